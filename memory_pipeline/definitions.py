@@ -1,0 +1,22 @@
+"""The code location that Dagster loads: assets, checks, jobs, schedules, sensors and resources, assembled."""
+
+from dagster import Definitions, in_process_executor
+
+from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
+from memory_pipeline.orchestration.assets.sources import SOURCES
+from memory_pipeline.orchestration.io import NightFiles
+from memory_pipeline.orchestration.jobs import JOBS
+from memory_pipeline.orchestration.policy import IO
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.schedules import SCHEDULES
+from memory_pipeline.orchestration.sensors import SENSORS
+
+defs = Definitions(
+    assets=[*SOURCES, *NIGHT_ASSETS],
+    jobs=JOBS,
+    schedules=SCHEDULES,
+    sensors=SENSORS,
+    resources={"night": NightResource(), IO: NightFiles()},
+    # One process a run: the store has one writer, and a process a step would cost seconds.
+    executor=in_process_executor,
+)

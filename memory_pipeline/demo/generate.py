@@ -1,0 +1,255 @@
+"""Makes the demo workspace, the same every time: two OpenClaw workspaces, two JSONL files, and the truth.
+
+Run `python -m memory_pipeline.demo.generate DIRECTORY` to write it again.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from memory_pipeline.demo import texts
+from memory_pipeline.intake.door import entry_id
+from memory_pipeline.intake.redaction import redact
+
+SEED = 20260215
+FIRST_DAY, LAST_DAY = date(2026, 2, 15), date(2026, 3, 31)
+#: Notes of these projects are OpenClaw workspaces, in these zones; the others are JSONL files.
+ZONES = {"webshop": "America/New_York", "homelab": "Europe/Lisbon"}
+TABLES = ("research", "assistant")
+PROJECTS = (*ZONES, *TABLES)
+_ABBREVIATIONS = {"America/New_York": ("EST", "EDT"), "Europe/Lisbon": ("WET", "WEST")}
+_EXACT, _NORMALISED, _PARAPHRASES, _FRESH, _TOTAL = 60, 60, 45, 20, 820
+
+
+@dataclass(frozen=True)
+class Note:
+    """One memory of the demo, with the id that the import will give it."""
+
+    id: str
+    project: str
+    text: str
+    at: datetime
+    importance: float = 1.0
+
+
+@dataclass
+class Demo:
+    """The notes in the order of writing, and what is true of them."""
+
+    random: random.Random
+    notes: list[Note] = field(default_factory=list)
+    truth: dict[str, list[object]] = field(default_factory=lambda: defaultdict(list))
+    _counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _seen: set[str] = field(default_factory=set)
+
+    def add(self, project: str, text: str, at: datetime, importance: float = 1.0) -> Note:
+        """Write a note down; a second one with the same words on the same day moves to the next day."""
+        while (note_id := self._id(project, text, at)) in self._seen:
+            at += timedelta(days=1)
+        self._seen.add(note_id)
+        note = Note(note_id, project, text, at, importance)
+        self.notes.append(note)
+        return note
+
+    def moment(self, first: int = 0, last: int = 42) -> datetime:
+        """A minute of waking time on one of the days `first` to `last`, UTC; day 44 is the last one."""
+        day = FIRST_DAY + timedelta(days=self.random.randint(first, last))
+        return datetime.combine(day, time(13, 0), UTC) + timedelta(minutes=5 * self.random.randint(0, 84))
+
+    def _id(self, project: str, text: str, at: datetime) -> str:
+        if project in ZONES:
+            return entry_id(project, f"memory/{_local(project, at):%Y-%m-%d}.md", redact(text)[0])
+        self._counts[project] += 1
+        return f"{project}-{self._counts[project]:04}"
+
+
+def _local(project: str, at: datetime) -> datetime:
+    return at.astimezone(ZoneInfo(ZONES.get(project, "UTC")))
+
+
+def make_demo() -> Demo:
+    """All notes and the truth about them."""
+    demo = Demo(random.Random(SEED))
+    _lessons(demo)
+    _contradictions_and_chain(demo)
+    _causal(demo)
+    _singles(demo)
+    plain = list(_plain_days(demo))
+    paraphrased = _paraphrases(demo, plain)
+    _fresh(demo, plain)
+    originals = list(_plain_notes(demo, plain, paraphrased))[: _EXACT + _NORMALISED]
+    _copies(demo, "exact_duplicates", originals[:_EXACT], lambda text: text)
+    _copies(demo, "normalised_duplicates", originals[_EXACT:], lambda text: _disguise(demo.random, text))
+    return demo
+
+
+def _lessons(demo: Demo) -> None:
+    for number, lesson in enumerate(texts.LESSONS):
+        details = list(lesson.details)
+        size = max(len(details) + 1, (4, 8, 9, 8, 9, 7, 9)[number % 7])
+        members = []
+        for turn in range(size):
+            detail = f" {details[turn]}" if turn < len(details) else ""
+            text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + lesson.wordings[turn % 2] + detail
+            members.append(demo.add(lesson.project, text, demo.moment()))
+        if lesson.project in TABLES and len(demo.truth["critical"]) < 2:
+            critical = demo.add(lesson.project, f"{lesson.wordings[0]} This one is vital.", demo.moment(), 2.8)
+            demo.truth["critical"].append(critical.id)
+        demo.truth["clusters"].append({"project": lesson.project, "members": [note.id for note in members]})
+        demo.truth["questions"].append(
+            {"project": lesson.project, "question": lesson.question, "answer": lesson.answer}
+        )
+
+
+def _contradictions_and_chain(demo: Demo) -> None:
+    for pair in texts.CONTRADICTIONS:
+        one = demo.add(pair.project, pair.one, demo.moment(0, 20))
+        other = demo.add(pair.project, pair.other, demo.moment(21, 42))
+        demo.truth["contradictions"].append([one.id, other.id])
+    project, chain = texts.CHAIN
+    demo.truth["chain"] = [demo.add(project, text, demo.moment()).id for text in chain]
+
+
+def _causal(demo: Demo) -> None:
+    for project, episodes in texts.CAUSAL:
+        members = [demo.add(project, text, demo.moment()).id for text in episodes]
+        demo.truth["causal"].append({"project": project, "members": members})
+
+
+def _singles(demo: Demo) -> None:
+    for project, text in texts.CRITICAL:
+        demo.truth["critical"].append(demo.add(project, text, demo.moment(), 2.9).id)
+    for text in texts.CURATED:
+        demo.truth["curate"].append(demo.add("webshop", f"[CURATE] {text}", demo.moment()).id)
+    for text in texts.TEMPORARY:
+        demo.truth["temporary"].append(demo.add("webshop", f"[TEMPORARY] {text}", demo.moment()).id)
+    for text in texts.SECRETS:
+        demo.add("webshop", text, demo.moment())
+        demo.truth["secrets"].extend(word.strip(".,") for word in text.split() if word != redact(text)[0] and _is_secret(word))
+
+
+def _is_secret(word: str) -> bool:
+    return any(mark in word for mark in ("sk-ant", "ghp_", "demo-Only", "@example"))
+
+
+def _plain_days(demo: Demo) -> Iterator[tuple[str, str, str]]:
+    """Project, sentence and the same in other words: every doing with different people and reasons."""
+    for turn in range(9):
+        for project in PROJECTS:
+            for place, doing in enumerate(texts.DOINGS[project]):
+                person = texts.PEOPLE[(place * 5 + turn * 7) % len(texts.PEOPLE)]
+                reason = texts.REASONS[(place * 3 + turn * 11 + len(project)) % len(texts.REASONS)]
+                outcome = texts.OUTCOMES[(place * 7 + turn * 4 + len(project)) % len(texts.OUTCOMES)]
+                turned = f"{reason[0].upper()}{reason[1:]}, {person} {doing}."
+                yield project, f"{person} {doing} {reason}. {outcome}", f"{turned} {outcome}"
+
+
+def _plain_notes(demo: Demo, plain: list[tuple[str, str, str]], used: set[str]) -> Iterator[Note]:
+    """Plain days until the demo is full; each may be copied once."""
+    room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED
+    for project, sentence, _ in [row for row in plain if row[1] not in used][:room]:
+        yield demo.add(project, sentence, demo.moment(0, 30))
+
+
+def _paraphrases(demo: Demo, plain: list[tuple[str, str, str]]) -> set[str]:
+    """Sentences written a second time with their clauses turned round; returns the sentences."""
+    chosen = [row for row in plain if row[2].startswith(("Because", "So that", "After", "Since", "As ", "Before", "To "))]
+    used = set()
+    for project, sentence, reworded in chosen[:_PARAPHRASES]:
+        one = demo.add(project, sentence, demo.moment(0, 20))
+        other = demo.add(project, reworded, demo.moment(21, 42))
+        demo.truth["paraphrases"].append([one.id, other.id])
+        used.add(sentence)
+    return used
+
+
+def _fresh(demo: Demo, plain: list[tuple[str, str, str]]) -> None:
+    for project, sentence, _ in plain[-_FRESH:]:
+        at = datetime.combine(LAST_DAY, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
+        demo.truth["fresh"].append(demo.add(project, f"Today {sentence[0]}{sentence[1:]}", at).id)
+
+
+def _copies(demo: Demo, kind: str, originals: list[Note], change: Callable[[str], str]) -> None:
+    for original in originals:
+        days_left = (LAST_DAY - original.at.date()).days - 2
+        at = original.at + timedelta(days=demo.random.randint(1, max(1, days_left)))
+        copy = demo.add(original.project, change(original.text), at)
+        demo.truth[kind].append([original.id, copy.id])
+
+
+def _disguise(chance: random.Random, text: str) -> str:
+    """The same words with other case, marks, spaces or a clock stamp in front."""
+    person, rest = text.split(" ", 1)
+    disguises = (
+        text.upper(),
+        f"**{person}** {rest}",
+        text.replace(" ", "  ", 3),
+        text.rstrip("."),
+        f"{chance.randint(8, 19):02}:{chance.randint(0, 59):02} UTC - {text}",
+        f"_{person}_ {rest.rstrip('.')}",
+    )
+    return chance.choice(disguises)
+
+
+def write_demo(directory: Path) -> None:
+    """Write the workspace, its JSONL files and `truth.json` into a directory."""
+    demo = make_demo()
+    for project, zone in ZONES.items():
+        _write_workspace(directory / project, project, zone, [n for n in demo.notes if n.project == project])
+    for project in TABLES:
+        rows = [
+            {"id": n.id, "project_id": project, "content": n.text, "created_at": n.at.isoformat(), "importance": n.importance}
+            for n in demo.notes
+            if n.project == project
+        ]
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(rows, key=lambda r: str(r["created_at"])))
+        _write(directory / f"{project}.jsonl", text)
+    _write(directory / "truth.json", json.dumps(demo.truth, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write_workspace(root: Path, project: str, zone: str, notes: list[Note]) -> None:
+    by_day: dict[date, list[Note]] = defaultdict(list)
+    for note in notes:
+        by_day[_local(project, note.at).date()].append(note)
+    for day, written in sorted(by_day.items()):
+        lines = [f"# {day}", ""]
+        for part, first, last in (("Morning", 0, 12), ("Afternoon", 12, 17), ("Evening", 17, 24)):
+            here = [n for n in sorted(written, key=lambda n: (n.at, n.id)) if first <= _local(project, n.at).hour < last]
+            if here:
+                lines += [f"## {part} - {_stamp(project, zone, here[0].at)}", *(f"- {note.text}" for note in here), ""]
+        if project == "homelab" and day == date(2026, 3, 10):
+            repeated = [f"- {note.text}" for note in written[:4]]
+            lines += [
+                "<!-- openclaw:dreaming:light:start -->", "## Light Sleep", *repeated,
+                "<!-- openclaw:dreaming:light:end -->", "",
+            ]  # fmt: skip
+        _write(root / "memory" / f"{day}.md", "\n".join(lines))
+    _write(root / "MEMORY.md", f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n")
+    _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
+    if project == "webshop":
+        for day in (date(2026, 2, 20), date(2026, 3, 4), date(2026, 3, 18)):
+            turns = [f"{who}: {said}" for who, said in texts.CONVERSATION]
+            _write(root / "raw" / f"{day}.md", f"# Conversation {day}\n\n" + "\n\n".join(turns) + "\n")
+
+
+def _stamp(project: str, zone: str, at: datetime) -> str:
+    local = _local(project, at)
+    winter, summer = _ABBREVIATIONS[zone]
+    return f"{local:%H:%M} {summer if local.dst() else winter}"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write_demo(Path(sys.argv[1]))

@@ -1,0 +1,93 @@
+"""The demo workspace on disk: where it is, and its way through the ordinary import."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.demo.generate import LAST_DAY, TABLES, ZONES, write_demo
+from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.intake import ImportSummary, import_memories, read_format
+from memory_pipeline.intake.candidates import Skipped
+from memory_pipeline.intake.dates import zone
+from memory_pipeline.orchestration.home import dagster_home, project_home
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, snapshot_directory
+
+#: The demo shows its last seven nights; the first of them works through all the days before.
+LAST_NIGHTS = [LAST_DAY - timedelta(days=days) for days in range(6, -1, -1)]
+#: The demo's clock: its nights have happened.
+NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
+
+
+def demo_directory(settings: Settings) -> Path:
+    """The shipped workspace; where the package came without it, one generated beside the store."""
+    shipped = project_home() / "data" / "demo_workspace"
+    if (shipped / "truth.json").exists():
+        return shipped
+    generated = Path(settings.store_path).parent / "demo_workspace"
+    write_demo(generated)
+    return generated
+
+
+def load_truth(directory: Path) -> dict[str, Any]:
+    """What is true of the demo's memories, by kind."""
+    return dict(json.loads((directory / "truth.json").read_text(encoding="utf-8")))
+
+
+def import_demo(
+    store: Store, settings: Settings, progress: Callable[[str, int, int], None] = lambda *_: None
+) -> ImportSummary:
+    """Fill a new store with the demo; what an earlier demo left in its place goes.
+
+    Raises InputError when the file holds anything but a demo: it might be somebody's only copy.
+    """
+    _clear_earlier_demo(store)
+    directory = demo_directory(settings)
+    embedder = choose_embedder(settings)
+    total = ImportSummary()
+    sources = [("openclaw", directory / project, project, name) for project, name in ZONES.items()]
+    sources += [("jsonl", directory / f"{project}.jsonl", project, "UTC") for project in TABLES]
+    for name, path, project, zone_name in sources:
+        skipped = Skipped()
+        reading = read_format(name, path, zone(zone_name), NOW, settings, skipped)
+        part = import_memories(store, reading, project=project, embedder=embedder, now=NOW, progress=progress)
+        part.skipped = skipped.counts
+        _add(total, part)
+    _mark(store).write_text("This store holds the demo and is made anew by 'memory-pipeline demo'.\n", encoding="utf-8")
+    return total
+
+
+def _mark(store: Store) -> Path:
+    return store.path.with_suffix(".demo")
+
+
+def _clear_earlier_demo(store: Store) -> None:
+    if store.exists():
+        if not _mark(store).exists():
+            raise InputError(f"'{store.path}' exists and is no demo; name another file with --store")
+        store.path.unlink()
+    for leftover in (snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")):
+        shutil.rmtree(leftover, ignore_errors=True)
+    store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)
+
+
+def _add(total: ImportSummary, part: ImportSummary) -> None:
+    for name in ("read", "imported", "unchanged", "new_versions", "embedded"):
+        setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.quarantined += part.quarantined
+    total.masked += part.masked
+    total.dates += part.dates
+    total.skipped = dict(Counter(total.skipped) + Counter(part.skipped))
+    total.embedding_error = total.embedding_error or part.embedding_error
+
+
+def days_of_demo() -> list[date]:
+    """All 45 days."""
+    return [LAST_DAY - timedelta(days=days) for days in range(44, -1, -1)]

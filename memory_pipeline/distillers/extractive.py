@@ -1,0 +1,267 @@
+"""The distiller without a model: it chooses and joins the sources' own sentences, and says nothing else.
+
+Statements that say the same thing form a group; of each group the best wording is kept, the most
+widely shared group first. Whatever fact or clause of the others that wording lacks is attached word
+for word. So near-copies become their best wording, and episodes become what they share plus the
+figures in which they differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.distillers.draft import Draft, Member
+from memory_pipeline.records import Cluster
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_facts
+from memory_pipeline.wording.normalise import normalise, shape_hash
+from memory_pipeline.wording.sentences import split_statements
+
+#: Two statements say the same when this share of the shorter one's content words is in the other.
+SAME_STATEMENT_SHARE = 0.6
+#: Whole memories of one statement each count as the same statement from this cosine on.
+SAME_STATEMENT_COSINE = 0.9
+#: So many content words in a row that the chosen wording lacks make a clause of its own;
+CLAUSE_WORDS = 2
+#: between near-copies, which share this much of their words, a single one is enough.
+NEAR_COPY_SHARE = 0.5
+_FRAGMENT_WORDS = 12
+_BARE_FIGURES = 3
+_AROUND_FIGURE = " ,;:.|()[]{}\"'*"
+_PATTERN_OF_TYPE = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
+_CLAUSE_EDGE = re.compile(r"\s*(?:[;—–()\[\]]|,\s|\s-\s|:\s|\.\s)\s*")
+
+
+@dataclass(slots=True)
+class _Statement:
+    member: int
+    place: int
+    text: str
+    words: Counter[str]
+    facts: frozenset[tuple[str, str]]
+    shape: str
+    alone: bool
+
+
+@dataclass(slots=True)
+class _Group:
+    statements: list[_Statement] = field(default_factory=list)
+
+    @property
+    def support(self) -> int:
+        return len({statement.member for statement in self.statements})
+
+
+class Extractive:
+    """Deterministic, offline, and honest: every word of a draft stands in one of its sources."""
+
+    name = "extractive"
+    method = "heuristic"
+    prompt_version = "extractive-1"
+
+    def draft(self, cluster: Cluster, members: Sequence[Member], similarities: NDArray[np.float64]) -> Draft:
+        """The best wording of every distinct statement, with the facts that it lacks attached."""
+        statements = _statements_of(members)
+        centrality = [member.centrality for member in members]
+        groups = _group(statements, centrality, similarities)
+        groups.sort(key=lambda group: (-group.support, min((s.place, s.member) for s in group.statements)))
+        chosen: list[_Statement] = []
+        for group in groups:
+            best = _best_wording(group, centrality)
+            if not _is_covered(best, chosen):
+                chosen.append(best)
+        text = _join([statement.text for statement in chosen])
+        attached = _missing_pieces(text, chosen, groups)
+        return Draft(
+            text=text,
+            attached=tuple(attached),
+            pattern_type=_pattern_type(members),
+            confidence=round(min(1.0, cluster.avg_similarity), 4),
+        )
+
+
+def _statements_of(members: Sequence[Member]) -> list[_Statement]:
+    statements = []
+    for index, member in enumerate(members):
+        texts = split_statements(member.memory.content) or [member.memory.content.strip()]
+        for place, text in enumerate(texts):
+            words = Counter(content_words(text))
+            statements.append(
+                _Statement(index, place, text, words, fact_keys(text), shape_hash(text), len(texts) == 1)
+            )
+    return statements
+
+
+def _group(
+    statements: list[_Statement], centrality: list[float], similarities: NDArray[np.float64]
+) -> list[_Group]:
+    """Statements that say the same, each group opened by the most central one."""
+    groups: list[_Group] = []
+    for statement in sorted(statements, key=lambda s: (-centrality[s.member], s.member, s.place)):
+        for group in groups:
+            if _says_the_same(statement, group.statements[0], similarities):
+                group.statements.append(statement)
+                break
+        else:
+            groups.append(_Group([statement]))
+    return groups
+
+
+def _says_the_same(a: _Statement, b: _Statement, similarities: NDArray[np.float64]) -> bool:
+    if a.shape == b.shape:
+        return True
+    fewer = min(a.words.total(), b.words.total())
+    shared = (a.words & b.words).total()
+    near = a.alone and b.alone and similarities[a.member, b.member] >= SAME_STATEMENT_COSINE
+    if not near and (fewer < 2 or shared < SAME_STATEMENT_SHARE * fewer):
+        return False
+    return find_conflict(a.text, b.text) is None
+
+
+def _best_wording(group: _Group, centrality: list[float]) -> _Statement:
+    """The wording with most of the group's facts; then the most central; then the shortest."""
+    return min(
+        group.statements,
+        key=lambda s: (-len(s.facts), -centrality[s.member], len(s.text), s.text),
+    )
+
+
+def _is_covered(statement: _Statement, chosen: list[_Statement]) -> bool:
+    """Whether chosen statements already hold all of its words and facts."""
+    said = Counter[str]()
+    for other in chosen:
+        said |= other.words
+    facts = frozenset[tuple[str, str]]().union(*(other.facts for other in chosen))
+    return bool(chosen) and not (statement.words - said) and statement.facts <= facts
+
+
+def _join(texts: list[str]) -> str:
+    """Sentences on one line, with the full stop that a bare clause lacks; code and tables on their own lines."""
+    joined = ""
+    for text in texts:
+        verbatim = text.lstrip().startswith(("```", "~~~", "|"))
+        if not joined:
+            joined = text
+        elif verbatim or joined.endswith(("```", "~~~", "|")):
+            joined += "\n" + text
+        else:
+            joined += (" " if joined.endswith((".", "!", "?", ":", ";", "。")) else ". ") + text
+    return joined
+
+
+def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -> list[str]:
+    """Clauses and facts of the statements left out, as they stand there, each once."""
+    chosen_texts = {statement.text for statement in chosen}
+    have_facts = set(fact_keys(text))
+    have_words = set(content_words(text))
+    pieces: dict[str, str] = {}
+
+    def attach(piece: str) -> None:
+        piece = _trim(piece)
+        if piece:
+            pieces.setdefault(normalise(piece), piece)
+            have_facts.update(fact_keys(piece))
+            have_words.update(content_words(piece))
+
+    for group in groups:
+        best = next((s for s in group.statements if s.text in chosen_texts), group.statements[0])
+        episodes = [statement for statement in group.statements if statement.shape == best.shape]
+        slots = _varying_slots([_figures_in(statement.text) for statement in episodes])
+        for statement in sorted(group.statements, key=lambda s: (s.member, s.place)):
+            if statement.text in chosen_texts:
+                continue
+            if statement.shape == best.shape:
+                attach(_episode(statement.text, slots))
+            else:
+                shared, union = (statement.words & best.words).total(), (statement.words | best.words).total()
+                least = 1 if shared >= NEAR_COPY_SHARE * union else CLAUSE_WORDS
+                for clause in _new_clauses(best.text, statement.text, have_words, least):
+                    attach(clause)
+            for fact in find_facts(statement.text):
+                if fact.key not in have_facts:
+                    attach(_fragment(statement.text, fact))
+                if fact.key not in have_facts:
+                    attach(statement.text)
+    return list(pieces.values())
+
+
+def _trim(piece: str) -> str:
+    """A piece without the punctuation at its ends, and without a bracket that has lost its partner."""
+    piece = piece.strip(" ,;:.|-–—\n\t\"'")
+    for opening, closing in ("()", "[]", "{}"):
+        if piece.count(opening) != piece.count(closing):
+            piece = piece.strip(opening + closing)
+            piece = piece if piece.count(opening) == piece.count(closing) else piece.replace(opening, "").replace(closing, "")
+    return piece.strip(" ,;:.|-–—")
+
+
+def _figures_in(text: str) -> list[str]:
+    return [word.strip(_AROUND_FIGURE) for word in text.split() if any(c.isdigit() for c in word)]
+
+
+def _varying_slots(rows: list[list[str]]) -> list[int]:
+    """Places in which texts of one shape hold different figures; all of them when the texts do not align."""
+    if len({len(row) for row in rows}) != 1:
+        return list(range(max(len(row) for row in rows)))
+    return [slot for slot, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
+
+
+def _episode(text: str, slots: list[int]) -> str:
+    """The figures in which one episode differs: a few bare, in their order; many with the word before each."""
+    words = text.split()
+    places = [place for place, word in enumerate(words) if any(c.isdigit() for c in word)]
+    chosen = [places[slot] for slot in slots if slot < len(places)]
+    if len(chosen) <= _BARE_FIGURES:
+        return ", ".join(words[place].strip(_AROUND_FIGURE) for place in chosen)
+    return ", ".join(" ".join(words[max(0, place - 1) : place + 1]).strip(_AROUND_FIGURE) for place in chosen)
+
+
+def _new_clauses(best: str, other: str, have_words: set[str], least: int) -> list[str]:
+    """Runs of words in `other` that `best` lacks and that hold at least so many new content words.
+
+    A single word says little alone, so it takes the word before it along.
+    """
+    ours, theirs = best.split(), other.split()
+    matcher = SequenceMatcher(
+        None, [w.lower().strip(".,;:") for w in ours], [w.lower().strip(".,;:") for w in theirs], autojunk=False
+    )
+    clauses = []
+    for tag, _, _, start, end in matcher.get_opcodes():
+        new = [word for word in content_words(" ".join(theirs[start:end])) if word not in have_words]
+        if tag in ("insert", "replace") and len(new) >= least:
+            start = max(0, start - 1) if end - start == 1 else start
+            clauses.append(" ".join(theirs[start:end]))
+    return clauses
+
+
+def _fragment(statement: str, fact: Fact) -> str:
+    """The clause of a statement that holds a fact, cut to a few words around it when it is long."""
+    position = statement.find(fact.text)
+    if position < 0:
+        return statement
+    start, end = 0, len(statement)
+    for edge in _CLAUSE_EDGE.finditer(statement):
+        if edge.end() <= position:
+            start = edge.end()
+        elif edge.start() >= position + len(fact.text):
+            end = edge.start()
+            break
+    clause = statement[start:end]
+    if len(clause.split()) <= _FRAGMENT_WORDS:
+        return clause
+    before = statement[start:position].split()[-3:]
+    after = statement[position + len(fact.text) : end].split()[:3]
+    return " ".join([*before, fact.text, *after])
+
+
+def _pattern_type(members: Sequence[Member]) -> str | None:
+    counts = Counter(member.memory.memory_type for member in members)
+    kind, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+    return _PATTERN_OF_TYPE.get(kind) if count * 2 > len(members) else None

@@ -1,0 +1,125 @@
+"""The judge: measures a draft against its sources, and accepts it or refuses it with a reason.
+
+Nothing that a model says of itself counts here; ratios, facts and lengths are measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.distillers.draft import DistillationModel, Draft, Member
+from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.records import Cluster, Distillation
+from memory_pipeline.settings import Settings
+
+COMPRESSED_CATEGORY = "compressed"
+
+
+def judge(
+    cluster: Cluster,
+    members: Sequence[Member],
+    draft: Draft,
+    model: DistillationModel,
+    settings: Settings,
+    count_tokens: Callable[[str], int],
+) -> Distillation:
+    """The distillation with its measured figures, accepted or refused (requirement 5.3 and 5.4)."""
+    sources = [member.memory.content for member in members]
+    before = sum(member.memory.token_count for member in members)
+    after = count_tokens(draft.content) if draft.content.strip() else 0
+    preserved = check_preservation(sources, draft.text, draft.attached)
+    reason = _refusal(cluster, sources, draft, before, after, settings)
+    if reason is None and preserved.lost:
+        first = preserved.lost[0]
+        reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
+    memory_types = Counter(member.memory.memory_type for member in members)
+    return Distillation(
+        cluster_id=cluster.cluster_id,
+        fingerprint=cluster.fingerprint,
+        policy=cluster.policy,
+        project_id=cluster.project_id,
+        member_ids=tuple(member.memory.id for member in members),
+        similarities=tuple(round(member.centrality, 6) for member in members),
+        content=draft.content,
+        attached=draft.attached,
+        outcome="refused" if reason else "accepted",
+        reason=reason,
+        tokens_before=before,
+        tokens_after=after,
+        compression_ratio=round(before / after, 4) if after else 0.0,
+        facts_found=preserved.found,
+        facts_kept=preserved.kept,
+        facts_attached=preserved.attached,
+        method=model.method,
+        prompt_version=model.prompt_version,
+        memory_type=min(memory_types, key=lambda kind: (-memory_types[kind], kind)),
+        categories=(*cluster.top_categories, COMPRESSED_CATEGORY),
+        importance=max(1.0, cluster.max_importance),
+        effective_date=max(member.memory.effective_date for member in members),
+        oldest_member_at=min(member.memory.effective_date for member in members),
+        pattern_type=draft.pattern_type,
+        confidence=draft.confidence,
+        is_causal=draft.is_causal,
+    )
+
+
+def failed(cluster: Cluster, error: Exception, model: DistillationModel) -> Distillation:
+    """The record of a cluster whose distillation broke; the next night tries it again."""
+    return Distillation(
+        cluster_id=cluster.cluster_id,
+        fingerprint=cluster.fingerprint,
+        policy=cluster.policy,
+        project_id=cluster.project_id,
+        member_ids=cluster.member_ids,
+        similarities=(),
+        content="",
+        attached=(),
+        outcome="failed",
+        reason=f"{type(error).__name__}: {error}"[:500],
+        tokens_before=cluster.total_tokens,
+        tokens_after=0,
+        compression_ratio=0.0,
+        facts_found=0,
+        facts_kept=0,
+        facts_attached=0,
+        method=model.method,
+        prompt_version=model.prompt_version,
+        memory_type="other",
+        categories=(),
+        importance=cluster.max_importance,
+        effective_date=cluster.newest_member_at,
+        oldest_member_at=cluster.oldest_member_at,
+    )
+
+
+def _refusal(
+    cluster: Cluster, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
+) -> str | None:
+    if not draft.text.strip():
+        return "empty abstraction"
+    if after > settings.max_abstraction_tokens:
+        return f"abstraction has {after} tokens, at most {settings.max_abstraction_tokens} are accepted"
+    if before < settings.min_ratio * after:
+        return f"compression ratio {before / after:.2f} is below {settings.min_ratio:g}"
+    if draft.confidence < settings.confidence_min:
+        return f"confidence {draft.confidence:.2f} is below {settings.confidence_min:g}"
+    if any(member_id in draft.content for member_id in cluster.member_ids if len(member_id) >= 6):
+        return "abstraction contains a member's id"
+    invented = find_invention(sources, draft.content)
+    if invented:
+        return f"invented: no source has the {invented.kind} '{invented.text}'"
+    contradiction = find_contradiction(sources, draft.text)
+    return f"contradicts a source: {contradiction}" if contradiction else None
+
+
+def mean_similarities(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float64], list[float]]:
+    """Cosines between members, float64 (n, n), and each member's mean to the others. Vectors: (n, d), unit."""
+    wide = vectors.astype(np.float64)
+    cosines = np.clip((wide[:, None, :] * wide[None, :, :]).sum(axis=2), -1.0, 1.0) if len(wide) <= 64 else wide @ wide.T
+    n = len(cosines)
+    means = (cosines.sum(axis=1) - 1.0) / max(1, n - 1)
+    return cosines, [round(float(value), 9) for value in means]

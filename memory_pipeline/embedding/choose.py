@@ -1,0 +1,41 @@
+"""From the setting `embedding.model` to a model, with the fall-back that keeps a plain installation working."""
+
+from __future__ import annotations
+
+import logging
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.embedding.model import Embedder
+from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def choose_embedder(settings: Settings) -> Embedder:
+    """The embedder that `embedding.model` names.
+
+    `minilm` without its package falls back to `lexical` with a warning that says how to add the model;
+    any other missing model raises EmbeddingError, because it was asked for by name.
+    """
+    wanted = settings.embedding_model
+    kind, _, model = wanted.partition(":")
+    if wanted == "minilm":
+        from memory_pipeline.embedding.minilm import MiniLM
+
+        try:
+            return MiniLM(settings.embedding_threads)
+        except EmbeddingError as error:
+            _log.warning("%s; using 'lexical' for now", error)
+            return Lexical()
+    if wanted == "lexical":
+        return Lexical()
+    if kind in ("sentence-transformers", "openai") and model:
+        from memory_pipeline.embedding.remote import OpenAICompatible, SentenceTransformers
+
+        if kind == "openai":
+            return OpenAICompatible(model, settings.embedding_base_url, settings.embedding_api_key)
+        return SentenceTransformers(model)
+    raise EmbeddingError(
+        f"embedding.model is '{wanted}'; use minilm, lexical, sentence-transformers:NAME or openai:NAME"
+    )

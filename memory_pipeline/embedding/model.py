@@ -1,0 +1,70 @@
+"""What every embedding model offers, and the check that each vector passes at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.errors import EmbeddingError
+
+Vectors = NDArray[np.float32]
+
+#: How far from 1 the length of a float32 unit vector may lie after rounding.
+UNIT_TOLERANCE = 1e-4
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one dimension. `name` is kept beside every vector."""
+
+    @property
+    def name(self) -> str:
+        """Model name; vectors of different names are never compared."""
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per vector."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of the texts: float32 (n, dimension), unit length, in the order given.
+
+        Raises EmbeddingError when the model is missing or does not answer.
+        """
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the text, untruncated, without special tokens; at least 1."""
+
+
+def check_vectors(vectors: Vectors, ids: Sequence[str], dimension: int, model: str) -> None:
+    """Refuse vectors that are zero, not finite, not of unit length, or of another dimension.
+
+    `vectors`: float32 (n, dimension). Raises EmbeddingError that names the first memory concerned: such
+    a vector would poison every similarity it takes part in.
+    """
+    if vectors.ndim != 2 or vectors.shape[0] != len(ids):
+        raise EmbeddingError(f"model '{model}' returned shape {vectors.shape} for {len(ids)} texts")
+    if len(ids) and vectors.shape[1] != dimension:
+        raise EmbeddingError(
+            f"memory '{ids[0]}' has a vector of {vectors.shape[1]} numbers, model '{model}' has {dimension}; "
+            "import it without its vector, or set embedding.model to the model that made it"
+        )
+    lengths = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1))
+    for index in np.flatnonzero(~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE))[:1]:
+        length = lengths[index]
+        what = "zero" if length == 0 else f"{length:.4f}" if np.isfinite(length) else "not finite"
+        raise EmbeddingError(f"memory '{ids[index]}' has a vector whose length is {what}, not 1 (model '{model}')")
+
+
+def embed_with_progress(
+    embedder: Embedder,
+    texts: Sequence[str],
+    keep: Callable[[int, Vectors], None],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    batch: int = 256,
+) -> None:
+    """Embed in batches and hand each to `keep(start, vectors)`, so that an interruption loses one batch."""
+    for start in range(0, len(texts), batch):
+        keep(start, embedder.embed(texts[start : start + batch]))
+        progress(min(start + batch, len(texts)), len(texts))

@@ -1,0 +1,41 @@
+"""The few errors that a user can do something about, named for what that is.
+
+Every message names the thing, its value and the mend, in one sentence; the command line prints it
+and exits non-zero.
+"""
+
+
+class MemoryPipelineError(Exception):
+    """Base of every error that is the user's to mend."""
+
+
+class SettingError(MemoryPipelineError):
+    """A setting is unknown, has the wrong type, or lies outside its range."""
+
+
+class InputError(MemoryPipelineError):
+    """A file, directory, date or argument that was named cannot be used."""
+
+
+class StoreError(MemoryPipelineError):
+    """The store cannot be opened, read or written."""
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the store, or another night is running on it."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer version of this program."""
+
+
+class EmbeddingError(MemoryPipelineError):
+    """The embedding model is missing, or it answered with something that is no unit vector."""
+
+
+class SnapshotError(StoreError):
+    """A snapshot is missing, damaged, or cannot be restored here."""
+
+
+class StrategyError(MemoryPipelineError):
+    """A distiller or strategy that was named does not exist or cannot work."""

@@ -1,0 +1,323 @@
+"""The commands. Each reads its settings, calls one function of the domain, and prints what came of it."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memory_pipeline import __version__
+from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.faces.cli.output import emit, progress_printer, say, table
+from memory_pipeline.orchestration.home import load_project_settings, project_home
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store
+
+app = typer.Typer(
+    name="memory-pipeline",
+    help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+snapshot_app = typer.Typer(help="Verified copies of the store: list, create, restore, verify.", no_args_is_help=True)
+config_app = typer.Typer(help="The settings in force.", no_args_is_help=True)
+app.add_typer(snapshot_app, name="snapshot")
+app.add_typer(config_app, name="config")
+
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def main() -> None:
+    """Run the command line; every error that a user can mend is one sentence and a non-zero exit."""
+    try:
+        app(standalone_mode=True)
+    except StoreBusyError as error:
+        print(f"COMPRESSION BLOCKED: {error}")
+        sys.exit(0 if sys.argv[1:2] in (["night"], ["backfill"]) else 1)
+    except MemoryPipelineError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        if sys.argv[1:2] in (["night"], ["backfill"]) and "--json" not in sys.argv:
+            print(f"COMPRESSION BLOCKED: {error}")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("Stopped. Whatever was committed stays; run the command again to go on.", file=sys.stderr)
+        sys.exit(130)
+
+
+def _settings(store: Path | None) -> Settings:
+    return load_project_settings({"store.path": str(store.resolve())} if store else None).values
+
+
+def _open(store: Path | None) -> tuple[Settings, Store]:
+    settings = _settings(store)
+    return settings, Store(settings.store_path, settings.store_busy_timeout_s)
+
+
+def _day(text: str, name: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"{name} is '{text}', no date; write it as YYYY-MM-DD") from None
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command(epilog="Example: memory-pipeline demo")
+def demo(
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run the last seven nights of the demo workspace, and score what they did against the truth."""
+    from memory_pipeline.faces.cli.showing import run_demo
+
+    path = store.resolve() if store else project_home() / "data" / "demo" / "store.duckdb"
+    card, text = run_demo(_settings(path), say, progress_printer())
+    emit(card, as_json=json_, text=text)
+
+
+@app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+def init(
+    workspace: Annotated[Path, typer.Argument(help="An OpenClaw workspace directory.")],
+    project: Annotated[str | None, typer.Option(help="Project of the memories (default: the directory's name).")] = None,
+    tz: Annotated[str | None, typer.Option(help="Zone of times that name none.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Import your own workspace, and preview a night: every cluster it would make, nothing changed by it."""
+    from memory_pipeline.faces.cli.showing import initialise
+
+    settings, opened = _open(store)
+    report, text = initialise(settings, opened, workspace, project, tz, say, progress_printer())
+    emit(report, as_json=json_, text=text)
+
+
+@app.command("import", epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin")
+def import_(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="openclaw, jsonl, csv or parquet.")],
+    path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
+    project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Zone of times that name none.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Bring memories into the store. Importing the same thing again changes nothing."""
+    from memory_pipeline.faces.cli.showing import import_into, import_text
+
+    settings, opened = _open(store)
+    summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
+    emit(summary.as_json(), as_json=json_, text=import_text(summary))
+
+
+@app.command(
+    epilog="Examples: memory-pipeline night --dry-run --verbose; memory-pipeline night 2026-03-14 --threshold 0.85"
+)
+def night(
+    day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete one.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")] = False,
+    threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
+    days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
+    cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log, and every cluster in full.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
+    from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+    from memory_pipeline.night.pages import as_markdown
+    from memory_pipeline.night.report import closing_line, latest_complete_day
+
+    settings = _settings(store)
+    partition = _day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
+    request = NightRequest(partition, dry_run, threshold, days, cluster_id, verbose)
+    with instance_of(settings) as instance:
+        report = run_night_job(instance, settings, request, progress_printer())
+    line = closing_line(report)
+    body = as_markdown(report) + "\n" if verbose or dry_run else ""
+    emit({**report, "result": line}, as_json=json_, text=body + line)
+    if report["verdict"] == "FAIL" and not dry_run:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: memory-pipeline backfill --from 2026-02-18 --to 2026-04-03")
+def backfill(
+    from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
+    to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run the nights of past days, in order. A day that fails does not stop the next one."""
+    from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+    from memory_pipeline.night.report import closing_line
+
+    first, last = _day(from_, "--from"), _day(to, "--to")
+    if last < first:
+        raise InputError(f"--to {last} lies before --from {first}; swap them")
+    settings = _settings(store)
+    reports: list[dict[str, Any]] = []
+    with instance_of(settings) as instance:
+        day = first
+        while day <= last:
+            report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
+            reports.append(report)
+            say(f"{day} {report['verdict']:<7} {closing_line(report)}")
+            day += timedelta(days=1)
+    broken = [report["partition"] for report in reports if report["verdict"] == "FAIL" and report["errors"]]
+    saved = sum(report["tokens_before"] - report["tokens_after"] for report in reports)
+    archived = sum(report["memories_archived"] for report in reports)
+    made = sum(report["abstractions_created"] for report in reports)
+    line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
+    if broken:
+        line = f"COMPRESSION BLOCKED: {len(broken)} of {len(reports)} nights failed, first {broken[0]}"
+    summary = {"nights": len(reports), "failed": broken, "reports": reports, "result": line}
+    emit(summary, as_json=json_, text=line)
+    if broken:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json")
+def report(
+    run_id: Annotated[str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest.")] = "latest",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the report of a night."""
+    from memory_pipeline.night.pages import as_markdown
+    from memory_pipeline.store import read_report
+
+    _, opened = _open(store)
+    with opened.reading() as tx:
+        found = read_report(tx, None if run_id == "latest" else run_id)
+    if found is None:
+        which = "no night has been reported yet; run 'memory-pipeline night'"
+        raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
+    emit(found, as_json=json_, text=as_markdown(found))
+
+
+@app.command(epilog="Examples: memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all")
+def export(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    all_: Annotated[bool, typer.Option("--all", help="Archived memories and lineage too.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write the active memories, or everything, to a file."""
+    from memory_pipeline.intake import export_memories
+
+    _, opened = _open(store)
+    count = export_memories(opened, format_, path.resolve(), everything=all_)
+    emit({"exported": count, "path": str(path)}, as_json=json_, text=f"Exported {count} memories to {path}.")
+
+
+@app.command(epilog="Example: memory-pipeline check")
+def check(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Check the store: links, hashes of sources, vectors, log and audit trail. Exits 1 when something is wrong."""
+    from memory_pipeline.store import check_store, store_facts, store_hash
+
+    _, opened = _open(store)
+    with opened.reading() as tx:
+        findings, facts, digest = check_store(tx), store_facts(tx), store_hash(tx)
+    rows = [
+        {"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings
+    ]
+    lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
+    summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
+    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
+    emit({"sound": not findings, "findings": rows, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
+    if findings:
+        raise typer.Exit(1)
+
+
+@snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
+def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show the snapshots, oldest first."""
+    from dataclasses import asdict
+
+    from memory_pipeline.store import list_snapshots
+
+    _, opened = _open(store)
+    rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
+    emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]))
+
+
+@snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
+def snapshot_create(
+    label: Annotated[str, typer.Option(help="Why it is taken; part of its name.")] = "manual",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Take a verified snapshot now."""
+    from dataclasses import asdict
+
+    from memory_pipeline.store import create_snapshot
+
+    settings, opened = _open(store)
+    made = create_snapshot(opened, label, datetime.now(UTC), settings.store_snapshots_kept)
+    emit(asdict(made), as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
+
+
+@snapshot_app.command("restore", epilog="Example: memory-pipeline snapshot restore 20260314T073000000000Z-night")
+def snapshot_restore(
+    name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
+    to: Annotated[Path | None, typer.Option(help="Restore beside the store, into this file.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore."""
+    from memory_pipeline.store import restore_snapshot
+
+    _, opened = _open(store)
+    where = restore_snapshot(opened, name, to.resolve() if to else None)
+    emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
+
+
+@snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
+def snapshot_verify(
+    name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Check that a snapshot is whole and holds what was recorded."""
+    from memory_pipeline.store import verify_snapshot
+
+    _, opened = _open(store)
+    found = verify_snapshot(opened, name)
+    emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
+
+
+@config_app.command("show", epilog="Example: memory-pipeline config show")
+def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Every setting, its value and where it came from; secrets are masked."""
+    loaded = load_project_settings({"store.path": str(store.resolve())} if store else None)
+    rows = loaded.rows()
+    emit(rows, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
+
+
+@app.command(epilog="Example: memory-pipeline ui --port 3000")
+def ui(
+    port: Annotated[int, typer.Option(help="Port on this machine.")] = 3000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Start the Dagster UI, its daemon and the code location on a store, until Ctrl-C."""
+    from memory_pipeline.faces.cli.showing import start_ui
+
+    settings = _settings(store)
+    emit({"url": f"http://{host}:{port}"}, as_json=json_, text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)")
+    sys.stdout.flush()
+    raise typer.Exit(start_ui(settings, host, port))

@@ -1,0 +1,139 @@
+"""Running nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
+
+So every night stands in the UI's history, whoever started it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, lease_holder, read_report, release_lease
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NightRequest:
+    """A night as the command line asks for it."""
+
+    partition: date
+    dry_run: bool = False
+    threshold: float | None = None
+    days: int | None = None
+    cluster_id: str | None = None
+    verbose: bool = False
+
+
+@contextmanager
+def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
+    """The Dagster instance of a store: `DAGSTER_HOME` when that is set to a home of its own, else beside the store."""
+    store_path = Path(settings.store_path)
+    os.environ["MEMORY_PIPELINE_STORE_PATH"] = str(store_path)
+    given = os.environ.get("DAGSTER_HOME")
+    if not given or Path(given).resolve() == project_home():
+        os.environ["DAGSTER_HOME"] = str(prepare_dagster_home(store_path))
+    _quiet_dagster()
+    from dagster import DagsterInstance
+
+    with DagsterInstance.get() as instance:
+        yield instance
+
+
+def run_night_job(
+    instance: DagsterInstance, settings: Settings, request: NightRequest, progress: Callable[[str, int, int], None]
+) -> Report:
+    """Run one night as a Dagster job and return its report.
+
+    Raises StoreBusyError when another night holds the store. A run that fails for another reason is
+    reported as FAIL, in the store too.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.night.context import NightOptions
+    from memory_pipeline.orchestration import resources
+
+    store = Store(settings.store_path, settings.store_busy_timeout_s)
+    _check_request(store, settings, request)
+    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
+    resources.listeners[:] = [progress]
+    options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
+    config = {name: value for name, value in options.items() if value is not None}
+    job = defs.resolve_job_def("night_preview" if request.dry_run else "night")
+    started = datetime.now(UTC)
+    level = "INFO" if request.verbose else "CRITICAL"
+    result = job.execute_in_process(
+        instance=instance,
+        partition_key=request.partition.isoformat(),
+        raise_on_error=False,
+        run_config={
+            "loggers": {"console": {"config": {"log_level": level}}},
+            "resources": {"night": {"config": {**config, "holder": "memory-pipeline night"}}},
+        },
+    )
+    try:
+        if not result.success:
+            return _failed(result, store, settings, request, started)
+        if request.dry_run:
+            return dict(result.output_for_node("preview_night"))
+        with store.reading() as tx:
+            report = read_report(tx, result.run_id)
+        assert report is not None
+        return report
+    finally:
+        if not request.dry_run and store.exists():
+            release_lease(store, result.run_id)
+
+
+def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
+    first = date.fromisoformat(settings.first_partition)
+    today = datetime.now(UTC).date()
+    if not first <= request.partition < today:
+        raise InputError(
+            f"there is no night of {request.partition}: nights run from {first} (setting night.first_partition) "
+            f"to {date.fromordinal(today.toordinal() - 1)}, the last day that has ended (UTC)"
+        )
+    with store.reading() as tx:
+        holder = lease_holder(tx, settings.lease_expiry_s)
+    if holder and not request.dry_run:
+        raise StoreBusyError(f"another night is running on '{store.path}': {holder}")
+
+
+def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
+    from memory_pipeline.night.context import Night, NightOptions
+    from memory_pipeline.night.report import failed_night
+
+    causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        raise StoreBusyError(busy)
+    text = causes[-1][1] if causes else "the run failed before its first step"
+    options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
+    return failed_night(Night(store, settings, options, holder="memory-pipeline night"), text, started)
+
+
+def _causes(event: Any) -> Iterator[tuple[str, str]]:
+    error = event.step_failure_data.error
+    while error is not None:
+        yield error.cls_name or "", error.message.strip().partition(": ")[2] or error.message.strip()
+        error = error.cause
+
+
+def _quiet_dagster() -> None:
+    """Dagster warns of its own beta interfaces at every start; a user can do nothing about that."""
+    warnings.filterwarnings("ignore", module=r"dagster\..*")
+    from dagster import BetaWarning, PreviewWarning
+
+    for category in (BetaWarning, PreviewWarning):
+        warnings.filterwarnings("ignore", category=category)

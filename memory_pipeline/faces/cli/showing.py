@@ -1,0 +1,166 @@
+"""The longer commands: import, first look at a workspace, the demo, and the UI."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+from memory_pipeline.intake import ImportSummary, import_memories, read_format
+from memory_pipeline.intake.candidates import Skipped
+from memory_pipeline.intake.dates import zone
+from memory_pipeline.night.pages import as_markdown
+from memory_pipeline.night.report import closing_line, latest_complete_day
+from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.settings import CONFIG_FILE, Settings
+from memory_pipeline.store import Store
+
+Progress = Callable[[str, int, int], None]
+Say = Callable[[str], None]
+
+
+def import_into(
+    settings: Settings, store: Store, name: str, path: Path, project: str | None, tz: str | None, progress: Progress
+) -> ImportSummary:
+    """Import a path. The project defaults to the workspace's name, or to `default` for files."""
+    default_zone = zone(tz or settings.import_timezone)
+    now = datetime.now(UTC)
+    skipped = Skipped()
+    reading = read_format(name, path.expanduser(), default_zone, now, settings, skipped)
+    summary = import_memories(
+        store,
+        reading,
+        project=project or (project_name(path) if name == "openclaw" else "default"),
+        embedder=choose_embedder(settings),
+        now=now,
+        mask=settings.import_redact,
+        progress=progress,
+    )
+    summary.skipped = skipped.counts
+    return summary
+
+
+def project_name(path: Path) -> str:
+    """A directory's name as a project id: small letters, digits and hyphens."""
+    slug = re.sub(r"[^\w]+", "-", path.expanduser().resolve().name.lower()).strip("-")
+    return slug or "default"
+
+
+def import_text(summary: ImportSummary) -> str:
+    """What an import did, for a person."""
+    lines = [
+        f"Read {summary.read} entries: {summary.imported} imported, {summary.unchanged} known already, "
+        f"{summary.new_versions} of them new versions, {len(summary.quarantined)} quarantined."
+    ]
+    if summary.masked:
+        lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
+    if summary.dates:
+        words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
+        lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
+    if summary.skipped:
+        lines.append("Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
+    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.quarantined[:20]]
+    if summary.embedding_error:
+        lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
+    return "\n".join(lines)
+
+
+def initialise(
+    settings: Settings,
+    store: Store,
+    workspace: Path,
+    project: str | None,
+    tz: str | None,
+    say: Say,
+    progress: Progress,
+) -> tuple[dict[str, Any], str]:
+    """Import a workspace, remember it in the configuration file, and preview the last complete night."""
+    root = workspace.expanduser().resolve()
+    if not root.is_dir():
+        raise InputError(f"'{workspace}' is no directory; name the workspace's own directory")
+    summary = import_into(settings, store, "openclaw", root, project, tz, progress)
+    say(import_text(summary))
+    config = remember_workspace(root, tz)
+    with instance_of(settings) as instance:
+        request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
+        report = run_night_job(instance, settings, request, progress)
+    text = (
+        f"{as_markdown(report)}\n{config}\n"
+        "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
+        "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
+        f"{closing_line(report)}"
+    )
+    return {"import": summary.as_json(), "preview": report}, text
+
+
+def remember_workspace(root: Path, tz: str | None) -> str:
+    """Write the workspace into `memory_pipeline.toml` when there is none; else say what to add."""
+    config = project_home() / CONFIG_FILE
+    lines = [f'[connectors]\nworkspace = "{root.as_posix()}"\n']
+    if tz:
+        lines.append(f'\n[import]\ntimezone = "{tz}"\n')
+    if config.exists():
+        return f"Settings are in {config}; see that connectors.workspace is {root}."
+    config.write_text("".join(lines), encoding="utf-8")
+    return f"Settings are in {config}."
+
+
+def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str, Any], str]:
+    """Import the demo workspace into a new store, run its last seven nights, and score them."""
+    from memory_pipeline.demo import scorecard
+    from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
+
+    store = Store(settings.store_path, settings.store_busy_timeout_s)
+    say("Importing the demo workspace ...")
+    summary = import_demo(store, settings, progress)
+    say(import_text(summary))
+    before = scorecard.measure(store, settings)
+    with instance_of(settings) as instance:
+        for day in LAST_NIGHTS:
+            report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
+            say(f"Night of {day}: {report['verdict']}, {closing_line(report)}")
+    card = scorecard.score(store, settings, before)
+    report_file = settings.reports_path / f"compression-{report['run_id']}.html"
+    card["report"] = str(report_file)
+    shown = _relative(Path(settings.store_path))
+    text = (
+        f"{scorecard.as_text(card)}\n\n"
+        f"Report of the last night: {report_file}\n"
+        f"See these nights in Dagster: {_command()} ui --store {shown}\n"
+        f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
+    )
+    return card, text
+
+
+def _relative(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _command() -> str:
+    """How the user reaches this program from where they are."""
+    script = Path(sys.argv[0])
+    return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
+
+
+def start_ui(settings: Settings, host: str, port: int) -> int:
+    """`dagster dev` on the store's own instance; returns its exit code."""
+    home = prepare_dagster_home(Path(settings.store_path))
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(home),
+        "MEMORY_PIPELINE_STORE_PATH": settings.store_path,
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
+    try:
+        return subprocess.call(command, env=environment, cwd=project_home())
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,16 @@
+"""Where memories come from, and go back to: one file a format, and one door that all of them pass."""
+
+from memory_pipeline.intake.door import ImportSummary, import_memories
+from memory_pipeline.intake.exporting import EXPORT_FORMATS, export_memories
+from memory_pipeline.intake.formats import IMPORT_FORMATS, read_format
+from memory_pipeline.intake.redaction import redact
+
+__all__ = [
+    "EXPORT_FORMATS",
+    "IMPORT_FORMATS",
+    "ImportSummary",
+    "export_memories",
+    "import_memories",
+    "read_format",
+    "redact",
+]

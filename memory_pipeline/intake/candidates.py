@@ -1,0 +1,74 @@
+"""What a reader hands to the door: a candidate memory, or a row that it had to reject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory_pipeline.records import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory as a source tells it. What is None falls back at the door.
+
+    `created_at_quality`: `exact`, `date`, `mtime` or `import`. `archived_*` and what follows are only set
+    by rows that this program exported.
+    """
+
+    content: str
+    source: Source
+    native_id: str | None = None
+    project_id: str | None = None
+    memory_type: str = "other"
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: float = 1.0
+    created_at: datetime | None = None
+    created_at_quality: str = "exact"
+    effective_date: datetime | None = None
+    abstraction_level: int = 0
+    pinned: bool = False
+    confidence_score: float | None = None
+    pattern_type: str | None = None
+    consolidation_method: str | None = None
+    is_canonical: bool = False
+    reuse_count: int = 0
+    useful_count: int = 0
+    archived_by: str | None = None
+    archived_at: datetime | None = None
+    consolidated_into_id: str | None = None
+    importance_before: float | None = None
+    compressed_from: str | None = None
+    source_links: tuple[tuple[str, str, float], ...] = ()
+    embedding: tuple[float, ...] | None = None
+    embedding_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A line or row that cannot become a memory, and why."""
+
+    file: str
+    line: int
+    reason: str
+    excerpt: str = ""
+
+
+@dataclass
+class Skipped:
+    """What a reader left out on purpose, counted by why."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, why: str, number: int = 1) -> None:
+        """Count some more."""
+        self.counts[why] = self.counts.get(why, 0) + number
+
+
+Reading = Iterator[Candidate | Rejected]
+
+
+class RowError(ValueError):
+    """A row's value cannot be used; the message says which and why."""

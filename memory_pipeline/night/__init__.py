@@ -1,0 +1,1 @@
+"""One night: duplicates, eligibility, similarity, clusters, distillation, archive, report - a file a step."""

@@ -1,0 +1,172 @@
+"""Sixth step: write each accepted abstraction and archive its sources, in one transaction a cluster.
+
+The abstraction is embedded before the transaction opens and becomes findable in the instant in which
+its sources are archived. Whatever fails rolls the whole cluster back and is logged in a write of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from memory_pipeline.embedding import check_vectors
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import (
+    LEVEL_PATTERN,
+    Archive,
+    Distillation,
+    LineageLink,
+    LogRow,
+    Memory,
+    Source,
+    derived_id,
+)
+from memory_pipeline.store import archive_memories, insert_lineage, insert_log, insert_memories, insert_vectors
+from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
+
+
+class SourcesChangedError(Exception):
+    """Sources were archived, pinned or raised to critical since the cluster was formed."""
+
+
+def archive_distillations(night: Night, distillations: Iterable[Distillation]) -> list[Archive]:
+    """What became of every distillation, in their order. In a dry run nothing is written."""
+    todo = list(distillations)
+    results = []
+    for done, distillation in enumerate(todo, start=1):
+        night.hold_lease()
+        results.append(_settle(night, distillation))
+        night.progress("archive", done, len(todo))
+    return results
+
+
+def _settle(night: Night, distillation: Distillation) -> Archive:
+    if distillation.outcome != "accepted":
+        status = "failed" if distillation.outcome == "failed" else "skipped"
+        result = _result(distillation, status, distillation.reason)
+        _log_alone(night, result, distillation)
+        return result
+    if night.options.dry_run:
+        return _result(distillation, "compressed", None, archived=distillation.member_ids)
+    try:
+        return _write_and_archive(night, distillation)
+    except SourcesChangedError as change:
+        result = _result(distillation, "skipped", str(change))
+    except Exception as error:  # the cluster is rolled back whole; the others go on
+        night.log.exception("archiving cluster %s", distillation.cluster_id)
+        night.note_error(distillation.cluster_id, "write", error)
+        result = _result(distillation, "failed", f"{type(error).__name__}: {error}"[:500])
+    _log_alone(night, result, distillation)
+    return result
+
+
+def _write_and_archive(night: Night, distillation: Distillation) -> Archive:
+    memory = make_abstraction(night, distillation)
+    vector: Vectors = night.embedder.embed([embedding_text(memory.content)])
+    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        insert_memories(tx, [memory])
+        insert_vectors(tx, [memory.id], np.asarray(vector, dtype=np.float32), night.embedder.name)
+        archived = archive_memories(
+            tx,
+            distillation.member_ids,
+            archived_by=distillation.cluster_id,
+            archived_at=night.as_of,
+            into=memory.id,
+            critical_floor=night.settings.critical_floor,
+        )
+        if archived != sorted(distillation.member_ids):
+            gone = sorted(set(distillation.member_ids) - set(archived))
+            raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
+        insert_lineage(
+            tx,
+            [
+                LineageLink(memory.id, source, "distilled", similarity)
+                for source, similarity in zip(distillation.member_ids, distillation.similarities, strict=True)
+            ],
+        )
+        result = replace(
+            _result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id
+        )
+        insert_log(tx, _log_row(night, result, distillation))
+    return result
+
+
+def make_abstraction(night: Night, distillation: Distillation) -> Memory:
+    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version."""
+    memory_id = derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
+    compressed_from = {
+        "source_ids": sorted(distillation.member_ids),
+        "compression_ratio": round(distillation.compression_ratio, 2),
+        "cluster_size": len(distillation.member_ids),
+        "distilled_at": night.as_of.isoformat(),
+        "source_date_range": [
+            distillation.oldest_member_at.isoformat(),
+            distillation.effective_date.isoformat(),
+        ],
+    }
+    return Memory(
+        id=memory_id,
+        project_id=distillation.project_id,
+        content=distillation.content,
+        memory_type=distillation.memory_type,
+        created_at=night.as_of,
+        effective_date=distillation.effective_date,
+        content_hash=content_hash(distillation.content),
+        shape_hash=shape_hash(distillation.content),
+        token_count=distillation.tokens_after,
+        categories=distillation.categories,
+        importance=distillation.importance,
+        abstraction_level=LEVEL_PATTERN,
+        pattern_type=distillation.pattern_type,
+        confidence_score=distillation.confidence,
+        consolidation_method=distillation.method,
+        source=Source("night", distillation.policy),
+        compressed_from=json.dumps(compressed_from, sort_keys=True),
+    )
+
+
+def _result(
+    distillation: Distillation, status: str, reason: str | None, archived: tuple[str, ...] = ()
+) -> Archive:
+    return Archive(
+        cluster_id=distillation.cluster_id,
+        fingerprint=distillation.fingerprint,
+        policy=distillation.policy,
+        project_id=distillation.project_id,
+        status=status,
+        reason=reason,
+        abstraction_id=None,
+        archived_ids=archived,
+        tokens_before=distillation.tokens_before,
+        tokens_after=distillation.tokens_after,
+        compression_ratio=distillation.compression_ratio,
+        facts_found=distillation.facts_found,
+        facts_kept=distillation.facts_kept,
+        facts_attached=distillation.facts_attached,
+    )
+
+
+def _log_row(night: Night, result: Archive, distillation: Distillation) -> LogRow:
+    return LogRow(
+        id=derived_id("log", result.policy, result.fingerprint, night.as_of.isoformat(), result.status),
+        cluster_fingerprint=result.fingerprint,
+        policy=result.policy,
+        compressed_memory_id=result.abstraction_id,
+        status=result.status,
+        reason=result.reason,
+        member_count=len(distillation.member_ids),
+        compression_ratio=result.compression_ratio,
+        run_id=night.options.run_id,
+        created_at=night.as_of,
+    )
+
+
+def _log_alone(night: Night, result: Archive, distillation: Distillation) -> None:
+    if not night.options.dry_run:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            insert_log(tx, _log_row(night, result, distillation))

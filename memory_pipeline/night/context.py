@@ -1,0 +1,156 @@
+"""What every step of a night is given: the store, the settings, which night it is, and the models.
+
+A partition's *as-of* time is the end of its day; every step uses it instead of the clock, so that a
+night does the same whenever it runs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from math import inf
+from time import monotonic
+from typing import cast
+
+import numpy as np
+
+from memory_pipeline.distillers import DistillationModel, choose_distiller
+from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder, embed_with_progress
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import NightError, Stage
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import (
+    Store,
+    embedded_ids,
+    insert_vectors,
+    keep_error,
+    read_vectors,
+    take_lease,
+)
+from memory_pipeline.wording.normalise import embedding_text
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class NightOptions:
+    """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster."""
+
+    partition: date
+    run_id: str
+    dry_run: bool = False
+    threshold: float | None = None
+    days: int | None = None
+    cluster_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
+            raise InputError(f"--threshold is {self.threshold}; use a cosine between 0.5 and 1.0")
+        if self.days is not None and self.days < 1:
+            raise InputError(f"--days is {self.days}; use 1 or more")
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night: the end of its day, UTC."""
+        return datetime.combine(self.partition + timedelta(days=1), time(), UTC)
+
+
+@dataclass
+class Night:
+    """One run of the nightly pipeline on one store. In a dry run nothing is written."""
+
+    store: Store
+    settings: Settings
+    options: NightOptions
+    holder: str = "night"
+    progress: Progress = lambda step, done, total: None
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.night"))
+    errors: list[NightError] = field(default_factory=list)
+    _unsaved: dict[str, Vectors] = field(default_factory=dict)
+    _lease_renewed_at: float = -inf
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night."""
+        return self.options.as_of
+
+    @property
+    def fresh_after(self) -> datetime:
+        """Memories created after this time are too fresh to touch."""
+        return self.as_of - timedelta(hours=self.settings.freshness_hours)
+
+    @property
+    def threshold(self) -> float:
+        """The cosine from which memories are distilled as one tonight."""
+        return self.options.threshold or self.settings.similarity_threshold
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model, loaded when first used."""
+        return choose_embedder(self.settings)
+
+    @cached_property
+    def distiller(self) -> DistillationModel:
+        """What turns a cluster into one memory."""
+        return choose_distiller(self.settings)
+
+    def hold_lease(self) -> None:
+        """Take this run's lease on the store, or renew it when it is due; a dry run needs none."""
+        due = self._lease_renewed_at + self.settings.lease_expiry_s / 12
+        if self.options.dry_run or monotonic() < due:
+            return
+        take_lease(self.store, self.options.run_id, self.holder, self.settings.lease_expiry_s)
+        self._lease_renewed_at = monotonic()
+
+    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str) -> None:
+        """Record what went wrong with one cluster; the night goes on."""
+        text = str(error) if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        found = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
+        self.errors.append(found)
+        self.log.warning("%s failed for %s: %s", stage, cluster_id or "the night", text)
+        if not self.options.dry_run:
+            with self.store.writing(self.holder, self.options.run_id) as tx:
+                keep_error(tx, self.options.run_id, found)
+
+    def embed(self, memories: Sequence[tuple[str, str]]) -> None:
+        """Embed these (id, content) pairs and keep their vectors, in the store or, dry, in memory.
+
+        Raises EmbeddingError when the model fails; the batches before stay.
+        """
+        texts = [embedding_text(content) for _, content in memories]
+        ids = [memory_id for memory_id, _ in memories]
+
+        def keep(start: int, vectors: Vectors) -> None:
+            batch = ids[start : start + len(vectors)]
+            check_vectors(vectors, batch, self.embedder.dimension, self.embedder.name)
+            if self.options.dry_run:
+                self._unsaved.update(zip(batch, vectors, strict=True))
+                return
+            with self.store.writing(self.holder, self.options.run_id) as tx:
+                insert_vectors(tx, batch, vectors, self.embedder.name)
+
+        embed_with_progress(
+            self.embedder, texts, keep, lambda done, total: self.progress("embedding", done, total)
+        )
+
+    def with_vector(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories that have a vector of the current model."""
+        with self.store.reading() as tx:
+            found = embedded_ids(tx, ids, self.embedder.name, self.embedder.dimension)
+        return found | (set(ids) & self._unsaved.keys())
+
+    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Sorted ids and float32 (n, dimension) vectors of those memories that have one."""
+        with self.store.reading() as tx:
+            found, vectors = read_vectors(tx, ids, self.embedder.name, self.embedder.dimension)
+        extra = sorted(set(ids) & self._unsaved.keys() - set(found))
+        if not extra:
+            return found, vectors
+        everything = found + extra
+        order = sorted(range(len(everything)), key=everything.__getitem__)
+        stacked = np.concatenate([vectors, np.stack([self._unsaved[memory_id] for memory_id in extra])])
+        return [everything[i] for i in order], cast(Vectors, stacked[order])

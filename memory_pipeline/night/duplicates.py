@@ -1,0 +1,85 @@
+"""First step: memories of one project with the same normalised content. The oldest stays.
+
+A copy of something that an earlier night archived is archived too, into the memory that stands for it
+now, so that a line repeated every day does not come back every day.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
+from memory_pipeline.store import (
+    SameContent,
+    archive_memories,
+    insert_lineage,
+    insert_log,
+    replacement_of,
+    same_content_groups,
+)
+
+POLICY = "duplicate"
+
+
+def archive_duplicates(night: Night) -> list[DuplicateGroup]:
+    """Find the night's exact duplicates and archive them, a transaction a group; return the groups."""
+    night.hold_lease()
+    with night.store.reading() as tx:
+        rows = same_content_groups(
+            tx,
+            created_before=night.fresh_after,
+            as_of=night.as_of,
+            critical_floor=night.settings.critical_floor,
+        )
+        groups = find_duplicates(rows)
+        targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
+    groups = [
+        DuplicateGroup(g.project_id, g.content_hash, targets[g.survivor_id], g.duplicate_ids) for g in groups
+    ]
+    if not night.options.dry_run:
+        for done, group in enumerate(groups, start=1):
+            _archive(night, group)
+            night.progress("duplicates", done, len(groups))
+    return groups
+
+
+def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
+    """Groups from rows of the same content, oldest first within a group. The oldest of all stays."""
+    groups = []
+    for (project, digest), members in groupby(rows, key=lambda row: (row.project_id, row.content_hash)):
+        oldest, *others = members
+        duplicates = tuple(sorted(row.id for row in others if row.may_be_archived))
+        if duplicates:
+            groups.append(DuplicateGroup(project, digest, oldest.id, duplicates))
+    return groups
+
+
+def _archive(night: Night, group: DuplicateGroup) -> None:
+    fingerprint = fingerprint_of(group.duplicate_ids)
+    cluster_id = derived_id(POLICY, group.project_id, fingerprint)
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        archived = archive_memories(
+            tx,
+            [memory_id for memory_id in group.duplicate_ids if memory_id != group.survivor_id],
+            archived_by=cluster_id,
+            archived_at=night.as_of,
+            into=group.survivor_id,
+            critical_floor=night.settings.critical_floor,
+        )
+        insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
+        insert_log(
+            tx,
+            LogRow(
+                id=derived_id("log", POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
+                cluster_fingerprint=fingerprint,
+                policy=POLICY,
+                compressed_memory_id=group.survivor_id,
+                status="compressed",
+                reason="exact duplicates",
+                member_count=len(archived) + 1,
+                compression_ratio=None,
+                run_id=night.options.run_id,
+                created_at=night.as_of,
+            ),
+        )

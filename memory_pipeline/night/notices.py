@@ -1,0 +1,75 @@
+"""Notices of a night: always to the outbox in the store and a JSONL file, and to whatever URLs are set."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from memory_pipeline.records import derived_id
+from memory_pipeline.store import keep_notice, note_delivery
+
+if TYPE_CHECKING:
+    from memory_pipeline.night.context import Night
+
+RECIPIENT = "all"
+LONG_RUN_MS = 30 * 60 * 1000
+_log = logging.getLogger(__name__)
+
+
+def priority_of(report: dict[str, Any]) -> str:
+    """`action` when there is something to do about the night, else `info` (requirement 7.3)."""
+    needs_action = (
+        report["errors"]
+        or report["verdict"] == "FAIL"
+        or report["token_reduction_pct"] < 0
+        or report["duration_ms"] > LONG_RUN_MS
+    )
+    return "action" if needs_action else "info"
+
+
+def subject_of(report: dict[str, Any]) -> str:
+    """The subject line of requirement 7.3."""
+    return (
+        f"COMPRESSION RUN {report['verdict']}: {report['abstractions_created']} abstractions, "
+        f"{report['token_reduction_pct']}% token reduction"
+    )
+
+
+def send_notice(night: Night, report: dict[str, Any], at: datetime) -> None:
+    """Put the notice in the outbox and the file, then try the URLs; a failed delivery never fails the night."""
+    notice = {
+        "id": derived_id("notice", report["run_id"], report["verdict"]),
+        "run_id": report["run_id"],
+        "recipient": RECIPIENT,
+        "priority": priority_of(report),
+        "subject": subject_of(report),
+        "body": f"{report['verdict_reason']}. Partition {report['partition']}, "
+        f"{report['memories_archived']} memories archived, {len(report['errors'])} errors.",
+        "created_at": at,
+    }
+    with night.store.writing(night.holder, report["run_id"]) as tx:
+        if not keep_notice(tx, notice):
+            return
+    line = json.dumps({**notice, "created_at": at.isoformat()}, sort_keys=True)
+    with (night.settings.reports_path / "notices.jsonl").open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    if night.settings.notice_urls:
+        error = _deliver(night.settings.notice_urls, notice)
+        with night.store.writing(night.holder, report["run_id"]) as tx:
+            note_delivery(tx, str(notice["id"]), datetime.now(UTC), error)
+
+
+def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:
+    """Why the notice did not go out, or None. URLs may hold secrets, so they are never repeated here."""
+    import apprise
+
+    channel = apprise.Apprise()
+    refused = sum(not channel.add(url) for url in urls)
+    sent = bool(len(channel)) and channel.notify(title=notice["subject"], body=notice["body"])
+    if sent and not refused:
+        return None
+    error = f"{refused} of {len(urls)} notice URLs are not understood" if refused else "a channel did not accept it"
+    _log.warning("the notice was not delivered everywhere: %s; check notices.urls", error)
+    return error

@@ -1,0 +1,167 @@
+"""The report for people: Markdown, and an HTML page with plots. Everything from a memory is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+Report = dict[str, Any]
+
+_FIGURES = (
+    ("Memories scanned", "memories_scanned"),
+    ("Clusters found", "clusters_found"),
+    ("Clusters compressed", "clusters_compressed"),
+    ("Clusters skipped", "clusters_skipped"),
+    ("Exact duplicates archived", "duplicates_archived"),
+    ("Memories archived", "memories_archived"),
+    ("Abstractions created", "abstractions_created"),
+    ("Active tokens before", "tokens_before"),
+    ("Active tokens after", "tokens_after"),
+    ("Token reduction %", "token_reduction_pct"),
+    ("Average compression ratio", "avg_compression_ratio"),
+    ("Facts kept / attached / found", None),
+    ("Recall of what was archived", "recall_rate"),
+    ("Conflicts kept apart", "conflicts_known"),
+    ("Errors", None),
+    ("Model calls", "total_llm_calls"),
+    ("Cost (USD)", "estimated_cost_usd"),
+)
+
+
+def figures_of(report: Report) -> list[tuple[str, str]]:
+    """The report's figures in reading order, as text."""
+    rows = []
+    for label, key in _FIGURES:
+        if label == "Errors":
+            value: object = len(report["errors"])
+        elif key is None:
+            value = f"{report['facts_kept']} / {report['facts_attached']} / {report['facts_found']}"
+        else:
+            value = report[key]
+        rows.append((label, "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)))
+    return rows
+
+
+def as_markdown(report: Report, examples: int = 20) -> str:
+    """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
+    lines = [
+        f"# Night of {report['partition']}: {report['verdict']}",
+        "",
+        f"{report['verdict_reason']}. Run `{report['run_id']}`, {report['duration_ms'] / 1000:.1f} s"
+        + (" (dry run: nothing was written)." if report["dry_run"] else "."),
+        "",
+        "| | |",
+        "|---|---:|",
+        *(f"| {label} | {value} |" for label, value in figures_of(report)),
+    ]
+    if report["largest_clusters"]:
+        lines += ["", "## Largest clusters", "", clusters_markdown(report["largest_clusters"][:examples])]
+    if report["refusals"]:
+        lines += ["", "## Left alone", ""]
+        lines += [f"- {count} x {plain(reason)}" for reason, count in report["refusals"].items()]
+    if report["conflicts"]:
+        lines += ["", "## Conflicts kept apart", ""]
+        lines += [f"- {c['kind']}: {plain(c['detail'])} (cosine {c['score']:.3f})" for c in report["conflicts"]]
+    if report["errors"]:
+        lines += ["", "## Errors", ""]
+        lines += [f"- {e['stage']} {e['cluster_id']}: {plain(e['error'])}" for e in report["errors"]]
+    return "\n".join(lines) + "\n"
+
+
+def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
+    """Clusters side by side with their abstraction, as Markdown that shows content and runs nothing."""
+    parts = []
+    for cluster in clusters:
+        outcome = "compressed" if cluster["status"] == "compressed" else f"{cluster['status']}: {cluster['reason']}"
+        parts.append(
+            f"**{cluster['member_count']} memories, {plain(cluster['project_id'])}** - {plain(outcome)}; "
+            f"ratio {cluster['compression_ratio']}, facts {cluster['facts']}, "
+            f"cosine {cluster['min_similarity']}-{cluster['avg_similarity']}"
+        )
+        parts += [f"- {plain(member)[:300]}" for member in cluster["members"][:8]]
+        if cluster["member_count"] > 8:
+            parts.append(f"- and {cluster['member_count'] - 8} more")
+        parts += ["", f"> {plain(cluster['abstraction'])[:1500]}", ""]
+    return "\n".join(parts)
+
+
+def plain(text: object) -> str:
+    """Text on one line that Markdown and HTML show as it is."""
+    flat = " ".join(str(text).split())
+    for mark in "\\`*_[]|#!":
+        flat = flat.replace(mark, "\\" + mark)
+    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2330; }
+h1 small { font-weight: 400; color: #5b6577; } table { border-collapse: collapse; }
+td { padding: .15rem 1rem .15rem 0; border-bottom: 1px solid #e4e8ef; } td:last-child { text-align: right; }
+.cluster { border-left: 4px solid #b7c3d7; padding: .2rem 1rem; margin: 1rem 0; }
+.compressed { border-color: #2f8f5b; } .failed { border-color: #c0392b; } .skipped { border-color: #c28a1b; }
+.cluster ul { color: #4a5568; margin: .3rem 0; } blockquote { margin: .4rem 0; font-weight: 500; }
+figure { margin: 1rem 0; } figcaption { color: #5b6577; font-size: .9rem; }
+"""
+
+
+def as_html(report: Report, history: Sequence[Report]) -> str:
+    """The report as one HTML page without scripts or outside resources."""
+    figures = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in figures_of(report))
+    clusters = "".join(_cluster_html(cluster) for cluster in report["largest_clusters"])
+    conflicts = "".join(
+        f"<li>{escape(c['kind'])}: {escape(c['detail'])} (cosine {c['score']:.3f})</li>" for c in report["conflicts"]
+    )
+    errors = "".join(f"<li>{escape(e['stage'])}: {escape(e['error'])}</li>" for e in report["errors"])
+    refusals = "".join(f"<li>{n} × {escape(reason)}</li>" for reason, n in report["refusals"].items())
+    sections = [
+        ("Largest clusters", clusters),
+        ("Left alone", f"<ul>{refusals}</ul>" if refusals else ""),
+        ("Conflicts kept apart", f"<ul>{conflicts}</ul>" if conflicts else ""),
+        ("Errors", f"<ul>{errors}</ul>" if errors else ""),
+    ]
+    body = "".join(f"<h2>{title}</h2>{content}" for title, content in sections if content)
+    title = f"Night of {escape(report['partition'])}: {escape(report['verdict'])}"
+    return (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{_STYLE}</style>"
+        f"<h1>{title} <small>{escape(report['verdict_reason'])}</small></h1>"
+        f"{_plots(history)}<table>{figures}</table>{body}</html>"
+    )
+
+
+def _cluster_html(cluster: dict[str, Any]) -> str:
+    members = "".join(f"<li>{escape(member[:600])}</li>" for member in cluster["members"][:8])
+    outcome = cluster["status"] + (f": {cluster['reason']}" if cluster["reason"] else "")
+    return (
+        f"<div class='cluster {escape(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
+        f"{escape(cluster['project_id'])} - {escape(outcome)}; ratio {cluster['compression_ratio']}, "
+        f"facts {escape(cluster['facts'])}<ul>{members}</ul><blockquote>{escape(cluster['abstraction'])}</blockquote></div>"
+    )
+
+
+def _plots(history: Sequence[Report]) -> str:
+    if len(history) < 2:
+        return ""
+    days = [report["partition"] for report in history]
+    tokens = [float(report["tokens_after"]) for report in history]
+    archived = [float(report["memories_archived"]) for report in history]
+    return bar_plot("Active tokens after each night", days, tokens) + bar_plot(
+        "Memories archived each night", days, archived
+    )
+
+
+def bar_plot(caption: str, labels: Sequence[str], values: Sequence[float]) -> str:
+    """A bar a value, as inline SVG with a tooltip each; first, last and highest value in the caption."""
+    top = max(values, default=0.0) or 1.0
+    width = 10
+    bars = "".join(
+        f"<rect x='{n * width}' y='{100 - 96 * value / top:.1f}' width='{width - 2}' height='{96 * value / top:.1f}'>"
+        f"<title>{escape(label)}: {value:,.0f}</title></rect>"
+        for n, (label, value) in enumerate(zip(labels, values, strict=True))
+    )
+    return (
+        f"<figure><svg viewBox='0 0 {len(values) * width} 100' width='{min(900, 24 * len(values) + 100)}' height='120' "
+        f"preserveAspectRatio='none' fill='#4a78b5' role='img' aria-label='{escape(caption)}'>{bars}</svg>"
+        f"<figcaption>{escape(caption)}: {escape(labels[0])} to {escape(labels[-1])}, "
+        f"highest {top:,.0f}, last {values[-1]:,.0f}</figcaption></figure>"
+    )

@@ -1,0 +1,271 @@
+"""Last step: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.night import pages
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.eligibility import too_few
+from memory_pipeline.night.notices import send_notice
+from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory, Verdict
+from memory_pipeline.store import (
+    active_totals,
+    errors_of_run,
+    keep_report,
+    open_conflicts,
+    read_memories,
+    report_history,
+    sources_fingerprint,
+    store_facts,
+)
+
+Report = dict[str, Any]
+_EXAMPLES = 20
+
+
+def report_night(
+    night: Night,
+    duplicates: Sequence[DuplicateGroup],
+    eligible: Sequence[EligibleMemory],
+    clusters: Sequence[Cluster],
+    distillations: Sequence[Distillation],
+    archives: Sequence[Archive],
+    started_at: datetime,
+) -> Report:
+    """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
+    night.hold_lease()
+    archived = [memory_id for archive in archives for memory_id in archive.archived_ids]
+    copies = [memory_id for group in duplicates for memory_id in group.duplicate_ids]
+    found, sampled = check_recall(night, archived + copies)
+    report = _count(night, duplicates, eligible, clusters, archives, started_at)
+    report["recall_found"], report["recall_sampled"] = found, sampled
+    report["recall_rate"] = round(found / sampled, 4) if sampled else None
+    report["largest_clusters"] = _examples(night, clusters, distillations, archives)
+    finish_report(night, report)
+    return report
+
+
+def finish_report(night: Night, report: Report) -> None:
+    """Stamp the end, and in a real night keep the report, write its files, send the notice."""
+    finished = datetime.now(UTC)
+    report["finished_at"] = finished.isoformat()
+    report["duration_ms"] = int((finished - datetime.fromisoformat(report["started_at"])).total_seconds() * 1000)
+    directory = night.settings.reports_path
+    if night.options.dry_run:
+        write_report_files(directory, report, [])
+        return
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        keep_report(tx, night.options.run_id, night.options.partition, report["verdict"], report, finished)
+        history = report_history(tx)
+    write_report_files(directory, report, history)
+    send_notice(night, report, finished)
+
+
+def failed_night(night: Night, error: str, started_at: datetime) -> Report:
+    """The report of a night that a fatal error ended: verdict FAIL, whatever was archived before it kept."""
+    night.note_error("", "night", error)
+    report = _count(night, [], [], [], [], started_at)
+    report["verdict"], report["verdict_reason"] = "FAIL", f"fatal error: {error}"[:500]
+    report["recall_found"] = report["recall_sampled"] = 0
+    report["recall_rate"], report["largest_clusters"] = None, []
+    finish_report(night, report)
+    return report
+
+
+def decide_verdict(
+    compressed: int, found: int, settled: int, errors: int, *, eligible: int, strict: bool
+) -> tuple[Verdict, str]:
+    """PASS, PARTIAL, FAIL or IDLE, and why (requirement 7.2).
+
+    `settled` clusters were decided on an earlier night and count as not found.
+    """
+    if compressed:
+        return ("PARTIAL", f"{compressed} clusters compressed, {errors} errors") if errors else (
+            "PASS",
+            f"{compressed} clusters compressed",
+        )
+    if errors:
+        return "FAIL", f"no cluster compressed, {errors} errors"
+    if found > settled:
+        return "FAIL", f"none of {found - settled} clusters could be compressed"
+    why = "no memory was eligible" if not eligible else "no cluster was found"
+    if settled:
+        why = f"all {settled} clusters were decided on an earlier night"
+    return ("FAIL" if strict else "IDLE"), why
+
+
+def _count(
+    night: Night,
+    duplicates: Sequence[DuplicateGroup],
+    eligible: Sequence[EligibleMemory],
+    clusters: Sequence[Cluster],
+    archives: Sequence[Archive],
+    started_at: datetime,
+) -> Report:
+    compressed = [archive for archive in archives if archive.status == "compressed"]
+    with night.store.reading() as tx:
+        active, tokens_now = active_totals(tx, night.as_of)
+        copies = read_memories(tx, [i for group in duplicates for i in group.duplicate_ids])
+        errors = errors_of_run(tx, night.options.run_id) if not night.options.dry_run else list(night.errors)
+        facts = store_facts(tx)
+        conflicts = open_conflicts(tx)
+        sources = sources_fingerprint(tx)
+    saved = sum(a.tokens_before - a.tokens_after for a in compressed) + sum(m.token_count for m in copies.values())
+    before, after = (tokens_now, tokens_now - saved) if night.options.dry_run else (tokens_now + saved, tokens_now)
+    settled = sum(cluster.settled is not None for cluster in clusters)
+    skipped = settled + sum(archive.status == "skipped" for archive in archives)
+    ratios = [archive.compression_ratio for archive in compressed]
+    verdict, reason = decide_verdict(
+        len(compressed),
+        len(clusters),
+        settled,
+        len(errors),
+        eligible=len(eligible),
+        strict=night.settings.strict_verdict,
+    )
+    early = too_few(night)
+    if early and verdict in ("IDLE", "FAIL") and not errors:
+        reason = early
+    facts_found = sum(archive.facts_found for archive in compressed)
+    facts_kept = sum(archive.facts_kept for archive in compressed)
+    facts_attached = sum(archive.facts_attached for archive in compressed)
+    return {
+        "run_id": night.options.run_id,
+        "partition": night.options.partition.isoformat(),
+        "as_of": night.as_of.isoformat(),
+        "dry_run": night.options.dry_run,
+        "started_at": started_at.isoformat(),
+        "finished_at": started_at.isoformat(),
+        "duration_ms": 0,
+        "memories_scanned": len(eligible),
+        "clusters_found": len(clusters),
+        "clusters_skipped": skipped,
+        "clusters_settled": settled,
+        "clusters_compressed": len(compressed),
+        "clusters_failed": sum(archive.status == "failed" for archive in archives),
+        "duplicates_archived": len(copies),
+        "memories_archived": sum(len(archive.archived_ids) for archive in compressed) + len(copies),
+        "abstractions_created": len(compressed),
+        "atoms_created": 0,
+        "atoms_enriched": 0,
+        "active_memories": active,
+        "tokens_before": before,
+        "tokens_after": after,
+        "token_reduction_pct": round(100 * (before - after) / before, 2) if before else 0.0,
+        "avg_compression_ratio": round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
+        "max_compression_ratio": round(max(ratios, default=0.0), 2),
+        "min_compression_ratio": round(min(ratios, default=0.0), 2),
+        "total_llm_calls": 0,
+        "total_llm_input_tokens": 0,
+        "total_llm_output_tokens": 0,
+        "estimated_cost_usd": 0.0,
+        "facts_found": facts_found,
+        "facts_kept": facts_kept,
+        "facts_attached": facts_attached,
+        "preservation_rate": round((facts_kept + facts_attached) / facts_found, 4) if facts_found else None,
+        "conflicts_known": len(conflicts),
+        "conflicts": [asdict(conflict) for conflict in conflicts[:_EXAMPLES]],
+        "refusals": _refusals(archives),
+        "sources_sha256": sources,
+        "store": facts,
+        "errors": [
+            {
+                "cluster_id": error.cluster_id,
+                "stage": error.stage,
+                "error": error.error,
+                "timestamp": error.timestamp.isoformat(),
+            }
+            for error in errors
+        ],
+        "verdict": verdict,
+        "verdict_reason": reason,
+    }
+
+
+def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
+    """How often each kind of reason stopped a cluster; the kind is the reason up to its first figure."""
+    counts: dict[str, int] = {}
+    for archive in archives:
+        if archive.status != "compressed" and archive.reason:
+            kind = archive.reason.split(":")[0].split(" (")[0]
+            kind = "compression ratio too low" if kind.startswith("compression ratio") else kind
+            counts[kind] = counts.get(kind, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _examples(
+    night: Night, clusters: Sequence[Cluster], distillations: Sequence[Distillation], archives: Sequence[Archive]
+) -> list[dict[str, Any]]:
+    """The largest clusters with their members' words and what became of them, for a reader."""
+    results = {archive.cluster_id: archive for archive in archives}
+    drafts = {distillation.cluster_id: distillation for distillation in distillations}
+    shown = [cluster for cluster in clusters if cluster.cluster_id in results][:_EXAMPLES]
+    with night.store.reading() as tx:
+        members = read_memories(tx, {i for cluster in shown for i in cluster.member_ids})
+    return [
+        {
+            "cluster_id": cluster.cluster_id,
+            "project_id": cluster.project_id,
+            "members": [members[i].content for i in cluster.member_ids],
+            "member_count": cluster.member_count,
+            "avg_similarity": round(cluster.avg_similarity, 3),
+            "min_similarity": round(cluster.min_similarity, 3),
+            "status": results[cluster.cluster_id].status,
+            "reason": results[cluster.cluster_id].reason,
+            "abstraction": drafts[cluster.cluster_id].content,
+            "compression_ratio": round(results[cluster.cluster_id].compression_ratio, 2),
+            "facts": f"{drafts[cluster.cluster_id].facts_kept}+{drafts[cluster.cluster_id].facts_attached}"
+            f"/{drafts[cluster.cluster_id].facts_found}",
+        }
+        for cluster in shown
+    ]
+
+
+def write_report_files(directory: Path, report: Report, history: Sequence[Report]) -> Path:
+    """Write the report as JSON, Markdown and HTML, each whole or not at all; return the JSON's path."""
+    directory.mkdir(parents=True, exist_ok=True)
+    stem = f"compression-{safe_name(report['run_id'])}"
+    files = {
+        f"{stem}.json": json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False),
+        f"{stem}.md": pages.as_markdown(report),
+        f"{stem}.html": pages.as_html(report, history),
+    }
+    for name, text in files.items():
+        partial = directory / f".{name}.partial"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(directory / name)
+    return directory / f"{stem}.json"
+
+
+def safe_name(run_id: str) -> str:
+    """A run id as part of a file name: letters, digits, hyphens and underscores only."""
+    return "".join(c if c.isalnum() and c.isascii() or c in "-_" else "_" for c in run_id)[:100]
+
+
+def closing_line(report: Report) -> str:
+    """The last line that the command line prints (requirement 7.5)."""
+    if report["dry_run"] and report["clusters_found"]:
+        return (
+            f"COMPRESSION COMPLETE (DRY RUN): {report['clusters_compressed']} potential clusters, "
+            f"{report['memories_archived']} entries would be archived"
+        )
+    if report["verdict"] == "IDLE" and not report["memories_archived"]:
+        return f"COMPRESSION SKIPPED: {report['verdict_reason']}"
+    if report["verdict"] == "FAIL" and report["errors"]:
+        return f"COMPRESSION BLOCKED: {report['verdict_reason']}"
+    return (
+        f"COMPRESSION COMPLETE: {report['abstractions_created']} clusters, {report['memories_archived']} archived, "
+        f"{report['tokens_before'] - report['tokens_after']} tokens saved"
+    )
+
+
+def latest_complete_day(now: datetime) -> date:
+    """The newest UTC day that has ended at `now`."""
+    return date.fromordinal(now.astimezone(UTC).date().toordinal() - 1)

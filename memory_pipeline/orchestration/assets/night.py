@@ -1,0 +1,275 @@
+"""The night as seven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from dagster import AssetExecutionContext, MaterializeResult, PythonObjectDagsterType, TableColumn, TableSchema, asset
+
+from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.clustering import cluster_memories, conflicts_in
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import distill_clusters
+from memory_pipeline.night.duplicates import archive_duplicates
+from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.pages import as_markdown
+from memory_pipeline.night.report import report_night, safe_name
+from memory_pipeline.night.run import take_snapshot
+from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.orchestration import describe
+from memory_pipeline.orchestration.checks import (
+    ARCHIVE_CHECKS,
+    DISTILLATION_CHECKS,
+    REPORT_CHECKS,
+    check_archives,
+    check_distillations,
+    check_report,
+)
+from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.policy import GROUP, IO, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.store import EDGE_SCHEMA, release_lease
+
+RECORDS = PythonObjectDagsterType(list, name="Records")
+#: The night's assets in the order in which they run.
+_ORDER = (
+    "exact_duplicates",
+    "eligible_memories",
+    "similarity_batches",
+    "clusters",
+    "distillations",
+    "archives",
+    "reports",
+)
+_COMMON: dict[str, Any] = {
+    "partitions_def": DAILY,
+    "group_name": GROUP,
+    "owners": OWNERS,
+    "io_manager_key": IO,
+    "freshness_policy": NIGHTLY,
+}
+
+
+@contextmanager
+def _step(context: AssetExecutionContext, night: NightResource) -> Iterator[Night]:
+    """The night for one step. The run's lease goes back after its last step, or when a step fails."""
+    tonight = night.open(context.run_id, context.partition_key, context.log)
+    done = False
+    try:
+        yield tonight
+        done = True
+    finally:
+        if not done or context.asset_key.path[-1] == _last_step(context):
+            release_lease(tonight.store, context.run_id)
+
+
+def _last_step(context: AssetExecutionContext) -> str:
+    """The last of the night's assets that this run materializes."""
+    selected = context.run.asset_selection or context.job_def.asset_layer.executable_asset_keys
+    names = {key.path[-1] for key in selected}
+    return next(name for name in reversed(_ORDER) if name in names)
+
+
+@asset(
+    **_COMMON,
+    deps=["memory_workspace", "memory_store"],
+    kinds={"duckdb", "python"},
+    metadata={"dagster/column_schema": describe.schema_of(DuplicateGroup)},
+    description=(
+        "Memories of one project whose words are the same once case, white space, Markdown marks and leading "
+        "clock stamps are folded. The oldest stays; the copies are archived into it. A snapshot of the store "
+        "is taken first. The 03:00 schedule runs this asset alone."
+    ),
+)
+def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> list[DuplicateGroup]:
+    with _step(context, night) as tonight:
+        snapshot = take_snapshot(tonight)
+        groups = archive_duplicates(tonight)
+    context.add_output_metadata({**describe.duplicates_metadata(groups), "snapshot": snapshot})
+    return groups
+
+
+@asset(
+    **_COMMON,
+    kinds={"duckdb", "python"},
+    metadata={"dagster/column_schema": describe.schema_of(EligibleMemory)},
+    description=(
+        "The memories that tonight may touch: at least 24 hours old as of the partition, importance under the "
+        "critical floor, not pinned, not archived, raw or merged, with a vector. What has no vector yet is "
+        "embedded first."
+    ),
+)
+def eligible_memories(
+    context: AssetExecutionContext, night: NightResource, exact_duplicates: list[DuplicateGroup]
+) -> list[EligibleMemory]:
+    with _step(context, night) as tonight:
+        eligible = select_eligible(tonight, exact_duplicates)
+    context.add_output_metadata(describe.eligible_metadata(eligible))
+    return eligible
+
+
+@asset(
+    **_COMMON,
+    kinds={"numpy"},
+    metadata={
+        "dagster/column_schema": TableSchema([TableColumn(field.name, str(field.type)) for field in EDGE_SCHEMA]),
+        "dagster/column_lineage": describe.lineage_of_columns(
+            {"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]}
+        ),
+    },
+    description=(
+        "Every pair of eligible memories of one project whose cosine reaches the threshold, exact to the last "
+        "bit, with the conflict guard's finding. Only pairs with a memory that no earlier night compared are "
+        "computed."
+    ),
+)
+def similarity_batches(
+    context: AssetExecutionContext, night: NightResource, eligible_memories: list[EligibleMemory]
+) -> pa.Table:
+    with _step(context, night) as tonight:
+        edges = find_similar(tonight, eligible_memories)
+    context.add_output_metadata({"pairs": edges.num_rows, "guarded": len(conflicts_in(edges))})
+    return edges
+
+
+@asset(
+    **_COMMON,
+    kinds={"python"},
+    metadata={
+        "dagster/column_schema": describe.schema_of(Cluster),
+        "dagster/column_lineage": describe.lineage_of_columns(
+            {
+                "member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")],
+                "min_similarity": [("similarity_batches", "score")],
+                "avg_similarity": [("similarity_batches", "score")],
+                "total_tokens": [("eligible_memories", "token_count")],
+                "max_importance": [("eligible_memories", "importance")],
+            }
+        ),
+    },
+    description=(
+        "Memories that say the same thing: every pair of a cluster reaches the threshold (complete linkage), "
+        "and no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the "
+        "last seven days is left alone."
+    ),
+)
+def clusters(
+    context: AssetExecutionContext,
+    night: NightResource,
+    eligible_memories: list[EligibleMemory],
+    similarity_batches: pa.Table,
+) -> list[Cluster]:
+    with _step(context, night) as tonight:
+        found = cluster_memories(tonight, eligible_memories, similarity_batches)
+    context.add_output_metadata(describe.clusters_metadata(found))
+    return found
+
+
+@asset(
+    **_COMMON,
+    kinds={"python"},
+    check_specs=DISTILLATION_CHECKS,
+    dagster_type=RECORDS,
+    metadata={
+        "dagster/column_schema": describe.schema_of(Distillation),
+        "dagster/column_lineage": describe.lineage_of_columns(
+            {
+                "cluster_id": [("clusters", "cluster_id")],
+                "member_ids": [("clusters", "member_ids")],
+                "tokens_before": [("clusters", "total_tokens")],
+            }
+        ),
+    },
+    description=(
+        "One proposed memory for each cluster, judged: what it keeps of its sources' facts, what it attaches, "
+        "how much shorter it is. A draft that loses a fact, invents one or contradicts a source is refused and "
+        "its sources stay untouched. Nothing is written to the store yet."
+    ),
+)
+def distillations(
+    context: AssetExecutionContext, night: NightResource, clusters: list[Cluster]
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    with _step(context, night) as tonight:
+        drafts = distill_clusters(tonight, clusters)
+        results = check_distillations(tonight, drafts)
+    return MaterializeResult(value=drafts, metadata=describe.distillations_metadata(drafts), check_results=results)
+
+
+@asset(
+    **_COMMON,
+    kinds={"duckdb", "python"},
+    check_specs=ARCHIVE_CHECKS,
+    dagster_type=RECORDS,
+    metadata={
+        "dagster/column_schema": describe.schema_of(Archive),
+        "dagster/column_lineage": describe.lineage_of_columns(
+            {
+                "cluster_id": [("distillations", "cluster_id")],
+                "archived_ids": [("distillations", "member_ids")],
+            }
+        ),
+    },
+    description=(
+        "What became of each proposal in the store. The abstraction is written and its sources are archived in "
+        "one transaction, so that a cluster is either wholly compressed or untouched. Sources are never "
+        "deleted; their words never change. Runs only when the blocking checks above it pass."
+    ),
+)
+def archives(
+    context: AssetExecutionContext, night: NightResource, distillations: list[Distillation]
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    with _step(context, night) as tonight:
+        results = archive_distillations(tonight, distillations)
+        soundness = check_archives(tonight, results)
+    return MaterializeResult(value=results, metadata=describe.archives_metadata(results), check_results=soundness)
+
+
+@asset(
+    **_COMMON,
+    kinds={"json", "markdown"},
+    check_specs=REPORT_CHECKS,
+    dagster_type=PythonObjectDagsterType(dict, name="Report"),
+    description=(
+        "What the night did, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
+        "whether what was archived can still be found, the largest clusters in words. Also written as JSON, "
+        "Markdown and HTML, kept in the store, and announced."
+    ),
+)
+def reports(
+    context: AssetExecutionContext,
+    night: NightResource,
+    exact_duplicates: list[DuplicateGroup],
+    eligible_memories: list[EligibleMemory],
+    clusters: list[Cluster],
+    distillations: list[Distillation],
+    archives: list[Archive],
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    with _step(context, night) as tonight:
+        report = report_night(
+            tonight,
+            exact_duplicates,
+            eligible_memories,
+            clusters,
+            distillations,
+            archives,
+            night.started_at(context.run_id),
+        )
+    path = tonight.settings.reports_path / f"compression-{safe_name(context.run_id)}.html"
+    return MaterializeResult(
+        value=report,
+        metadata=describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
+        check_results=check_report(report),
+    )
+
+
+NIGHT_ASSETS = [
+    exact_duplicates,
+    eligible_memories,
+    similarity_batches,
+    clusters,
+    distillations,
+    archives,
+    reports,
+]

@@ -1,0 +1,57 @@
+"""The left edge of the asset graph: what nights read, observed for changes but never written by Dagster."""
+
+import hashlib
+from pathlib import Path
+
+from dagster import DataVersion, ObserveResult, observable_source_asset
+
+from memory_pipeline.orchestration.policy import GROUP
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.store import store_facts, store_hash
+
+
+@observable_source_asset(
+    group_name=GROUP,
+    description=(
+        "The agent's workspace on disk, as `connectors.workspace` names it. Observing it tells how many note "
+        "files it has and whether any changed; `memory-pipeline import openclaw` brings them into the store."
+    ),
+)
+def memory_workspace(night: NightResource) -> ObserveResult:
+    named = night.effective_settings().workspace
+    root = Path(named).expanduser() if named else None
+    if root is None or not root.is_dir():
+        return ObserveResult(data_version=DataVersion("none"), metadata={"workspace": named or "not set", "files": 0})
+    digest = hashlib.sha256()
+    files = sorted(path for path in root.rglob("*.md") if path.is_file())
+    size = 0
+    for path in files:
+        status = path.stat()
+        size += status.st_size
+        digest.update(f"{path.relative_to(root)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return ObserveResult(
+        data_version=DataVersion(digest.hexdigest()[:16]),
+        metadata={"workspace": str(root), "files": len(files), "bytes": size},
+    )
+
+
+@observable_source_asset(
+    group_name=GROUP,
+    description=(
+        "The store: every memory the agents have, active and archived, with vectors, lineage and log, in one "
+        "DuckDB file. Observing it shows how many there are and a hash that changes when any memory does."
+    ),
+)
+def memory_store(night: NightResource) -> ObserveResult:
+    store = night.store()
+    if not store.exists():
+        return ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
+    with store.reading() as tx:
+        version, facts = store_hash(tx), store_facts(tx)
+    return ObserveResult(
+        data_version=DataVersion(version[:16]),
+        metadata={"store": str(store.path), "bytes": store.path.stat().st_size, **facts},
+    )
+
+
+SOURCES = [memory_workspace, memory_store]

@@ -1,0 +1,147 @@
+"""The gates and health bands as asset checks, evaluated in the step of the asset they belong to.
+
+Those on `distillations` block the archive. A check in a step of its own would add a second a night.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
+
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.gates import conflicts_inside, lossy_distillations, unsafe_members
+from memory_pipeline.records import Archive, Distillation
+from memory_pipeline.store import check_store
+
+RECALL_FLOOR = 0.95
+
+DISTILLATION_CHECKS = [
+    AssetCheckSpec(
+        "nothing_lost",
+        asset="distillations",
+        blocking=True,
+        description="Every accepted draft keeps or attaches every fact of its sources, and is shorter than they are.",
+    ),
+    AssetCheckSpec(
+        "sources_intact",
+        asset="distillations",
+        blocking=True,
+        description="No accepted draft draws on a memory that is critical, pinned, archived, fresh or of "
+        "another project.",
+    ),
+    AssetCheckSpec(
+        "conflicts_kept_apart",
+        asset="distillations",
+        blocking=True,
+        description="No two memories that contradict each other are sources of one accepted draft.",
+    ),
+]
+ARCHIVE_CHECKS = [
+    AssetCheckSpec(
+        "store_sound",
+        asset="archives",
+        description="The store holds together: links, hashes of sources, vectors, log and audit trail.",
+    )
+]
+
+
+def check_distillations(night: Night, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
+    """The gates before the archive."""
+    looked_at = len(distillations)
+    return [
+        _gate("nothing_lost", lossy_distillations(distillations), looked_at),
+        _gate("sources_intact", unsafe_members(night, distillations), looked_at),
+        _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at),
+    ]
+
+
+def check_archives(night: Night, archives: Sequence[Archive]) -> list[AssetCheckResult]:
+    """The integrity of the store after the archive; contents are hashed again when something was written."""
+    with night.store.reading() as tx:
+        findings = check_store(tx, hashes=bool(archives))
+    words = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
+    return [_gate("store_sound", words, 1)]
+
+
+def _gate(name: str, failures: list[str], looked_at: int) -> AssetCheckResult:
+    return AssetCheckResult(
+        check_name=name,
+        passed=not failures,
+        severity=AssetCheckSeverity.ERROR,
+        metadata={"looked_at": looked_at, "failures": len(failures), "first": "; ".join(failures[:5]) or "none"},
+    )
+
+
+Band = Callable[[float], int]
+
+#: Check name, what is measured, and its band: 0 good, 1 warning, 2 bad (requirement 7.4).
+_BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], ...] = (
+    (
+        "token_reduction",
+        "Active tokens saved, in percent: good above 15, warning from 5, bad below.",
+        lambda r: r["token_reduction_pct"] if r["clusters_compressed"] else None,
+        lambda v: 0 if v > 15 else 1 if v >= 5 else 2,
+    ),
+    (
+        "compression_ratio",
+        "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5, bad below.",
+        lambda r: r["avg_compression_ratio"] if r["clusters_compressed"] else None,
+        lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
+    ),
+    (
+        "skipped_clusters",
+        "Share of tonight's clusters that were skipped (those settled earlier aside): good below 20%, warning to 50%, bad above.",
+        lambda r: 100 * (r["clusters_skipped"] - r["clusters_settled"]) / tonight
+        if (tonight := r["clusters_found"] - r["clusters_settled"])
+        else None,
+        lambda v: 0 if v < 20 else 1 if v <= 50 else 2,
+    ),
+    (
+        "errors",
+        "Errors: good none, warning one or two, bad more.",
+        lambda r: float(len(r["errors"])),
+        lambda v: 0 if v == 0 else 1 if v <= 2 else 2,
+    ),
+    (
+        "cost",
+        "Estimated cost in USD: good below 0.10, warning to 0.25, bad above.",
+        lambda r: float(r["estimated_cost_usd"]),
+        lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
+    ),
+)
+
+
+REPORT_CHECKS = [
+    AssetCheckSpec(
+        "archived_still_found",
+        asset="reports",
+        description="Of a sample of what was archived, at least 95% are found in the first ten, themselves or "
+        "what replaced them.",
+    ),
+    *(AssetCheckSpec(name, asset="reports", description=text) for name, text, _, _ in _BANDS),
+]
+
+
+def check_report(report: dict[str, Any]) -> list[AssetCheckResult]:
+    """Recall of what was archived, and the health bands."""
+    rate = report["recall_rate"]
+    recall = AssetCheckResult(
+        check_name="archived_still_found",
+        passed=rate is None or rate >= RECALL_FLOOR,
+        severity=AssetCheckSeverity.WARN,
+        metadata={"found": report["recall_found"], "sampled": report["recall_sampled"]},
+    )
+    return [recall, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
+
+
+def _in_band(name: str, value: float | None, band: Band) -> AssetCheckResult:
+    level = 0 if value is None else band(value)
+    return AssetCheckResult(
+        check_name=name,
+        passed=level == 0,
+        severity=AssetCheckSeverity.ERROR if level == 2 else AssetCheckSeverity.WARN,
+        metadata={
+            "value": "nothing to measure" if value is None else round(value, 4),
+            "band": ("good", "warning", "bad")[level],
+        },
+    )

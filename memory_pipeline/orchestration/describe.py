@@ -1,0 +1,187 @@
+"""What the Dagster UI shows of an asset's value: counts, Markdown previews, column schemas and lineage."""
+
+import types
+import typing
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from dagster import (
+    AssetKey,
+    MetadataValue,
+    TableColumn,
+    TableColumnDep,
+    TableColumnLineage,
+    TableSchema,
+)
+
+from memory_pipeline.night.pages import plain
+from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
+
+_PREVIEW = 8
+
+
+def schema_of(record: type) -> TableSchema:
+    """The columns of a record class, with their types."""
+    hints = typing.get_type_hints(record)
+    return TableSchema(columns=[TableColumn(field.name, _type_name(hints[field.name])) for field in fields(record)])
+
+
+def _type_name(hint: Any) -> str:
+    if isinstance(hint, types.UnionType):
+        return " or ".join(_type_name(part) for part in hint.__args__ if part is not type(None)) + "?"
+    if typing.get_origin(hint) is tuple:
+        return f"list of {_type_name(typing.get_args(hint)[0])}"
+    return str(getattr(hint, "__name__", hint))
+
+
+def lineage_of_columns(mapping: dict[str, list[tuple[str, str]]]) -> TableColumnLineage:
+    """Column lineage from `{column: [(asset, column), ...]}`."""
+    return TableColumnLineage(
+        {
+            column: [TableColumnDep(asset_key=AssetKey(asset), column_name=source) for asset, source in sources]
+            for column, sources in mapping.items()
+        }
+    )
+
+
+def table(rows: Sequence[dict[str, object]], empty: str) -> MetadataValue:
+    """Rows as a Markdown table, or a sentence when there are none."""
+    if not rows:
+        return MetadataValue.md(empty)
+    head = list(rows[0])
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(plain(row[name]) for name in head) + " |" for row in rows]
+    return MetadataValue.md("\n".join(lines))
+
+
+def eligible_metadata(eligible: Sequence[EligibleMemory]) -> dict[str, Any]:
+    """How many memories, of which projects and with how many tokens."""
+    projects = sorted({memory.project_id for memory in eligible})
+    rows = [
+        {
+            "project": project,
+            "memories": len(mine := [memory for memory in eligible if memory.project_id == project]),
+            "tokens": sum(memory.token_count for memory in mine),
+            "oldest": min(memory.created_at for memory in mine).date(),
+            "newest": max(memory.created_at for memory in mine).date(),
+        }
+        for project in projects
+    ]
+    return {
+        "memories": len(eligible),
+        "tokens": sum(memory.token_count for memory in eligible),
+        "projects": len(projects),
+        "preview": table(rows, "Nothing is eligible tonight."),
+    }
+
+
+def duplicates_metadata(groups: Sequence[DuplicateGroup]) -> dict[str, Any]:
+    """How many groups of exact duplicates, and how many memories were archived into their oldest."""
+    rows: list[dict[str, object]] = [
+        {"project": group.project_id, "survivor": group.survivor_id, "copies": len(group.duplicate_ids)}
+        for group in sorted(groups, key=lambda group: -len(group.duplicate_ids))[:_PREVIEW]
+    ]
+    return {
+        "groups": len(groups),
+        "archived": sum(len(group.duplicate_ids) for group in groups),
+        "preview": table(rows, "No exact duplicates."),
+    }
+
+
+def clusters_metadata(clusters: Sequence[Cluster]) -> dict[str, Any]:
+    """How many clusters, how large, and the largest of them."""
+    rows: list[dict[str, object]] = [
+        {
+            "cluster": cluster.cluster_id,
+            "project": cluster.project_id,
+            "category": cluster.dominant_category,
+            "members": cluster.member_count,
+            "tokens": cluster.total_tokens,
+            "min cosine": f"{cluster.min_similarity:.3f}",
+            "tonight": cluster.settled or "to be distilled",
+        }
+        for cluster in clusters[:_PREVIEW]
+    ]
+    return {
+        "clusters": len(clusters),
+        "members": sum(cluster.member_count for cluster in clusters),
+        "largest": max((cluster.member_count for cluster in clusters), default=0),
+        "settled": sum(cluster.settled is not None for cluster in clusters),
+        "preview": table(rows, "No clusters tonight."),
+    }
+
+
+def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, Any]:
+    """How many drafts were accepted, what was preserved, and the largest abstractions in words."""
+    accepted = [d for d in distillations if d.outcome == "accepted"]
+    largest = sorted(distillations, key=lambda d: (-len(d.member_ids), d.fingerprint))[:_PREVIEW]
+    preview = "\n\n".join(
+        f"**{len(d.member_ids)} memories, {d.outcome}**"
+        + (f" ({plain(d.reason)})" if d.reason else f", ratio {d.compression_ratio:.1f}")
+        + f"\n\n> {plain(d.content)[:800]}"
+        for d in largest
+    )
+    return {
+        "distillations": len(distillations),
+        "accepted": len(accepted),
+        "refused": sum(d.outcome == "refused" for d in distillations),
+        "failed": sum(d.outcome == "failed" for d in distillations),
+        "facts_found": sum(d.facts_found for d in accepted),
+        "facts_kept": sum(d.facts_kept for d in accepted),
+        "facts_attached": sum(d.facts_attached for d in accepted),
+        "preview": MetadataValue.md(preview or "Nothing to distil tonight."),
+    }
+
+
+def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
+    """What became of the clusters in the store."""
+    done = [archive for archive in archives if archive.status == "compressed"]
+    rows: list[dict[str, object]] = [
+        {
+            "cluster": archive.cluster_id,
+            "status": archive.status,
+            "archived": len(archive.archived_ids),
+            "ratio": f"{archive.compression_ratio:.2f}",
+            "reason": archive.reason or "",
+        }
+        for archive in archives[:_PREVIEW]
+    ]
+    return {
+        "compressed": len(done),
+        "skipped": sum(archive.status == "skipped" for archive in archives),
+        "failed": sum(archive.status == "failed" for archive in archives),
+        "memories_archived": sum(len(archive.archived_ids) for archive in done),
+        "tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
+        "preview": table(rows, "Nothing was archived."),
+    }
+
+
+def report_metadata(report: dict[str, Any], markdown: str, path: str) -> dict[str, Any]:
+    """The figures that are plotted over days, the page to read, and where the files are."""
+    plotted = (
+        "memories_scanned",
+        "clusters_found",
+        "clusters_compressed",
+        "clusters_skipped",
+        "memories_archived",
+        "duplicates_archived",
+        "abstractions_created",
+        "active_memories",
+        "tokens_before",
+        "tokens_after",
+        "token_reduction_pct",
+        "avg_compression_ratio",
+        "estimated_cost_usd",
+        "conflicts_known",
+    )
+    figures: dict[str, Any] = {name: report[name] for name in plotted}
+    if report["recall_rate"] is not None:
+        figures["recall_rate"] = report["recall_rate"]
+    return {
+        **figures,
+        "verdict": MetadataValue.text(f"{report['verdict']}: {report['verdict_reason']}"),
+        "errors": len(report["errors"]),
+        "report": MetadataValue.md(markdown),
+        "files": MetadataValue.path(path),
+    }

@@ -1,0 +1,82 @@
+"""What flows between the assets: Parquet files by partition, each written whole or not at all."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from dagster import ConfigurableIOManagerFactory, InputContext, OutputContext, UPathIOManager
+from upath import UPath
+
+from memory_pipeline import records
+
+_RECORD = b"memory_pipeline.record"
+_REPORT = "report"
+
+
+def to_table(value: Any) -> pa.Table:
+    """A table, a report or a list of records as a table that knows what it was."""
+    if isinstance(value, pa.Table):
+        return value
+    if isinstance(value, dict):
+        import json
+
+        return _marked(pa.table({"report": [json.dumps(value, sort_keys=True)]}), _REPORT)
+    if not isinstance(value, Sequence):
+        raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
+    name = type(value[0]).__name__ if value else ""
+    return _marked(pa.Table.from_pylist([asdict(record) for record in value if is_dataclass(record)]), name)  # type: ignore[arg-type]
+
+
+def from_table(table: pa.Table) -> Any:
+    """What `to_table` was given."""
+    name = (table.schema.metadata or {}).get(_RECORD)
+    if name is None:
+        return table
+    if name == _REPORT.encode():
+        import json
+
+        return json.loads(table.column("report")[0].as_py())
+    if not name:
+        return []
+    record = getattr(records, name.decode())
+    return [
+        record(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+        for row in table.to_pylist()
+    ]
+
+
+def _marked(table: pa.Table, name: str) -> pa.Table:
+    return table.replace_schema_metadata({_RECORD: name.encode()})
+
+
+class ParquetByPartition(UPathIOManager):
+    """One Parquet file per asset and partition, on any file system that UPath reaches."""
+
+    extension = ".parquet"
+
+    def dump_to_path(self, context: OutputContext, obj: Any, path: UPath) -> None:
+        """Write under another name, then take the final one: a crash leaves no half file."""
+        partial = path.with_name(f".{path.name}.partial")
+        with partial.open("wb") as file:
+            pq.write_table(to_table(obj), file)
+        partial.rename(path)
+
+    def load_from_path(self, context: InputContext, path: UPath) -> Any:
+        """Read what was written for this partition."""
+        with path.open("rb") as file:
+            return from_table(pq.read_table(file))
+
+
+class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):
+    """The IO manager of the night's assets; by default a directory beside the store."""
+
+    base_path: str = ""
+
+    def create_io_manager(self, context: Any) -> ParquetByPartition:
+        """Where `base_path` is empty, `<store>.night` beside the store is used."""
+        from memory_pipeline.orchestration.home import load_project_settings
+
+        base = self.base_path or f"{load_project_settings().values.store_path.removesuffix('.duckdb')}.night"
+        return ParquetByPartition(base_path=UPath(base))

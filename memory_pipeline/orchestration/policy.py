@@ -1,0 +1,15 @@
+"""What all assets share: group, owner, IO manager, and how fresh a night has to be."""
+
+from datetime import timedelta
+
+from dagster import FreshnessPolicy
+
+GROUP = "night"
+OWNERS = ["team:memory"]
+IO = "night_files"
+ZONE = "America/New_York"
+
+#: The night of the last complete day should stand by 04:30 New York time.
+NIGHTLY = FreshnessPolicy.cron(
+    deadline_cron="30 4 * * *", lower_bound_delta=timedelta(hours=1, minutes=30), timezone=ZONE
+)

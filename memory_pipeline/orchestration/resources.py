@@ -1,0 +1,92 @@
+"""The one resource of the night: which store, which settings, and how this run differs from the default."""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+from dagster import ConfigurableResource
+from pydantic import Field, PrivateAttr
+
+from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store
+
+
+#: Who else hears of progress: the command line that runs a night in its own process.
+listeners: list[Callable[[str, int, int], None]] = []
+
+
+class NightResource(ConfigurableResource):  # type: ignore[type-arg]
+    """Opens the night of a run's partition. Everything here can be set in the launchpad."""
+
+    settings: dict[str, Any] = Field(
+        default={}, description="Settings for this run by dotted key, for example compression.linkage."
+    )
+    threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
+    days: int | None = Field(default=None, description="Only memories of the last so many days.")
+    cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
+    holder: str = Field(default="dagster", description="Who holds the store's lease, as others are told.")
+
+    _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
+    _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
+
+    def effective_settings(self) -> Settings:
+        """The settings of this run."""
+        return load_project_settings(self.settings).values
+
+    def store(self) -> Store:
+        """The store of this run."""
+        settings = self.effective_settings()
+        return Store(settings.store_path, settings.store_busy_timeout_s)
+
+    def open(self, run_id: str, partition_key: str, log: Any = None, *, dry_run: bool = False) -> Night:
+        """The night of a partition; the same object for every step of a run, so that models load once."""
+        key = (run_id, partition_key)
+        if key not in self._nights:
+            settings = self.effective_settings()
+            logger = log or logging.getLogger("memory_pipeline.night")
+            self._started[run_id] = datetime.now(UTC)
+            self._nights[key] = Night(
+                store=Store(settings.store_path, settings.store_busy_timeout_s),
+                settings=settings,
+                options=NightOptions(
+                    partition=date.fromisoformat(partition_key),
+                    run_id=run_id,
+                    dry_run=dry_run,
+                    threshold=self.threshold,
+                    days=self.days,
+                    cluster_id=self.cluster_id,
+                ),
+                holder=self.holder,
+                progress=_Progress(logger),
+                log=logger,
+            )
+        return self._nights[key]
+
+    def started_at(self, run_id: str) -> datetime:
+        """When this process first opened the run's night."""
+        return self._started.get(run_id, datetime.now(UTC))
+
+
+class _Progress:
+    """Progress as log lines: the step, how far it is and about how long it still takes, at most every 2 s."""
+
+    def __init__(self, log: Any) -> None:
+        self._log = log
+        self._step = ""
+        self._began = self._told = datetime.now(UTC)
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        for listener in listeners:
+            listener(step, done, total)
+        now = datetime.now(UTC)
+        if step != self._step:
+            self._step, self._began = step, now
+        elif done < total and (now - self._told).total_seconds() < 2:
+            return
+        self._told = now
+        passed = (now - self._began).total_seconds()
+        left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total and passed > 2 else ""
+        self._log.info(f"{step}: {done} of {total}{left}")

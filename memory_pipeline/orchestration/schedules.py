@@ -1,0 +1,51 @@
+"""When nights run: each tick takes the newest UTC day that has ended.
+
+The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight
+saving neither skips nor repeats a partition.
+"""
+
+from dagster import (
+    DefaultScheduleStatus,
+    RunRequest,
+    ScheduleDefinition,
+    ScheduleEvaluationContext,
+    SkipReason,
+    schedule,
+)
+
+from memory_pipeline.night.report import latest_complete_day
+from memory_pipeline.orchestration.jobs import duplicates_job, night_job
+from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.policy import ZONE
+
+
+def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
+    key = latest_complete_day(context.scheduled_execution_time).isoformat()
+    if not DAILY.has_partition_key(key, current_time=context.scheduled_execution_time):
+        return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
+    return RunRequest(run_key=f"{name}-{key}", partition_key=key)
+
+
+@schedule(
+    job=duplicates_job,
+    cron_schedule="0 3 * * *",
+    execution_timezone=ZONE,
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="03:00 New York: the exact duplicates of the last complete day.",
+)
+def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    return _request(context, "duplicates")
+
+
+@schedule(
+    job=night_job,
+    cron_schedule="30 3 * * *",
+    execution_timezone=ZONE,
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="03:30 New York: the whole night of the last complete day.",
+)
+def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    return _request(context, "night")
+
+
+SCHEDULES: list[ScheduleDefinition] = [duplicates_schedule, night_schedule]

@@ -1,0 +1,151 @@
+"""Hybrid search over one project: BM25 and vectors, fused by reciprocal rank.
+
+Archived memories stay findable at half weight, below the abstraction that stands for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import Memory
+from memory_pipeline.wording.normalise import embedding_text
+
+#: Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009).
+RRF_K = 60
+#: Dense hits under this cosine are noise.
+MIN_RELEVANCE = 0.3
+_DEPTH = 100
+_QUERY_WORDS = 64
+_WORD = re.compile(r"\w+", re.UNICODE)
+
+Mode = Literal["hybrid", "dense", "bm25"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory found, with its fused score."""
+
+    memory: Memory
+    score: float
+
+
+class SearchIndex:
+    """The memories of one project, ready to be searched. A memory without a vector is found by its words."""
+
+    def __init__(
+        self,
+        memories: Sequence[Memory],
+        vectors: dict[str, NDArray[np.float32]],
+        embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        archived_weight: float = 0.5,
+    ) -> None:
+        """`vectors`: unit length by memory id. `embed` turns queries into unit vectors.
+
+        Raises InputError when the memories are of more than one project: no query crosses projects.
+        """
+        projects = {memory.project_id for memory in memories}
+        if len(projects) > 1:
+            raise InputError(f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}")
+        self._memories = list(memories)
+        self._embed = embed
+        self._weights = np.array([archived_weight if m.archived_at else 1.0 for m in self._memories])
+        self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
+        self._matrix = np.stack([vectors[self._memories[row].id] for row in self._dense_rows]) if self._dense_rows else None
+        self._words = _word_index([memory.content for memory in self._memories])
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        query_vector: NDArray[np.float32] | None = None,
+    ) -> list[Hit]:
+        """The best memories for a query, best first; ties by id.
+
+        `query_vector`: the query's unit vector, when it is known already. Raises InputError for a
+        query of fewer than 3 characters or a limit outside 1-100.
+        """
+        if len(query.strip()) < 3:
+            raise InputError(f"the query '{query}' is too short; use at least 3 characters")
+        if not 1 <= limit <= 100:
+            raise InputError(f"the limit is {limit}; use 1 to 100")
+        fused = np.zeros(len(self._memories))
+        rankings = []
+        if mode != "dense":
+            rankings.append(self._by_words(query))
+        if mode != "bm25":
+            rankings.append(self._by_vector(query, query_vector))
+        for ranking in rankings:
+            for rank, row in enumerate(ranking, start=1):
+                fused[row] += 1.0 / (RRF_K + rank)
+        fused *= self._weights
+        found = sorted(np.flatnonzero(fused), key=lambda row: (-fused[row], self._memories[row].id))
+        return [Hit(self._memories[row], float(fused[row])) for row in found[:limit]]
+
+    def _by_vector(self, query: str, known: NDArray[np.float32] | None) -> list[int]:
+        if self._matrix is None:
+            return []
+        vector = known if known is not None else self._embed([embedding_text(query)])[0]
+        scores = self._matrix @ vector
+        scores = scores * self._weights[self._dense_rows]
+        best = sorted(range(len(scores)), key=lambda i: (-scores[i], self._memories[self._dense_rows[i]].id))
+        return [self._dense_rows[i] for i in best[:_DEPTH] if scores[i] >= MIN_RELEVANCE * self._weights[self._dense_rows[i]]]
+
+    def _by_words(self, query: str) -> list[int]:
+        words = list(dict.fromkeys(_WORD.findall(query.casefold())))[:_QUERY_WORDS]
+        if not words or not self._memories:
+            return []
+        index, schema = self._words
+        parsed = _any_of(words, schema)
+        searcher = index.searcher()
+        hits = searcher.search(parsed, _DEPTH).hits
+        rows = [(score, int(searcher.doc(address)["row"][0])) for score, address in hits]
+        rows.sort(key=lambda hit: (-hit[0] * self._weights[hit[1]], self._memories[hit[1]].id))
+        return [row for _, row in rows]
+
+
+def fit_budget(hits: Sequence[Hit], budget: int) -> list[Memory]:
+    """The best memories that fit a token budget, never both an abstraction and a source archived into it."""
+    chosen: list[Memory] = []
+    taken: set[str] = set()
+    left = budget
+    for hit in hits:
+        memory = hit.memory
+        if memory.consolidated_into_id in taken or memory.id in {m.consolidated_into_id for m in chosen}:
+            continue
+        if memory.token_count <= left:
+            chosen.append(memory)
+            taken.add(memory.id)
+            left -= memory.token_count
+    return chosen
+
+
+def _word_index(texts: Sequence[str]) -> tuple[Any, Any]:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("body", stored=False, tokenizer_name="default")
+    builder.add_integer_field("row", stored=True, indexed=False)
+    schema = builder.build()
+    index = tantivy.Index(schema)
+    writer = index.writer(15_000_000, 1)
+    for row, text in enumerate(texts):
+        writer.add_document(tantivy.Document(body=text.casefold(), row=row))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index, schema
+
+
+def _any_of(words: Sequence[str], schema: Any) -> Any:
+    import tantivy
+
+    terms = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "body", word)) for word in words]
+    return tantivy.Query.boolean_query(terms)

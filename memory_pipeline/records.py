@@ -1,0 +1,290 @@
+"""The nouns of the pipeline: what flows from step to step, and what the store keeps.
+
+All times are aware UTC datetimes; every record is frozen, so that a step cannot change what an
+earlier one decided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+MEMORY_TYPES = (
+    "error_fix",
+    "discovery",
+    "decision",
+    "learning",
+    "warning",
+    "codebase_knowledge",
+    "fact",
+    "lesson",
+    "feedback",
+    "conversation",
+    "other",
+)
+PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
+CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
+
+LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
+
+#: Namespace of every derived id, so that a re-run finds its own work.
+ID_NAMESPACE = uuid.UUID("6f1d3e0a-8d2c-5b7e-9c41-2f6a0b9d4e55")
+
+Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
+Stage = Literal["embed", "distill", "write", "archive", "enrich", "recall", "night"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory was read: the connector's name, the file relative to its root, and the line or row."""
+
+    connector: str = "api"
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing that an agent knows.
+
+    `importance` lies in 0-3; `confidence_score` in 0-1. `effective_date` is the time that the content
+    speaks of (for an abstraction its newest source's), `created_at` the time the memory came into being.
+    `importance_before` keeps the importance that archiving replaced. `content_hash` is the same for exact
+    duplicates, `shape_hash` for texts that differ in figures alone.
+    """
+
+    id: str
+    project_id: str
+    content: str
+    memory_type: str
+    created_at: datetime
+    effective_date: datetime
+    content_hash: str
+    shape_hash: str
+    token_count: int
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: float = 1.0
+    abstraction_level: int = LEVEL_RAW
+    pattern_type: str | None = None
+    confidence_score: float | None = None
+    consolidation_method: str | None = None
+    created_at_quality: str = "exact"
+    updated_at: datetime | None = None
+    source: Source = field(default_factory=Source)
+    archived_by: str | None = None
+    archived_at: datetime | None = None
+    consolidated_into_id: str | None = None
+    compressed_from: str | None = None
+    importance_before: float | None = None
+    is_canonical: bool = False
+    pinned: bool = False
+    reuse_count: int = 0
+    useful_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineageLink:
+    """One direct source of a memory. `relation`: `duplicate`, `merged` or `distilled`."""
+
+    memory_id: str
+    source_id: str
+    relation: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Memories of one project whose normalised content is the same; the survivor is the oldest."""
+
+    project_id: str
+    content_hash: str
+    survivor_id: str
+    duplicate_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EligibleMemory:
+    """A memory that tonight's clustering may use; the fields that clustering needs, without the content."""
+
+    id: str
+    project_id: str
+    memory_type: str
+    categories: tuple[str, ...]
+    importance: float
+    token_count: int
+    created_at: datetime
+    effective_date: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two memories that say different things in nearly the same words."""
+
+    project_id: str
+    a: str
+    b: str
+    kind: str
+    detail: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Memories that say the same thing. `settled` names why tonight leaves it alone, or is None."""
+
+    cluster_id: str
+    fingerprint: str
+    policy: str
+    project_id: str
+    member_ids: tuple[str, ...]
+    member_count: int
+    avg_similarity: float
+    min_similarity: float
+    dominant_category: str
+    top_categories: tuple[str, ...]
+    total_tokens: int
+    max_importance: float
+    oldest_member_at: datetime
+    newest_member_at: datetime
+    settled: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distillation:
+    """What a distiller made of one cluster, already judged.
+
+    `outcome` is `accepted`, `refused` (with a `reason`) or `failed` (an error, tried again next night).
+    `content` is the abstraction with its attached facts; `facts_found`, `facts_kept` and
+    `facts_attached` are the preservation figures. Ratios and token counts are measured, never a
+    model's word.
+    """
+
+    cluster_id: str
+    fingerprint: str
+    policy: str
+    project_id: str
+    member_ids: tuple[str, ...]
+    similarities: tuple[float, ...]
+    content: str
+    attached: tuple[str, ...]
+    outcome: str
+    reason: str | None
+    tokens_before: int
+    tokens_after: int
+    compression_ratio: float
+    facts_found: int
+    facts_kept: int
+    facts_attached: int
+    method: str
+    prompt_version: str
+    memory_type: str
+    categories: tuple[str, ...]
+    importance: float
+    effective_date: datetime
+    oldest_member_at: datetime
+    pattern_type: str | None = None
+    confidence: float = 0.0
+    is_causal: bool = False
+    suspicion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """What became of one cluster in the store: `compressed`, `skipped` or `failed`, and why."""
+
+    cluster_id: str
+    fingerprint: str
+    policy: str
+    project_id: str
+    status: str
+    reason: str | None
+    abstraction_id: str | None
+    archived_ids: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    compression_ratio: float
+    facts_found: int
+    facts_kept: int
+    facts_attached: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One row of `compression_log`: what was decided about one fingerprint, as of when."""
+
+    id: str
+    cluster_fingerprint: str
+    policy: str
+    compressed_memory_id: str | None
+    status: str
+    reason: str | None
+    member_count: int
+    compression_ratio: float | None
+    run_id: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NightError:
+    """Something that went wrong with one cluster, and did not stop the others."""
+
+    cluster_id: str
+    stage: Stage
+    error: str
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A causal unit: who did what, with which outcome, and what followed. `confidence` lies in 0-1."""
+
+    id: str
+    project_id: str
+    subject: str
+    action: str
+    outcome: str
+    consequences: str
+    confidence: float
+    source_ids: tuple[str, ...]
+    created_at: datetime
+    strengthened_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookEntry:
+    """Guidance drawn from patterns and principles."""
+
+    id: str
+    project_id: str
+    category: str
+    content: str
+    confidence: float
+    source_ids: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A relationship pattern: how a person and an agent work together."""
+
+    id: str
+    project_id: str
+    text: str
+    confidence: float
+    last_confirmed_at: datetime
+    contradictions: int = 0
+
+
+def fingerprint_of(member_ids: tuple[str, ...] | list[str]) -> str:
+    """SHA-256 over the sorted member ids, one a line: the same members give the same fingerprint."""
+    return hashlib.sha256("\n".join(sorted(member_ids)).encode()).hexdigest()
+
+
+def derived_id(*parts: str) -> str:
+    """UUIDv5 of the parts: a deterministic id, so that a re-run finds what an earlier run wrote."""
+    return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join(parts)))

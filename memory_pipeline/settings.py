@@ -1,0 +1,398 @@
+"""Every setting: dotted key, default, range, environment variables and meaning, in one place.
+
+Values come from, first found wins: the run's own configuration, the environment,
+`memory_pipeline.toml`, the default. A key nobody knows is an error, with the nearest known one named.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from memory_pipeline.errors import SettingError
+
+CONFIG_FILE = "memory_pipeline.toml"
+_GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
+_DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(s|m|h|d)\s*$")
+
+
+def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = False, **limits: Any) -> Any:
+    """A pydantic field that also knows its dotted key, its environment variables and whether to mask it.
+
+    Every setting can be given as `MEMORY_PIPELINE_` + its key in capitals with `_` for dots; `env`
+    lists the further names that the field already uses.
+    """
+    own = "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
+    extra = {"key": key, "env": [own, *env], "secret": secret}
+    return Field(default, description=meaning, json_schema_extra=extra, **limits)
+
+
+class Settings(BaseModel):
+    """All settings, validated. Read them with `load_settings`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    store_path: str = _setting("store.path", "data/store.duckdb", "The store: one DuckDB file.")
+    store_busy_timeout_s: float = _setting(
+        "store.busy_timeout_s", 30.0, "How long to wait for a store that another process holds.", ge=0, le=600
+    )
+    store_snapshots_kept: int = _setting(
+        "store.snapshots_kept", 7, "Snapshots kept; the oldest go first.", ge=1, le=365
+    )
+    lease_expiry_s: float = _setting(
+        "store.lease_expiry_s", 60.0, "A night's lease without a heartbeat for so long is free.", ge=5, le=3600
+    )
+
+    import_timezone: str = _setting("import.timezone", "UTC", "Zone of times that name none.")
+    import_redact: bool = _setting("import.redact", True, "Mask secrets, e-mail addresses and phones.")
+    import_max_entry_tokens: int = _setting(
+        "import.max_entry_tokens", 1000, "Longer entries are split at sentences.", ge=100, le=8000
+    )
+    import_max_line_bytes: int = _setting(
+        "import.max_line_bytes", 4_000_000, "Longer input lines go to quarantine.", ge=10_000
+    )
+
+    embedding_model: str = _setting(
+        "embedding.model",
+        "minilm",
+        "`minilm`, `lexical`, `sentence-transformers:NAME` or `openai:NAME` (any compatible endpoint).",
+    )
+    embedding_base_url: str = _setting(
+        "embedding.base_url", "https://api.openai.com/v1", "Endpoint of an `openai:` model."
+    )
+    embedding_api_key: str = _setting(
+        "embedding.api_key", "", "Key for the endpoint.", "OPENAI_API_KEY", secret=True
+    )
+    embedding_threads: int = _setting("embedding.threads", 2, "Threads of the built-in model.", ge=1, le=64)
+
+    similarity_threshold: float = _setting(
+        "compression.similarity_threshold",
+        0.82,
+        "Cosine from which two memories may be distilled as one.",
+        "COMPRESSION_SIMILARITY_THRESHOLD",
+        ge=0.5,
+        le=1.0,
+    )
+    min_cluster_size: int = _setting(
+        "compression.min_cluster_size",
+        3,
+        "Smallest cluster that is distilled.",
+        "COMPRESSION_MIN_CLUSTER_SIZE",
+        ge=2,
+        le=100,
+    )
+    freshness_hours: float = _setting(
+        "compression.freshness_hours",
+        24.0,
+        "Memories younger than this are left alone.",
+        "COMPRESSION_FRESHNESS_HOURS",
+        ge=0,
+        le=8760,
+    )
+    critical_floor: float = _setting(
+        "compression.critical_floor",
+        2.5,
+        "Importance from which a memory is critical and never touched.",
+        "COMPRESSION_CRITICAL_FLOOR",
+        ge=2.0,
+        le=3.0,
+    )
+    rate_limit_per_min: int = _setting(
+        "compression.rate_limit_per_min",
+        10,
+        "Model calls a minute.",
+        "COMPRESSION_RATE_LIMIT_PER_MIN",
+        ge=1,
+        le=10_000,
+    )
+    min_ratio: float = _setting(
+        "compression.min_ratio",
+        1.5,
+        "Least ratio of original to abstraction tokens.",
+        "COMPRESSION_MIN_RATIO",
+        "COMPRESSION_MAX_RATIO",
+        ge=1.0,
+        le=100,
+    )
+    fingerprint_ttl_days: int = _setting(
+        "compression.fingerprint_ttl_days",
+        7,
+        "A cluster decided within so many days is skipped.",
+        "COMPRESSION_FINGERPRINT_TTL_DAYS",
+        ge=0,
+        le=3650,
+    )
+    max_abstraction_tokens: int = _setting(
+        "compression.max_abstraction_tokens",
+        2000,
+        "Longest abstraction accepted.",
+        "COMPRESSION_MAX_ABSTRACTION_TOKENS",
+        ge=50,
+        le=100_000,
+    )
+    linkage: Literal["complete", "average", "single"] = _setting(
+        "compression.linkage", "complete", "Linkage inside a component: `complete`, `average` or `single`."
+    )
+    block_size: int = _setting(
+        "compression.block_size", 2048, "Rows per similarity block.", ge=16, le=65_536
+    )
+    min_active_memories: int = _setting(
+        "compression.min_active_memories", 10, "With fewer active memories a night is skipped.", ge=0
+    )
+    archived_weight: float = _setting(
+        "compression.archived_weight", 0.5, "Weight of an archived memory in search.", ge=0, le=1
+    )
+    recall_sample: int = _setting(
+        "compression.recall_sample", 50, "Newly archived memories that the recall check looks up.", ge=0
+    )
+    review: Literal["auto"] = _setting("compression.review", "auto", "How clusters are approved: `auto`.")
+    trigger: Literal["time", "token", "both"] = _setting(
+        "compression.trigger", "both", "What starts a compression of conversations."
+    )
+    time_interval: str = _setting("compression.time_interval", "2h", "Time between two compressions.")
+    token_threshold: float = _setting(
+        "compression.token_threshold", 0.7, "Share of the context window that triggers.", gt=0, le=1
+    )
+    destination_user: str = _setting("compression.destinations.user", "USER.md", "File about the human.")
+    destination_relational: str = _setting(
+        "compression.destinations.relational", "RELATIONAL.md", "File about working together."
+    )
+    destination_soul: str = _setting("compression.destinations.soul", "SOUL.md", "File about the agent.")
+    destination_embeddings: str = _setting(
+        "compression.destinations.embeddings", "store", "Where general context goes."
+    )
+
+    consolidation_schedule: str = _setting(
+        "consolidation.schedule", "0 2 * * *", "Cron of the consolidation job."
+    )
+    consolidation_threshold: int = _setting(
+        "consolidation.threshold", 100, "Unconsolidated memories that start a job.", ge=10, le=1000
+    )
+    consolidation_similarity_merge: float = _setting(
+        "consolidation.similarity.merge", 0.95, "Cosine from which near-duplicates merge.", ge=0.90, le=0.99
+    )
+    consolidation_similarity_pattern: float = _setting(
+        "consolidation.similarity.pattern", 0.82, "Cosine from which patterns form.", ge=0.75, le=0.95
+    )
+    consolidation_min_group_size: int = _setting(
+        "consolidation.min_group_size", 3, "Least size of a pattern group.", ge=2, le=10
+    )
+    confidence_min: float = _setting(
+        "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
+    )
+    consolidation_timeout: int = _setting(
+        "consolidation.timeout", 600, "Seconds a job may take.", ge=60, le=3600
+    )
+
+    distiller: str = _setting("distillation.distiller", "extractive", "Name of the distiller.")
+    cost_cap_usd: float = _setting("distillation.cost_cap_usd", 0.25, "Hard cap per run in USD.", ge=0)
+    anthropic_api_key: str = _setting(
+        "distillation.api_key", "", "Key for Claude.", "ANTHROPIC_API_KEY", secret=True
+    )
+
+    first_partition: str = _setting(
+        "night.first_partition", "2024-01-01", "First day that a night can be run for, YYYY-MM-DD."
+    )
+    strict_verdict: bool = _setting("report.strict_verdict", False, "Report FAIL where IDLE would stand.")
+    reports_dir: str = _setting(
+        "report.directory", "", "Where reports go; empty means `reports` beside the store."
+    )
+    notice_urls: tuple[str, ...] = _setting(
+        "notices.urls", (), "Where notices go besides the outbox, as Apprise URLs.", secret=True
+    )
+    helios_db_path: str = _setting(
+        "connectors.helios_db_path", "~/.openclaw/workspace/brain.db", "Path of brain.db.", "HELIOS_DB_PATH"
+    )
+    workspace: str = _setting("connectors.workspace", "", "The OpenClaw workspace that nights watch.")
+
+    @field_validator("import_timezone")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError(f"no time zone is called {name!r}; use a name like Europe/Lisbon") from error
+        return name
+
+    @field_validator("first_partition")
+    @classmethod
+    def _is_day(cls, value: str) -> str:
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError as error:
+            raise ValueError(f"{value!r} is no day; write it as YYYY-MM-DD") from error
+
+    @field_validator("time_interval")
+    @classmethod
+    def _is_duration(cls, value: str) -> str:
+        if not _DURATION.match(value):
+            raise ValueError(f"{value!r} is no duration; write a number and s, m, h or d, like 2h")
+        return value
+
+    @property
+    def reports_path(self) -> Path:
+        """Directory of the reports: the setting, else `reports` beside the store."""
+        return Path(self.reports_dir) if self.reports_dir else Path(self.store_path).parent / "reports"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """What there is to say about one setting."""
+
+    key: str
+    field: str
+    default: object
+    meaning: str
+    env: tuple[str, ...]
+    secret: bool
+    limits: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings in force, and for each dotted key where its value came from."""
+
+    values: Settings
+    origins: Mapping[str, str]
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a setting for `config show`: key, value (secrets masked), origin, meaning."""
+        rows: list[dict[str, object]] = []
+        for info in describe_settings():
+            value = getattr(self.values, info.field)
+            shown = ("***" if value else "") if info.secret else value
+            rows.append(
+                {"key": info.key, "value": shown, "from": self.origins[info.key], "meaning": info.meaning}
+            )
+        return rows
+
+
+def describe_settings() -> list[SettingInfo]:
+    """Every setting with its default, environment names and limits, in the order of the file."""
+    infos = []
+    for name, model_field in Settings.model_fields.items():
+        extra = model_field.json_schema_extra
+        assert isinstance(extra, dict)
+        limits = ", ".join(str(limit) for limit in model_field.metadata)
+        env = extra["env"]
+        assert isinstance(env, list)
+        infos.append(
+            SettingInfo(
+                key=str(extra["key"]),
+                field=name,
+                default=model_field.default,
+                meaning=model_field.description or "",
+                env=tuple(str(variable) for variable in env),
+                secret=bool(extra["secret"]),
+                limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
+            )
+        )
+    return infos
+
+
+def load_settings(
+    overrides: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+    config_file: Path | None = None,
+) -> LoadedSettings:
+    """Read the settings from the run's overrides, the environment, the file and the defaults.
+
+    `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working
+    directory; a missing default file is no error, a missing named one is.
+    Raises SettingError for an unknown key, a value of the wrong type, or one outside its range.
+    """
+    environment = os.environ if environment is None else environment
+    infos = {info.key: info for info in describe_settings()}
+    raw: dict[str, object] = {}
+    origins = dict.fromkeys(infos, "default")
+
+    for key, value, origin in (
+        *_from_file(config_file, environment),
+        *_from_environment(infos, environment),
+        *((key, value, "run config") for key, value in (overrides or {}).items()),
+    ):
+        if key not in infos:
+            raise SettingError(f"unknown setting '{key}' in {origin}{_nearest(key, infos)}")
+        raw[infos[key].field] = value
+        origins[key] = origin
+    try:
+        return LoadedSettings(Settings.model_validate(raw), origins)
+    except ValidationError as error:
+        fields = {info.field: info for info in infos.values()}
+        first = error.errors()[0]
+        info = fields[str(first["loc"][0])]
+        given = "***" if info.secret else repr(first["input"])
+        raise SettingError(
+            f"setting '{info.key}' (from {origins[info.key]}) is {given}: {first['msg'].removeprefix('Value error, ')}"
+        ) from error
+
+
+def _from_file(named: Path | None, environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
+    given = named or (Path(environment["MEMORY_PIPELINE_CONFIG"]) if environment.get("MEMORY_PIPELINE_CONFIG") else None)
+    path = given or Path(CONFIG_FILE)
+    if not path.exists():
+        if given:
+            raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name")
+        return
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"the configuration file '{path}' is not valid TOML: {error}") from error
+    yield from ((key, value, str(path)) for key, value in _flatten(tree))
+
+
+def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _from_environment(
+    infos: Mapping[str, SettingInfo], environment: Mapping[str, str]
+) -> Iterator[tuple[str, object, str]]:
+    by_name = {name: info for info in infos.values() for name in info.env}
+    # Our own names come last in `env`'s order of precedence list, so the first name of a setting wins.
+    for info in infos.values():
+        for name in reversed(info.env):
+            if environment.get(name, "") != "":
+                yield info.key, _parse(info, environment[name]), f"environment {name}"
+    for name in environment:
+        if name in by_name or name in NOT_SETTINGS or not name.startswith(_GUARDED_PREFIXES):
+            continue
+        close = difflib.get_close_matches(name, by_name, n=1, cutoff=0.85)
+        if close or name.startswith("MEMORY_PIPELINE_"):
+            hint = f"; did you mean {close[0]}?" if close else "; 'memory-pipeline config show' lists all"
+            raise SettingError(f"unknown environment variable {name}{hint}")
+
+
+#: Variables with our prefix that are no settings: where the file is, and what the tests use.
+NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
+
+
+def _parse(info: SettingInfo, text: str) -> object:
+    if isinstance(info.default, tuple):
+        if text.lstrip().startswith("["):
+            try:
+                return json.loads(text)
+            except ValueError as error:
+                raise SettingError(f"setting '{info.key}' is no JSON list: {error}") from error
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
+
+
+def _nearest(key: str, infos: Mapping[str, SettingInfo]) -> str:
+    close = difflib.get_close_matches(key, infos, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"

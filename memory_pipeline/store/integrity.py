@@ -1,0 +1,165 @@
+"""`check`: does the store still hold together? Links, hashes of sources, vectors, the log, and the laws.
+
+Each finding names a memory or a row, what is wrong, and how to mend it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.wording.normalise import content_hash
+
+_MAX_PER_RULE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong: the rule it breaks, where, and the mend."""
+
+    rule: str
+    where: str
+    problem: str
+    mend: str
+
+
+_RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
+_REEMBED = "run 'memory-pipeline night', which embeds what has no vector"
+
+#: Rule, query that returns (where, problem) for each violation, and the mend.
+_RULES = (
+    (
+        "archived memories point to what replaced them",
+        "select m.id, 'consolidated_into_id ' || coalesce(m.consolidated_into_id, 'is empty') || ' leads nowhere' "
+        "from memories m left join memories t on t.id = m.consolidated_into_id "
+        "where m.archived_at is not null and t.id is null",
+        _RESTORE,
+    ),
+    (
+        "archive fields are all set or all empty",
+        "select id, 'archived_by, archived_at, consolidated_into_id and importance_before disagree' from memories "
+        "where (archived_at is null) <> (archived_by is null) or (archived_at is null) <> (consolidated_into_id is null) "
+        "or (archived_at is null) <> (importance_before is null)",
+        _RESTORE,
+    ),
+    (
+        "every archived memory is a source in the lineage of what replaced it",
+        "select m.id, 'no lineage link from ' || m.consolidated_into_id from memories m "
+        "left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
+        "where m.archived_at is not null and l.source_id is null",
+        _RESTORE,
+    ),
+    (
+        "lineage links lead to memories",
+        "select l.memory_id || ' <- ' || l.source_id, 'one end does not exist' from lineage l "
+        "left join memories a on a.id = l.memory_id left join memories b on b.id = l.source_id "
+        "where a.id is null or b.id is null",
+        _RESTORE,
+    ),
+    (
+        "lineage stays inside one project",
+        "select l.memory_id || ' <- ' || l.source_id, 'projects ' || a.project_id || ' and ' || b.project_id "
+        "from lineage l join memories a on a.id = l.memory_id join memories b on b.id = l.source_id "
+        "where a.project_id <> b.project_id",
+        _RESTORE,
+    ),
+    (
+        "every abstraction has sources",
+        "select m.id, 'no lineage at all' from memories m left join lineage l on l.memory_id = m.id "
+        "where m.compressed_from is not null and l.memory_id is null",
+        _RESTORE,
+    ),
+    (
+        "critical and pinned memories are never archived",
+        "select id, 'archived although critical or pinned' from memories "
+        "where archived_at is not null and (importance_before >= 2.5 or pinned)",
+        _RESTORE,
+    ),
+    (
+        "vectors belong to memories",
+        "select e.memory_id, 'vector of model ' || e.model || ' without its memory' from embeddings e "
+        "left join memories m on m.id = e.memory_id where m.id is null",
+        _RESTORE,
+    ),
+    (
+        "vectors are as long as they say, and of unit length",
+        "select memory_id, 'model ' || model || ': length ' || round(list_inner_product(vector, vector), 4)::text "
+        "from embeddings where len(vector) <> dimension "
+        "or coalesce(abs(list_inner_product(vector::double[], vector::double[]) - 1) > 2e-4, true) "
+        "or isnan(list_inner_product(vector::double[], vector::double[]))",
+        _REEMBED,
+    ),
+    (
+        "every compressed log row names its memory",
+        "select g.id, 'memory ' || coalesce(g.compressed_memory_id, '(none)') || ' does not exist' "
+        "from compression_log g left join memories m on m.id = g.compressed_memory_id "
+        "where g.status = 'compressed' and m.id is null",
+        _RESTORE,
+    ),
+    (
+        "every abstraction is in the log",
+        "select m.id, 'no compressed row in compression_log' from memories m "
+        "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
+        "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and g.id is null",
+        _RESTORE,
+    ),
+    (
+        "conflicting memories are not archived into one",
+        "select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id from conflicts c "
+        "join memories a on a.id = c.a join memories b on b.id = c.b "
+        "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and b.archived_at is not null "
+        "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at)",
+        "roll the run back that archived them",
+    ),
+    (
+        "memories, archive states and the audit log agree",
+        "select m.id, 'the audit log does not end in the state that the store has' from memories m "
+        "left join (select row_id, max_by(after_hash, sequence) as last from audit_log where table_name = 'memories' group by 1) g "
+        "on g.row_id = m.id where g.last is distinct from memory_state(m.importance, m.archived_by, m.archived_at, "
+        "m.consolidated_into_id, m.importance_before, m.pinned, m.reuse_count, m.useful_count)",
+        "something wrote past the audit log; compare with a snapshot",
+    ),
+)
+
+
+def check_store(tx: Transaction, *, hashes: bool = True) -> list[Finding]:
+    """Everything that is wrong with the store, at most twenty findings a rule; empty when it is sound.
+
+    Without `hashes` the contents are not hashed again, which is most of the work.
+    """
+    findings = []
+    for rule, query, mend in _RULES:
+        rows = tx.execute(f"{query} order by 1 limit {_MAX_PER_RULE}").fetchall()
+        findings += [Finding(rule, str(where), str(problem), mend) for where, problem in rows]
+    return findings + _wrong_hashes(tx) if hashes else findings
+
+
+def _wrong_hashes(tx: Transaction) -> list[Finding]:
+    found = []
+    cursor = tx.execute("select id, content, content_hash, importance from memories order by id")
+    while rows := cursor.fetchmany(2000):
+        for memory_id, content, recorded, importance in rows:
+            if content_hash(content) != recorded:
+                found.append(
+                    Finding("content matches its hash", memory_id, "the content is not what was imported", _RESTORE)
+                )
+            if not math.isfinite(importance):
+                found.append(Finding("importance is a number", memory_id, f"importance is {importance}", _RESTORE))
+            if len(found) >= _MAX_PER_RULE:
+                return found
+    return found
+
+
+def sources_fingerprint(tx: Transaction) -> str:
+    """SHA-256 over id, content, categories and creation time of every raw memory: what law 1 keeps still."""
+    digest = hashlib.sha256()
+    cursor = tx.execute(
+        "select id, content, array_to_string(categories, ','), created_at::text from memories "
+        "where compressed_from is null order by id"
+    )
+    while rows := cursor.fetchmany(5000):
+        for row in rows:
+            digest.update("\x1f".join(str(part) for part in row).encode() + b"\x1e")
+    return digest.hexdigest()

@@ -1,0 +1,170 @@
+"""The written record of the nights: compression log, reports, notices, quarantine, and the store's hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from memory_pipeline.records import LogRow, NightError
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc, to_utc
+
+
+def insert_log(tx: Transaction, row: LogRow) -> None:
+    """Add one decision to the compression log; the same decision twice is kept once."""
+    tx.execute(
+        "insert into compression_log values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing",
+        [
+            row.id,
+            row.cluster_fingerprint,
+            row.policy,
+            row.compressed_memory_id,
+            row.status,
+            row.reason,
+            row.member_count,
+            row.compression_ratio,
+            row.run_id,
+            to_utc(row.created_at),
+        ],
+    )
+
+
+def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dict[str, str]:
+    """Fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
+
+    A `failed` row does not settle anything: the next night tries again.
+    """
+    rows = tx.execute(
+        "select cluster_fingerprint, max_by(status, created_at) from compression_log "
+        "where created_at <= $1 and created_at > $2 and status <> 'failed' group by 1",
+        [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days))],
+    ).fetchall()
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def log_of_run(tx: Transaction, run_id: str) -> list[LogRow]:
+    """What one run decided, by status and fingerprint."""
+    rows = tx.execute(
+        "select * from compression_log where run_id = $1 order by status, cluster_fingerprint", [run_id]
+    ).fetchall()
+    return [LogRow(*row[:9], created_at=from_utc(row[9])) for row in rows]
+
+
+def keep_error(tx: Transaction, run_id: str, error: NightError) -> None:
+    """Keep what went wrong with one cluster of a run, for the report at its end."""
+    tx.execute(
+        "insert into night_errors values ($1, $2, $3, $4, $5)",
+        [run_id, error.cluster_id, error.stage, error.error, to_utc(error.timestamp)],
+    )
+
+
+def errors_of_run(tx: Transaction, run_id: str) -> list[NightError]:
+    """What went wrong in a run, in order."""
+    rows = tx.execute(
+        "select cluster_id, stage, error, happened_at from night_errors where run_id = $1 order by happened_at, cluster_id", [run_id]
+    ).fetchall()
+    return [NightError(row[0], row[1], row[2], from_utc(row[3])) for row in rows]
+
+
+def keep_report(
+    tx: Transaction, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
+) -> None:
+    """Keep a night's report; the same run reporting again replaces its own."""
+    tx.execute(
+        "insert or replace into night_reports values ($1, $2, $3, $4, $5)",
+        [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)],
+    )
+
+
+def read_report(tx: Transaction, run_id: str | None = None) -> dict[str, Any] | None:
+    """The report of a run, or the latest one; None when there is none."""
+    row = tx.execute(
+        "select report from night_reports where $1 is null or run_id = $1 order by written_at desc, run_id limit 1",
+        [run_id],
+    ).fetchone()
+    return json.loads(row[0]) if row else None
+
+
+def report_history(tx: Transaction, limit: int = 60) -> list[dict[str, Any]]:
+    """The newest report of each of the last `limit` partitions, oldest first."""
+    rows = tx.execute(
+        "select report from (select report, partition_date, row_number() over "
+        "(partition by partition_date order by written_at desc, run_id) as nth from night_reports) "
+        "where nth = 1 order by partition_date desc limit $1",
+        [limit],
+    ).fetchall()
+    return [json.loads(row[0]) for row in reversed(rows)]
+
+
+def keep_notice(tx: Transaction, notice: dict[str, Any]) -> bool:
+    """Put a notice in the outbox; False when it is there already."""
+    found = tx.execute("select 1 from notices where id = $1", [notice["id"]]).fetchone()
+    if found:
+        return False
+    tx.execute(
+        "insert into notices values ($id, $run_id, $recipient, $priority, $subject, $body, $created_at, null, null)",
+        {**notice, "created_at": to_utc(notice["created_at"])},
+    )
+    return True
+
+
+def note_delivery(tx: Transaction, notice_id: str, at: datetime, error: str | None) -> None:
+    """Record that a notice went out, or why it did not."""
+    tx.execute(
+        "update notices set delivered_at = case when $3 is null then $2 end, delivery_error = $3 where id = $1",
+        [notice_id, to_utc(at), error],
+    )
+
+
+def keep_quarantine(tx: Transaction, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
+    """Keep rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
+    if rows:
+        tx.executemany(
+            "insert into quarantine values ($1, $2, $3, $4, $5) on conflict do nothing",
+            [[*row, to_utc(seen_at)] for row in rows],
+        )
+
+
+def read_quarantine(tx: Transaction) -> list[tuple[str, int, str, str]]:
+    """File, line, reason and excerpt of every rejected row, by file and line."""
+    return tx.execute("select file, line, reason, excerpt from quarantine order by file, line, reason").fetchall()
+
+
+def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = False) -> str:
+    """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
+
+    It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
+    compression log and the conflicts.
+    """
+    parts = [
+        "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
+        "(select * exclude (updated_at) from memories where not $1 or archived_at is null) m",
+        "select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), '')) from lineage l "
+        "where not $1 or memory_id in (select id from memories where archived_at is null)",
+    ]
+    if with_log:
+        parts += [
+            "select sha256(coalesce(string_agg(sha256(to_json(g)::text), '' order by id), '')) from "
+            "(select * exclude (run_id) from compression_log where not $1 or true) g",
+            "select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), '')) from "
+            "(select * from conflicts where not $1 or true) c",
+        ]
+    digests = [tx.execute(part, [active_only]).fetchone() for part in parts]
+    combined = tx.execute("select sha256($1)", ["".join(str(d[0]) for d in digests if d)]).fetchone()
+    assert combined is not None
+    return str(combined[0])
+
+
+def store_facts(tx: Transaction) -> dict[str, int]:
+    """Row counts that a person wants to see: active, archived, abstractions, conflicts, quarantine, tokens."""
+    row = tx.execute(
+        "select count(*) filter (where archived_at is null), count(*) filter (where archived_at is not null), "
+        "count(*) filter (where compressed_from is not null), "
+        "coalesce(sum(token_count) filter (where archived_at is null), 0), "
+        "(select count(*) from conflicts where resolution is null), (select count(*) from quarantine) from memories"
+    ).fetchone()
+    assert row is not None
+    names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
+    return dict(zip(names, (int(value) for value in row), strict=True))

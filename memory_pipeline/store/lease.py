@@ -1,0 +1,83 @@
+"""One night at a time: a lease in the store that names its holder, and that a dead holder cannot keep."""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.store.connection import Store, Transaction
+from memory_pipeline.store.memories import from_utc, to_utc
+
+_NAME = "night"
+
+
+def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
+    """Take or renew the lease for a run; taking it again within the same run is a heartbeat.
+
+    Raises StoreBusyError, naming holder, host, process and time, when another live run has it. A holder
+    whose process is gone on this machine, or whose heartbeat is older than `expiry_s` on another, is
+    replaced.
+    """
+    now = datetime.now(UTC)
+    with store.writing(holder, run_id) as tx:
+        row = tx.execute(
+            "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
+        ).fetchone()
+        if row and row[3] != run_id and _is_alive(row[1], row[2], from_utc(row[5]), now, expiry_s):
+            raise StoreBusyError(
+                f"another night is running on '{store.path}': {_words(row)}"
+            )
+        if row and row[3] == run_id and row[2] == os.getpid():
+            tx.execute("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
+            return
+        tx.execute(
+            "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)",
+            [_NAME, holder, socket.gethostname(), os.getpid(), run_id, to_utc(now)],
+        )
+
+
+def release_lease(store: Store, run_id: str) -> None:
+    """Give the lease back, if this run still has it."""
+    with store.writing("lease", run_id) as tx:
+        tx.execute("delete from lease where name = $1 and run_id = $2", [_NAME, run_id])
+
+
+def lease_holder(tx: Transaction, expiry_s: float) -> str | None:
+    """Who holds the lease and is still alive, in words, or None."""
+    row = tx.execute(
+        "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
+    ).fetchone()
+    if row is None or not _is_alive(row[1], row[2], from_utc(row[5]), datetime.now(UTC), expiry_s):
+        return None
+    return _words(row)
+
+
+def _words(row: tuple[Any, ...]) -> str:
+    since = from_utc(row[4])
+    return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {since:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _is_alive(host: str, pid: int, heartbeat_at: datetime, now: datetime, expiry_s: float) -> bool:
+    if host != socket.gethostname():
+        return now - heartbeat_at < timedelta(seconds=expiry_s)
+    if pid == os.getpid():
+        return now - heartbeat_at < timedelta(seconds=expiry_s)
+    return _process_exists(pid)
+
+
+def _process_exists(pid: int) -> bool:
+    """Whether a process runs; a zombie, which holds nothing any more, counts as gone."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (OSError, IndexError):
+        return True

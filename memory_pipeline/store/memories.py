@@ -1,0 +1,287 @@
+"""Memories in and out of the store: insert, read, archive, and the links that hold them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from memory_pipeline.records import Conflict, LineageLink, Memory, Source
+from memory_pipeline.store.connection import Transaction
+
+_COLUMNS = (
+    "id, project_id, content, memory_type, created_at, effective_date, content_hash, shape_hash, token_count, categories, tags, "
+    "importance, abstraction_level, pattern_type, confidence_score, consolidation_method, created_at_quality, "
+    "updated_at, source_connector, source_file, source_line, archived_by, archived_at, consolidated_into_id, "
+    "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count"
+)
+_TIME = pa.timestamp("us")
+_TYPES = {
+    "created_at": _TIME,
+    "effective_date": _TIME,
+    "updated_at": _TIME,
+    "archived_at": _TIME,
+    "categories": pa.list_(pa.string()),
+    "tags": pa.list_(pa.string()),
+    "importance": pa.float64(),
+    "importance_before": pa.float64(),
+    "confidence_score": pa.float64(),
+    "abstraction_level": pa.int32(),
+    "token_count": pa.int32(),
+    "source_line": pa.int32(),
+    "reuse_count": pa.int32(),
+    "useful_count": pa.int32(),
+    "is_canonical": pa.bool_(),
+    "pinned": pa.bool_(),
+}
+_SCHEMA = pa.schema([(name.strip(), _TYPES.get(name.strip(), pa.string())) for name in _COLUMNS.split(",")])
+_FLAT = [field.name for field in fields(Memory) if field.name != "source"]
+
+
+def to_utc(moment: datetime) -> datetime:
+    """An aware time as the store keeps it: naive, UTC."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def from_utc(moment: datetime | None) -> Any:
+    """A stored time made aware again."""
+    return None if moment is None else moment.replace(tzinfo=UTC)
+
+
+def insert_memories(tx: Transaction, memories: Sequence[Memory]) -> None:
+    """Add new memories in one statement."""
+    if not memories:
+        return
+    rows = [_to_row(memory) for memory in memories]
+    incoming = pa.Table.from_pylist(rows, schema=_SCHEMA)
+    tx.register("incoming_memories", incoming)
+    tx.execute(f"insert into memories by name select {_COLUMNS} from incoming_memories")
+    tx.unregister("incoming_memories")
+
+
+def read_memories(tx: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
+    """The memories of these ids, by id; ids that do not exist are left out."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    rows = tx.execute(f"select {_COLUMNS} from memories where id in (select unnest($1::text[]))", [wanted]).fetchall()
+    return {row[0]: _from_row(row) for row in rows}
+
+
+def all_memories(
+    tx: Transaction, *, include_archived: bool = True, created_by: datetime | None = None
+) -> list[Memory]:
+    """Every memory, or the active ones (created by a time, when given), ordered by creation and id."""
+    rows = tx.execute(
+        f"select {_COLUMNS} from memories where ($1 or archived_at is null) and ($2 is null or created_at <= $2) "
+        "order by created_at, id",
+        [include_archived, to_utc(created_by) if created_by else None],
+    ).fetchall()
+    return [_from_row(row) for row in rows]
+
+
+def existing_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Project and content hash of those ids that are in the store."""
+    rows = tx.execute(
+        "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
+    ).fetchall()
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def select_candidates(
+    tx: Transaction, *, created_before: datetime, created_from: datetime | None, critical_floor: float
+) -> list[Memory]:
+    """Active memories that the eligibility rule may accept, by creation and id.
+
+    Importance under the floor, neither pinned nor archived, level 0 or 1, no abstraction, created in
+    the window. Whether each has a vector is asked separately.
+    """
+    rows = tx.execute(
+        f"select {_COLUMNS} from memories where importance < $1 and compressed_from is null and archived_at is null "
+        "and not pinned and abstraction_level <= 1 and created_at <= $2 and ($3 is null or created_at >= $3) "
+        "order by created_at, id",
+        [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None],
+    ).fetchall()
+    return [_from_row(row) for row in rows]
+
+
+class SameContent(NamedTuple):
+    """One of several memories of a project with the same content hash."""
+
+    project_id: str
+    content_hash: str
+    id: str
+    may_be_archived: bool
+
+
+def same_content_groups(
+    tx: Transaction, *, created_before: datetime, as_of: datetime, critical_floor: float
+) -> list[SameContent]:
+    """Memories that share project and content hash with another one, oldest first within each group.
+
+    A member may be archived when it is active, raw or merged, neither critical nor pinned, and created by
+    `created_before`. Only what had been created by `as_of` counts, and only groups with a member that
+    may be archived come back.
+    """
+    rows = tx.execute(
+        "select project_id, content_hash, id, archived_at is null and created_at <= $2 and importance < $3 "
+        "and not pinned and abstraction_level <= 1 and compressed_from is null as may_be_archived "
+        "from memories where created_at <= $1 "
+        "window same as (partition by project_id, content_hash) "
+        "qualify count(*) over same > 1 and bool_or(may_be_archived) over same "
+        "order by project_id, content_hash, created_at, source_line nulls last, id",
+        [to_utc(as_of), to_utc(created_before), critical_floor],
+    ).fetchall()
+    return [SameContent(*row) for row in rows]
+
+
+def replacement_of(tx: Transaction, memory_id: str) -> str:
+    """The active memory at the end of a chain of replacements (the memory itself when it is active)."""
+    row = tx.execute(
+        "with recursive chain(id, next, depth) as ("
+        "select id, consolidated_into_id, 0 from memories where id = $1 "
+        "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = chain.next where depth < 100) "
+        "select id from chain order by depth desc limit 1",
+        [memory_id],
+    ).fetchone()
+    return str(row[0]) if row else memory_id
+
+
+def archive_memories(
+    tx: Transaction,
+    ids: Sequence[str],
+    *,
+    archived_by: str,
+    archived_at: datetime,
+    into: str,
+    critical_floor: float,
+) -> list[str]:
+    """Archive sources: importance to 0.5 with the old value kept, and the pointer to what replaces them.
+
+    The rule of eligibility is checked here again, in the statement that writes; the ids that were really
+    archived come back, and a caller that gets fewer than it asked for rolls the transaction back.
+    """
+    rows = tx.execute(
+        "update memories set importance_before = importance, importance = 0.5, archived_by = $2, "
+        "archived_at = $3, consolidated_into_id = $4, updated_at = $3 "
+        "where id in (select unnest($1::text[])) and archived_at is null and importance < $5 and not pinned "
+        "and compressed_from is null and abstraction_level <= 1 returning id",
+        [list(ids), archived_by, to_utc(archived_at), into, critical_floor],
+    ).fetchall()
+    return sorted(str(row[0]) for row in rows)
+
+
+def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:
+    """Add links from a memory to its direct sources."""
+    if links:
+        tx.executemany(
+            "insert into lineage values ($1, $2, $3, $4)",
+            [[link.memory_id, link.source_id, link.relation, link.similarity] for link in links],
+        )
+
+
+def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
+    """The direct sources of these memories, by memory and source id."""
+    rows = tx.execute(
+        "select memory_id, source_id, relation, similarity from lineage "
+        "where memory_id in (select unnest($1::text[])) order by memory_id, source_id",
+        [list(memory_ids)],
+    ).fetchall()
+    return [LineageLink(*row) for row in rows]
+
+
+def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
+    """The ids at the bottom of a memory's lineage: what was never made from anything else."""
+    rows = tx.execute(
+        "with recursive walk(id) as (select source_id from lineage where memory_id = $1 "
+        "union select l.source_id from lineage l join walk on l.memory_id = walk.id) "
+        "select walk.id from walk join memories m on m.id = walk.id where m.compressed_from is null order by walk.id",
+        [memory_id],
+    ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def series_shapes(tx: Transaction, as_of: datetime, least: int) -> set[tuple[str, str]]:
+    """Project and shape of every series: raw memories that differ in figures alone, `least` or more of
+    them with that many different texts but one, on three days or more, created by `as_of`."""
+    rows = tx.execute(
+        "select project_id, shape_hash from memories where created_at <= $1 and compressed_from is null "
+        "group by 1, 2 having count(*) >= $2 and count(distinct content_hash) >= $2 - 1 "
+        "and count(distinct created_at::date) >= 3",
+        [to_utc(as_of), least],
+    ).fetchall()
+    return {(str(row[0]), str(row[1])) for row in rows}
+
+
+def shapes_of(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
+    """The shape hash of each of these memories."""
+    rows = tx.execute(
+        "select id, shape_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
+    ).fetchall()
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: datetime) -> None:
+    """Link conflicting pairs; a pair that is linked already stays as it is."""
+    incoming = pa.Table.from_pylist([asdict(conflict) for conflict in conflicts])
+    tx.register("incoming_conflicts", incoming)
+    tx.execute(
+        "insert into conflicts select project_id, a, b, kind, detail, score, $1, null from incoming_conflicts i "
+        "anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b",
+        [to_utc(found_at)],
+    )
+    tx.unregister("incoming_conflicts")
+
+
+def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
+    """Note how these conflicts were settled; those that are settled already stay as they are."""
+    tx.register("settled_pairs", pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}))
+    tx.execute(
+        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from settled_pairs)",
+        [resolution],
+    )
+    tx.unregister("settled_pairs")
+
+
+def open_conflicts(tx: Transaction) -> list[Conflict]:
+    """Every linked conflict that is not settled, by pair."""
+    rows = tx.execute(
+        "select project_id, a, b, kind, detail, score from conflicts where resolution is null order by a, b"
+    ).fetchall()
+    return [Conflict(*row) for row in rows]
+
+
+def active_totals(tx: Transaction, as_of: datetime | None = None) -> tuple[int, int]:
+    """Number and tokens of the active memories (created by `as_of`, when given)."""
+    row = tx.execute(
+        "select count(*), coalesce(sum(token_count), 0) from memories "
+        "where archived_at is null and ($1 is null or created_at <= $1)",
+        [to_utc(as_of) if as_of else None],
+    ).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
+def _to_row(memory: Memory) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(memory, name) for name in _FLAT}
+    for name, value in row.items():
+        if isinstance(value, datetime):
+            row[name] = to_utc(value)
+        elif isinstance(value, tuple):
+            row[name] = list(value)
+    row["source_connector"] = memory.source.connector
+    row["source_file"] = memory.source.file
+    row["source_line"] = memory.source.line
+    return row
+
+
+def _from_row(row: tuple[Any, ...]) -> Memory:
+    values = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
+    source = Source(values.pop("source_connector"), values.pop("source_file"), values.pop("source_line"))
+    for name in ("created_at", "effective_date", "updated_at", "archived_at"):
+        values[name] = from_utc(values[name])
+    values["categories"], values["tags"] = tuple(values["categories"]), tuple(values["tags"])
+    return Memory(source=source, **values)

