@@ -1,8 +1,8 @@
 """Sets everything up in `.venv` and runs what you ask for. Needs Python 3.11 or newer, and nothing else.
 
-    python3 quickstart.py demo     set up, then run the demo
-    python3 quickstart.py test     set up with the test tools, then run the tests
-    python3 quickstart.py setup    set up only
+python3 quickstart.py demo     set up, then run the demo
+python3 quickstart.py test     set up with the test tools, then run the tests
+python3 quickstart.py setup    set up only
 """
 
 import os

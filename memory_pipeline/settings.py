@@ -34,7 +34,7 @@ def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = Fal
     lists the further names that the field already uses.
     """
     own = "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
-    extra = {"key": key, "env": [own, *env], "secret": secret}
+    extra: dict[str, Any] = {"key": key, "env": [own, *env], "secret": secret}
     return Field(default, description=meaning, json_schema_extra=extra, **limits)
 
 
@@ -71,9 +71,7 @@ class Settings(BaseModel):
     embedding_base_url: str = _setting(
         "embedding.base_url", "https://api.openai.com/v1", "Endpoint of an `openai:` model."
     )
-    embedding_api_key: str = _setting(
-        "embedding.api_key", "", "Key for the endpoint.", "OPENAI_API_KEY", secret=True
-    )
+    embedding_api_key: str = _setting("embedding.api_key", "", "Key for the endpoint.", "OPENAI_API_KEY", secret=True)
     embedding_threads: int = _setting("embedding.threads", 2, "Threads of the built-in model.", ge=1, le=64)
 
     similarity_threshold: float = _setting(
@@ -144,9 +142,7 @@ class Settings(BaseModel):
     linkage: Literal["complete", "average", "single"] = _setting(
         "compression.linkage", "complete", "Linkage inside a component: `complete`, `average` or `single`."
     )
-    block_size: int = _setting(
-        "compression.block_size", 2048, "Rows per similarity block.", ge=16, le=65_536
-    )
+    block_size: int = _setting("compression.block_size", 2048, "Rows per similarity block.", ge=16, le=65_536)
     min_active_memories: int = _setting(
         "compression.min_active_memories", 10, "With fewer active memories a night is skipped.", ge=0
     )
@@ -173,9 +169,7 @@ class Settings(BaseModel):
         "compression.destinations.embeddings", "store", "Where general context goes."
     )
 
-    consolidation_schedule: str = _setting(
-        "consolidation.schedule", "0 2 * * *", "Cron of the consolidation job."
-    )
+    consolidation_schedule: str = _setting("consolidation.schedule", "0 2 * * *", "Cron of the consolidation job.")
     consolidation_threshold: int = _setting(
         "consolidation.threshold", 100, "Unconsolidated memories that start a job.", ge=10, le=1000
     )
@@ -191,23 +185,17 @@ class Settings(BaseModel):
     confidence_min: float = _setting(
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
     )
-    consolidation_timeout: int = _setting(
-        "consolidation.timeout", 600, "Seconds a job may take.", ge=60, le=3600
-    )
+    consolidation_timeout: int = _setting("consolidation.timeout", 600, "Seconds a job may take.", ge=60, le=3600)
 
     distiller: str = _setting("distillation.distiller", "extractive", "Name of the distiller.")
     cost_cap_usd: float = _setting("distillation.cost_cap_usd", 0.25, "Hard cap per run in USD.", ge=0)
-    anthropic_api_key: str = _setting(
-        "distillation.api_key", "", "Key for Claude.", "ANTHROPIC_API_KEY", secret=True
-    )
+    anthropic_api_key: str = _setting("distillation.api_key", "", "Key for Claude.", "ANTHROPIC_API_KEY", secret=True)
 
     first_partition: str = _setting(
         "night.first_partition", "2024-01-01", "First day that a night can be run for, YYYY-MM-DD."
     )
     strict_verdict: bool = _setting("report.strict_verdict", False, "Report FAIL where IDLE would stand.")
-    reports_dir: str = _setting(
-        "report.directory", "", "Where reports go; empty means `reports` beside the store."
-    )
+    reports_dir: str = _setting("report.directory", "", "Where reports go; empty means `reports` beside the store.")
     notice_urls: tuple[str, ...] = _setting(
         "notices.urls", (), "Where notices go besides the outbox, as Apprise URLs.", secret=True
     )
@@ -272,9 +260,7 @@ class LoadedSettings:
         for info in describe_settings():
             value = getattr(self.values, info.field)
             shown = ("***" if value else "") if info.secret else value
-            rows.append(
-                {"key": info.key, "value": shown, "from": self.origins[info.key], "meaning": info.meaning}
-            )
+            rows.append({"key": info.key, "value": shown, "from": self.origins[info.key], "meaning": info.meaning})
         return rows
 
 
@@ -339,7 +325,9 @@ def load_settings(
 
 
 def _from_file(named: Path | None, environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
-    given = named or (Path(environment["MEMORY_PIPELINE_CONFIG"]) if environment.get("MEMORY_PIPELINE_CONFIG") else None)
+    given = named or (
+        Path(environment["MEMORY_PIPELINE_CONFIG"]) if environment.get("MEMORY_PIPELINE_CONFIG") else None
+    )
     path = given or Path(CONFIG_FILE)
     if not path.exists():
         if given:

@@ -133,7 +133,9 @@ def _singles(demo: Demo) -> None:
         demo.truth["temporary"].append(demo.add("webshop", f"[TEMPORARY] {text}", demo.moment()).id)
     for text in texts.SECRETS:
         demo.add("webshop", text, demo.moment())
-        demo.truth["secrets"].extend(word.strip(".,") for word in text.split() if word != redact(text)[0] and _is_secret(word))
+        demo.truth["secrets"].extend(
+            word.strip(".,") for word in text.split() if word != redact(text)[0] and _is_secret(word)
+        )
 
 
 def _is_secret(word: str) -> bool:
@@ -161,7 +163,9 @@ def _plain_notes(demo: Demo, plain: list[tuple[str, str, str]], used: set[str]) 
 
 def _paraphrases(demo: Demo, plain: list[tuple[str, str, str]]) -> set[str]:
     """Sentences written a second time with their clauses turned round; returns the sentences."""
-    chosen = [row for row in plain if row[2].startswith(("Because", "So that", "After", "Since", "As ", "Before", "To "))]
+    chosen = [
+        row for row in plain if row[2].startswith(("Because", "So that", "After", "Since", "As ", "Before", "To "))
+    ]
     used = set()
     for project, sentence, reworded in chosen[:_PARAPHRASES]:
         one = demo.add(project, sentence, demo.moment(0, 20))
@@ -206,11 +210,19 @@ def write_demo(directory: Path) -> None:
         _write_workspace(directory / project, project, zone, [n for n in demo.notes if n.project == project])
     for project in TABLES:
         rows = [
-            {"id": n.id, "project_id": project, "content": n.text, "created_at": n.at.isoformat(), "importance": n.importance}
+            {
+                "id": n.id,
+                "project_id": project,
+                "content": n.text,
+                "created_at": n.at.isoformat(),
+                "importance": n.importance,
+            }
             for n in demo.notes
             if n.project == project
         ]
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(rows, key=lambda r: str(r["created_at"])))
+        text = "".join(
+            json.dumps(row, ensure_ascii=False) + "\n" for row in sorted(rows, key=lambda r: str(r["created_at"]))
+        )
         _write(directory / f"{project}.jsonl", text)
     _write(directory / "truth.json", json.dumps(demo.truth, indent=1, ensure_ascii=False) + "\n")
 
@@ -222,7 +234,9 @@ def _write_workspace(root: Path, project: str, zone: str, notes: list[Note]) -> 
     for day, written in sorted(by_day.items()):
         lines = [f"# {day}", ""]
         for part, first, last in (("Morning", 0, 12), ("Afternoon", 12, 17), ("Evening", 17, 24)):
-            here = [n for n in sorted(written, key=lambda n: (n.at, n.id)) if first <= _local(project, n.at).hour < last]
+            here = [
+                n for n in sorted(written, key=lambda n: (n.at, n.id)) if first <= _local(project, n.at).hour < last
+            ]
             if here:
                 lines += [f"## {part} - {_stamp(project, zone, here[0].at)}", *(f"- {note.text}" for note in here), ""]
         if project == "homelab" and day == date(2026, 3, 10):
@@ -232,7 +246,10 @@ def _write_workspace(root: Path, project: str, zone: str, notes: list[Note]) -> 
                 "<!-- openclaw:dreaming:light:end -->", "",
             ]  # fmt: skip
         _write(root / "memory" / f"{day}.md", "\n".join(lines))
-    _write(root / "MEMORY.md", f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n")
+    _write(
+        root / "MEMORY.md",
+        f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n",
+    )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
     if project == "webshop":
         for day in (date(2026, 2, 20), date(2026, 3, 4), date(2026, 3, 18)):

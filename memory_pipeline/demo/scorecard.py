@@ -140,7 +140,10 @@ def as_text(card: dict[str, Any]) -> str:
         ("Secrets left in the store", str(card["secrets_left"])),
         ("Active memories", f"{card['memories_before']} -> {card['memories_after']}"),
         ("Active tokens", f"{card['tokens_before']:,} -> {card['tokens_after']:,} ({-card['token_reduction_pct']}%)"),
-        ("Questions answered at 1,000 tokens", f"{card['answered_before']} -> {card['answered_after']} of {card['questions']}"),
+        (
+            "Questions answered at 1,000 tokens",
+            f"{card['answered_before']} -> {card['answered_after']} of {card['questions']}",
+        ),
         ("Sources byte-identical", "yes" if card["sources_identical"] else "NO"),
     )
     width = max(len(label) for label, _ in rows)

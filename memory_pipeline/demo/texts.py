@@ -208,7 +208,10 @@ CRITICAL = (
     ("research", "Never publish the participants' raw interviews; the consent form covers anonymised excerpts only."),
     ("research", "The encryption passphrase hint for the interview archive is known to Lena and Priya alone."),
     ("research", "The grant report is due on 2026-05-31; missing the date forfeits the second instalment."),
-    ("research", "Participants may withdraw until publication, and then all of their data has to be removed from every model."),
+    (
+        "research",
+        "Participants may withdraw until publication, and then all of their data has to be removed from every model.",
+    ),
     ("research", "The embargo on the results ends on 2026-06-15, before that nothing leaves the group."),
     ("research", "Model weights trained on the clinical corpus must stay on the hospital's own machines."),
     ("assistant", "Severe peanut allergy in the family: check every restaurant and every recipe for it."),

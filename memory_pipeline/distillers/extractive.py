@@ -93,15 +93,11 @@ def _statements_of(members: Sequence[Member]) -> list[_Statement]:
         texts = split_statements(member.memory.content) or [member.memory.content.strip()]
         for place, text in enumerate(texts):
             words = Counter(content_words(text))
-            statements.append(
-                _Statement(index, place, text, words, fact_keys(text), shape_hash(text), len(texts) == 1)
-            )
+            statements.append(_Statement(index, place, text, words, fact_keys(text), shape_hash(text), len(texts) == 1))
     return statements
 
 
-def _group(
-    statements: list[_Statement], centrality: list[float], similarities: NDArray[np.float64]
-) -> list[_Group]:
+def _group(statements: list[_Statement], centrality: list[float], similarities: NDArray[np.float64]) -> list[_Group]:
     """Statements that say the same, each group opened by the most central one."""
     groups: list[_Group] = []
     for statement in sorted(statements, key=lambda s: (-centrality[s.member], s.member, s.place)):
@@ -198,7 +194,11 @@ def _trim(piece: str) -> str:
     for opening, closing in ("()", "[]", "{}"):
         if piece.count(opening) != piece.count(closing):
             piece = piece.strip(opening + closing)
-            piece = piece if piece.count(opening) == piece.count(closing) else piece.replace(opening, "").replace(closing, "")
+            piece = (
+                piece
+                if piece.count(opening) == piece.count(closing)
+                else piece.replace(opening, "").replace(closing, "")
+            )
     return piece.strip(" ,;:.|-–—")
 
 

@@ -119,7 +119,9 @@ def _refusal(
 def mean_similarities(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float64], list[float]]:
     """Cosines between members, float64 (n, n), and each member's mean to the others. Vectors: (n, d), unit."""
     wide = vectors.astype(np.float64)
-    cosines = np.clip((wide[:, None, :] * wide[None, :, :]).sum(axis=2), -1.0, 1.0) if len(wide) <= 64 else wide @ wide.T
+    cosines = (
+        np.clip((wide[:, None, :] * wide[None, :, :]).sum(axis=2), -1.0, 1.0) if len(wide) <= 64 else wide @ wide.T
+    )
     n = len(cosines)
     means = (cosines.sum(axis=1) - 1.0) / max(1, n - 1)
     return cosines, [round(float(value), 9) for value in means]

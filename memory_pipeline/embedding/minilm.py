@@ -102,7 +102,7 @@ class _Weights:
             hidden = layer.forward(hidden, spans)
         pooled = np.stack([hidden[start:end].mean(axis=0) for start, end in spans])
         lengths = np.sqrt((pooled.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
-        return (pooled / lengths).astype(np.float32)
+        return np.asarray(pooled / lengths, dtype=np.float32)
 
 
 class _Layer:
@@ -123,11 +123,11 @@ class _Layer:
 
     def forward(self, hidden: Matrix, spans: list[tuple[int, int]]) -> Matrix:
         """`hidden`: float32 (tokens, 384), each text's rows given by its span."""
-        mixed = self._attend(hidden, spans) @ self._mix
+        mixed: Matrix = self._attend(hidden, spans) @ self._mix
         mixed += self._mix_bias
         mixed += hidden
         _normalise_rows(mixed, *self._mix_norm)
-        wide = mixed @ self._widen
+        wide: Matrix = mixed @ self._widen
         wide += self._widen_bias
         out = _gelu(wide) @ self._narrow
         out += self._narrow_bias

@@ -23,7 +23,7 @@ def unit_rows(raw: object, model: str) -> Vectors:
     lengths = np.sqrt((rows**2).sum(axis=-1, keepdims=True))
     if rows.ndim != 2 or not np.isfinite(lengths).all() or (lengths == 0).any():
         raise EmbeddingError(f"model '{model}' returned a vector that is empty, zero or not finite")
-    return (rows / lengths).astype(np.float32)
+    return np.asarray(rows / lengths, dtype=np.float32)
 
 
 class OpenAICompatible:

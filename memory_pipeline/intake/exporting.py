@@ -41,7 +41,9 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
             _write_parquet(partial, rows)
         partial.replace(path)
     except OSError as error:
-        raise StoreError(f"'{path}' could not be written: {error.strerror or error}; nothing was left behind") from error
+        raise StoreError(
+            f"'{path}' could not be written: {error.strerror or error}; nothing was left behind"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return len(rows)
@@ -96,7 +98,14 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow.parquet as pq
 
     text, number, flag, texts = pa.string(), pa.float64(), pa.bool_(), pa.list_(pa.string())
-    numbers = ("importance", "confidence_score", "importance_before", "abstraction_level", "reuse_count", "useful_count")
+    numbers = (
+        "importance",
+        "confidence_score",
+        "importance_before",
+        "abstraction_level",
+        "reuse_count",
+        "useful_count",
+    )
     kinds = {
         **dict.fromkeys(("categories", "tags", "source_ids"), texts),
         **dict.fromkeys(numbers, number),

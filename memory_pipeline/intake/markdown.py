@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -77,7 +78,8 @@ def parse_note(text: str) -> Note:
                 note.entries.extend(_paragraph(lines, start, end, path))
             continue
         if token.type in ("bullet_list_open", "ordered_list_open"):
-            label = _list(note, tokens, token, lines, path, label)
+            _list(note, tokens, token, lines, path, label)
+            label = None
             continue
         if token.type in ("table_open", "fence", "code_block", "blockquote_open"):
             begin = label[1] if label else start
@@ -134,7 +136,7 @@ def _paragraph(lines: list[str], start: int, end: int, path: tuple[str, ...]) ->
     """One entry, or several where a new clock stamp opens a line."""
     cuts = [start, *(n for n in range(start + 1, end) if _LINE_STAMP.match(lines[n])), end]
     entries = []
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         entry = _entry(lines, first, last, path)
         pieces = _FULL_STAMP.split(entry.text)
         entries += [

@@ -27,7 +27,9 @@ CONNECTOR = "openclaw"
 _LONG_TERM = ("MEMORY.md", "memory.md")
 _IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")
 _FOLDERS = ("memory", "DailyLogs", "raw")
-_MANAGED_HEADINGS = re.compile(r"^#{1,6}\s+(?:Light Sleep|REM Sleep|Deep Sleep|Reflections|Possible Lasting Truths)\s*$")
+_MANAGED_HEADINGS = re.compile(
+    r"^#{1,6}\s+(?:Light Sleep|REM Sleep|Deep Sleep|Reflections|Possible Lasting Truths)\s*$"
+)
 _MANAGED_START = re.compile(r"<!--\s*openclaw:dreaming:([\w-]+):start\s*-->")
 _MANAGED_END = "<!-- openclaw:dreaming:{}:end -->"
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
@@ -77,7 +79,9 @@ def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
     roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
     for folder in _FOLDERS:
         found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
-        named += [(path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])]
+        named += [
+            (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
+        ]
     for path, role in named:
         if not path.is_file():
             continue
@@ -144,7 +148,9 @@ def _categories(entry: Entry, file: _File) -> tuple[str, ...]:
     """The innermost headings that still say something once stamps and ornaments are gone."""
     names = []
     for title in reversed(entry.path):
-        words = re.sub(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title)
+        words = re.sub(
+            r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title
+        )
         slug = "-".join(re.findall(r"[^\W_]+", words.lower()))[:60].strip("-")
         if slug and slug not in names:
             names.append(slug)

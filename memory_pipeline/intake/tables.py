@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.intake.candidates import Candidate, Reading, Rejected, RowError
@@ -21,17 +21,20 @@ _EXCERPT = 160
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
     """One JSON object a line. A line that is too long, broken or half-written is rejected; the rest goes on."""
     with path.open("rb") as file:
-        number = 0
-        while line := file.readline(max_line_bytes + 1):
-            number += 1
+        lines = iter(lambda: file.readline(max_line_bytes + 1), b"")
+        for number, line in enumerate(lines, start=1):
             if len(line) > max_line_bytes:
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(max_line_bytes)
+                _skip_rest_of_line(file, line, max_line_bytes)
                 yield Rejected(path.name, number, f"the line is longer than {max_line_bytes} bytes")
                 continue
             text = line.decode("utf-8", errors="replace").lstrip("\ufeff").strip()
             if text:
                 yield _from_json(text, path.name, number, default_zone, now)
+
+
+def _skip_rest_of_line(file: BinaryIO, line: bytes, step: int) -> None:
+    while line and not line.endswith(b"\n"):
+        line = file.readline(step)
 
 
 def _from_json(text: str, name: str, number: int, default_zone: tzinfo, now: datetime) -> Candidate | Rejected:
@@ -62,7 +65,7 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
             except csv.Error as error:
                 yield Rejected(path.name, reader.line_num, f"no valid CSV: {error}")
                 continue
-            row.pop(None, None)  # type: ignore[call-overload]
+            row.pop(None, None)
             yield _from_row(row, path.name, reader.line_num, default_zone, now, "csv")
 
 
@@ -77,9 +80,7 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
         raise InputError(f"'{path}' is no readable Parquet file: {error}") from error
     if "content" not in file.schema_arrow.names:
         raise InputError(f"'{path}' has no column 'content'; it has {file.schema_arrow.names}")
-    number = 0
-    for row in _rows(file):
-        number += 1
+    for number, row in enumerate(_rows(file), start=1):
         if len(str(row.get("content") or "").encode("utf-8", "replace")) > max_line_bytes:
             yield Rejected(path.name, number, f"the content is longer than {max_line_bytes} bytes")
         else:

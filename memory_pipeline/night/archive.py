@@ -89,9 +89,7 @@ def _write_and_archive(night: Night, distillation: Distillation) -> Archive:
                 for source, similarity in zip(distillation.member_ids, distillation.similarities, strict=True)
             ],
         )
-        result = replace(
-            _result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id
-        )
+        result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
         insert_log(tx, _log_row(night, result, distillation))
     return result
 
@@ -130,9 +128,7 @@ def make_abstraction(night: Night, distillation: Distillation) -> Memory:
     )
 
 
-def _result(
-    distillation: Distillation, status: str, reason: str | None, archived: tuple[str, ...] = ()
-) -> Archive:
+def _result(distillation: Distillation, status: str, reason: str | None, archived: tuple[str, ...] = ()) -> Archive:
     return Archive(
         cluster_id=distillation.cluster_id,
         fingerprint=distillation.fingerprint,

@@ -133,9 +133,7 @@ class Night:
             with self.store.writing(self.holder, self.options.run_id) as tx:
                 insert_vectors(tx, batch, vectors, self.embedder.name)
 
-        embed_with_progress(
-            self.embedder, texts, keep, lambda done, total: self.progress("embedding", done, total)
-        )
+        embed_with_progress(self.embedder, texts, keep, lambda done, total: self.progress("embedding", done, total))
 
     def with_vector(self, ids: Sequence[str]) -> set[str]:
         """Those of these memories that have a vector of the current model."""

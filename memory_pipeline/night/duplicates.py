@@ -34,9 +34,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         )
         groups = find_duplicates(rows)
         targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
-    groups = [
-        DuplicateGroup(g.project_id, g.content_hash, targets[g.survivor_id], g.duplicate_ids) for g in groups
-    ]
+    groups = [DuplicateGroup(g.project_id, g.content_hash, targets[g.survivor_id], g.duplicate_ids) for g in groups]
     if not night.options.dry_run:
         for done, group in enumerate(groups, start=1):
             _archive(night, group)

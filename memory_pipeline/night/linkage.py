@@ -79,9 +79,7 @@ def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold
     return sorted(groups.values())
 
 
-def _joined(
-    mine: dict[int, float], theirs: dict[int, float], a: int, b: int, linkage: Linkage
-) -> dict[int, float]:
+def _joined(mine: dict[int, float], theirs: dict[int, float], a: int, b: int, linkage: Linkage) -> dict[int, float]:
     if linkage == "complete":
         return {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
     every = (mine.keys() | theirs.keys()) - {a, b}

@@ -135,7 +135,8 @@ def _cluster_html(cluster: dict[str, Any]) -> str:
     return (
         f"<div class='cluster {escape(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
         f"{escape(cluster['project_id'])} - {escape(outcome)}; ratio {cluster['compression_ratio']}, "
-        f"facts {escape(cluster['facts'])}<ul>{members}</ul><blockquote>{escape(cluster['abstraction'])}</blockquote></div>"
+        f"facts {escape(cluster['facts'])}<ul>{members}</ul>"
+        f"<blockquote>{escape(cluster['abstraction'])}</blockquote></div>"
     )
 
 

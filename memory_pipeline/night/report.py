@@ -87,9 +87,13 @@ def decide_verdict(
     `settled` clusters were decided on an earlier night and count as not found.
     """
     if compressed:
-        return ("PARTIAL", f"{compressed} clusters compressed, {errors} errors") if errors else (
-            "PASS",
-            f"{compressed} clusters compressed",
+        return (
+            ("PARTIAL", f"{compressed} clusters compressed, {errors} errors")
+            if errors
+            else (
+                "PASS",
+                f"{compressed} clusters compressed",
+            )
         )
     if errors:
         return "FAIL", f"no cluster compressed, {errors} errors"
@@ -246,7 +250,7 @@ def write_report_files(directory: Path, report: Report, history: Sequence[Report
 
 def safe_name(run_id: str) -> str:
     """A run id as part of a file name: letters, digits, hyphens and underscores only."""
-    return "".join(c if c.isalnum() and c.isascii() or c in "-_" else "_" for c in run_id)[:100]
+    return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
 
 
 def closing_line(report: Report) -> str:

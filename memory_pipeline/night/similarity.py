@@ -8,6 +8,7 @@ on which pairs an earlier night had compared already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -127,9 +128,7 @@ def _compare(night: Night, project: str, known: Sequence[str], fresh: Sequence[s
     return guard_edges(night, project, [(ids[x], ids[y]) for x, y in zip(i, j, strict=True)], scores)
 
 
-def guard_edges(
-    night: Night, project: str, pairs: list[tuple[str, str]], scores: NDArray[np.float64]
-) -> pa.Table:
+def guard_edges(night: Night, project: str, pairs: list[tuple[str, str]], scores: NDArray[np.float64]) -> pa.Table:
     """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair."""
     with night.store.reading() as tx:
         memories = read_memories(tx, {memory_id for pair in pairs for memory_id in pair})
@@ -137,9 +136,11 @@ def guard_edges(
     for (one, other), score in zip(pairs, scores, strict=True):
         a, b = min(one, other), max(one, other)
         finding = find_conflict(memories[a].content, memories[b].content)
-        rows.append((project, a, b, float(score), finding.kind if finding else None, finding.detail if finding else None))
+        rows.append(
+            (project, a, b, float(score), finding.kind if finding else None, finding.detail if finding else None)
+        )
     rows.sort(key=lambda row: (row[1], row[2]))
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in EDGE_SCHEMA]
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[] for _ in EDGE_SCHEMA]
     return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
 
 

@@ -90,10 +90,13 @@ _BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], .
     ),
     (
         "skipped_clusters",
-        "Share of tonight's clusters that were skipped (those settled earlier aside): good below 20%, warning to 50%, bad above.",
-        lambda r: 100 * (r["clusters_skipped"] - r["clusters_settled"]) / tonight
-        if (tonight := r["clusters_found"] - r["clusters_settled"])
-        else None,
+        "Share of tonight's clusters that were skipped (those settled earlier aside): good below 20%, "
+        "warning to 50%, bad above.",
+        lambda r: (
+            100 * (r["clusters_skipped"] - r["clusters_settled"]) / tonight
+            if (tonight := r["clusters_found"] - r["clusters_settled"])
+            else None
+        ),
         lambda v: 0 if v < 20 else 1 if v <= 50 else 2,
     ),
     (

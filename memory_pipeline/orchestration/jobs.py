@@ -2,6 +2,7 @@
 
 from dagster import (
     AssetSelection,
+    JobDefinition,
     MetadataValue,
     OpExecutionContext,
     Output,
@@ -10,6 +11,7 @@ from dagster import (
     job,
     op,
 )
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line
@@ -53,4 +55,4 @@ def preview_job() -> None:
     preview_night()
 
 
-JOBS = [night_job, duplicates_job, preview_job]
+JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [night_job, duplicates_job, preview_job]

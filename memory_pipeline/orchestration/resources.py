@@ -13,7 +13,6 @@ from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store
 
-
 #: Who else hears of progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
 

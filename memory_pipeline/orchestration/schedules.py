@@ -21,7 +21,7 @@ from memory_pipeline.orchestration.policy import ZONE
 
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
     key = latest_complete_day(context.scheduled_execution_time).isoformat()
-    if not DAILY.has_partition_key(key, current_time=context.scheduled_execution_time):
+    if key not in DAILY.get_partition_keys(current_time=context.scheduled_execution_time):
         return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
     return RunRequest(run_key=f"{name}-{key}", partition_key=key)
 

@@ -52,12 +52,16 @@ class SearchIndex:
         """
         projects = {memory.project_id for memory in memories}
         if len(projects) > 1:
-            raise InputError(f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}")
+            raise InputError(
+                f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
+            )
         self._memories = list(memories)
         self._embed = embed
         self._weights = np.array([archived_weight if m.archived_at else 1.0 for m in self._memories])
         self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
-        self._matrix = np.stack([vectors[self._memories[row].id] for row in self._dense_rows]) if self._dense_rows else None
+        self._matrix = (
+            np.stack([vectors[self._memories[row].id] for row in self._dense_rows]) if self._dense_rows else None
+        )
         self._words = _word_index([memory.content for memory in self._memories])
 
     def search(
@@ -96,7 +100,11 @@ class SearchIndex:
         scores = self._matrix @ vector
         scores = scores * self._weights[self._dense_rows]
         best = sorted(range(len(scores)), key=lambda i: (-scores[i], self._memories[self._dense_rows[i]].id))
-        return [self._dense_rows[i] for i in best[:_DEPTH] if scores[i] >= MIN_RELEVANCE * self._weights[self._dense_rows[i]]]
+        return [
+            self._dense_rows[i]
+            for i in best[:_DEPTH]
+            if scores[i] >= MIN_RELEVANCE * self._weights[self._dense_rows[i]]
+        ]
 
     def _by_words(self, query: str) -> list[int]:
         words = list(dict.fromkeys(_WORD.findall(query.casefold())))[:_QUERY_WORDS]

@@ -40,7 +40,8 @@ _RULES = (
     (
         "archive fields are all set or all empty",
         "select id, 'archived_by, archived_at, consolidated_into_id and importance_before disagree' from memories "
-        "where (archived_at is null) <> (archived_by is null) or (archived_at is null) <> (consolidated_into_id is null) "
+        "where (archived_at is null) <> (archived_by is null) or (archived_at is null) <> "
+        "(consolidated_into_id is null) "
         "or (archived_at is null) <> (importance_before is null)",
         _RESTORE,
     ),
@@ -102,12 +103,14 @@ _RULES = (
         "every abstraction is in the log",
         "select m.id, 'no compressed row in compression_log' from memories m "
         "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
+        ""
         "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and g.id is null",
         _RESTORE,
     ),
     (
         "conflicting memories are not archived into one",
         "select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id from conflicts c "
+        ""
         "join memories a on a.id = c.a join memories b on b.id = c.b "
         "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and b.archived_at is not null "
         "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at)",

@@ -49,7 +49,7 @@ def log_of_run(tx: Transaction, run_id: str) -> list[LogRow]:
     rows = tx.execute(
         "select * from compression_log where run_id = $1 order by status, cluster_fingerprint", [run_id]
     ).fetchall()
-    return [LogRow(*row[:9], created_at=from_utc(row[9])) for row in rows]
+    return [LogRow(*[*row[:9], from_utc(row[9])]) for row in rows]
 
 
 def keep_error(tx: Transaction, run_id: str, error: NightError) -> None:
@@ -63,7 +63,9 @@ def keep_error(tx: Transaction, run_id: str, error: NightError) -> None:
 def errors_of_run(tx: Transaction, run_id: str) -> list[NightError]:
     """What went wrong in a run, in order."""
     rows = tx.execute(
-        "select cluster_id, stage, error, happened_at from night_errors where run_id = $1 order by happened_at, cluster_id", [run_id]
+        "select cluster_id, stage, error, happened_at from night_errors where run_id = $1 order by "
+        "happened_at, cluster_id",
+        [run_id],
     ).fetchall()
     return [NightError(row[0], row[1], row[2], from_utc(row[3])) for row in rows]
 
@@ -140,7 +142,8 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
     """
     parts = [
         "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
-        "(select * exclude (updated_at) from memories where not $1 or archived_at is null) m",
+        "(select * exclude (updated_at) from memories where not $1 or archived_at is null) "
+        "m",
         "select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), '')) from lineage l "
         "where not $1 or memory_id in (select id from memories where archived_at is null)",
     ]

@@ -28,9 +28,7 @@ def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
             "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
         ).fetchone()
         if row and row[3] != run_id and _is_alive(row[1], row[2], from_utc(row[5]), now, expiry_s):
-            raise StoreBusyError(
-                f"another night is running on '{store.path}': {_words(row)}"
-            )
+            raise StoreBusyError(f"another night is running on '{store.path}': {_words(row)}")
         if row and row[3] == run_id and row[2] == os.getpid():
             tx.execute("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
             return

@@ -13,7 +13,8 @@ from memory_pipeline.records import Conflict, LineageLink, Memory, Source
 from memory_pipeline.store.connection import Transaction
 
 _COLUMNS = (
-    "id, project_id, content, memory_type, created_at, effective_date, content_hash, shape_hash, token_count, categories, tags, "
+    "id, project_id, content, memory_type, created_at, effective_date, content_hash, shape_hash, "
+    "token_count, categories, tags, "
     "importance, abstraction_level, pattern_type, confidence_score, consolidation_method, created_at_quality, "
     "updated_at, source_connector, source_file, source_line, archived_by, archived_at, consolidated_into_id, "
     "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count"
@@ -71,9 +72,7 @@ def read_memories(tx: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
     return {row[0]: _from_row(row) for row in rows}
 
 
-def all_memories(
-    tx: Transaction, *, include_archived: bool = True, created_by: datetime | None = None
-) -> list[Memory]:
+def all_memories(tx: Transaction, *, include_archived: bool = True, created_by: datetime | None = None) -> list[Memory]:
     """Every memory, or the active ones (created by a time, when given), ordered by creation and id."""
     rows = tx.execute(
         f"select {_COLUMNS} from memories where ($1 or archived_at is null) and ($2 is null or created_at <= $2) "
@@ -143,6 +142,7 @@ def replacement_of(tx: Transaction, memory_id: str) -> str:
     row = tx.execute(
         "with recursive chain(id, next, depth) as ("
         "select id, consolidated_into_id, 0 from memories where id = $1 "
+        ""
         "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = chain.next where depth < 100) "
         "select id from chain order by depth desc limit 1",
         [memory_id],

@@ -31,7 +31,8 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
     newest = migrations[-1][0]
     if applied and max(applied) > newest:
         raise StoreVersionError(
-            f"the store '{path}' has schema {max(applied)}, this program knows {newest}; install a newer memory_pipeline"
+            f"the store '{path}' has schema {max(applied)}, this program knows {newest}; install a newer "
+            f"memory_pipeline"
         )
     pending = [migration for migration in migrations if migration[0] not in applied]
     if only_look or not pending:
@@ -54,9 +55,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
 
 
 def _applied(connection: duckdb.DuckDBPyConnection) -> set[int]:
-    table = connection.execute(
-        "select count(*) from duckdb_tables() where table_name = 'schema_migrations'"
-    ).fetchone()
+    table = connection.execute("select count(*) from duckdb_tables() where table_name = 'schema_migrations'").fetchone()
     if not table or not table[0]:
         return set()
     return {number for (number,) in connection.execute("select number from schema_migrations").fetchall()}

@@ -149,12 +149,11 @@ def _file_of(store: Store, name: str) -> Path:
 def _copy_quiescent(store: Store, target: Path) -> None:
     # The source is opened before DuckDB locks it and closed after DuckDB lets go: closing any
     # descriptor of a file drops this process's POSIX locks on it.
-    with store.path.open("rb") as source:
-        with store.quiescent(), target.open("wb") as copy:
-            while chunk := source.read(_CHUNK):
-                copy.write(chunk)
-            copy.flush()
-            os.fsync(copy.fileno())
+    with store.path.open("rb") as source, store.quiescent(), target.open("wb") as copy:
+        while chunk := source.read(_CHUNK):
+            copy.write(chunk)
+        copy.flush()
+        os.fsync(copy.fileno())
 
 
 def _sha256(path: Path) -> str:

@@ -119,10 +119,9 @@ def keep_edges(
         )
     tx.register("incoming_edges", edges)
     tx.execute(
-        "insert into similarity_edges select $1, project_id, a, b, score, conflict_kind, conflict_detail from incoming_edges",
+        "insert into similarity_edges select $1, project_id, a, b, score, conflict_kind, conflict_detail "
+        "from incoming_edges",
         [model],
     )
     tx.unregister("incoming_edges")
-    tx.execute(
-        "insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor]
-    )
+    tx.execute("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])

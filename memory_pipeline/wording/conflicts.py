@@ -163,7 +163,8 @@ def _tells_an_event(words: list[str]) -> bool:
     if _RULE_WORDS & set(words):
         return False
     return any(
-        word in _PAST_VERBS or (len(word) > 4 and word.endswith("ed") and not _STATE_WORDS & set(words[max(0, n - 2) : n]))
+        word in _PAST_VERBS
+        or (len(word) > 4 and word.endswith("ed") and not _STATE_WORDS & set(words[max(0, n - 2) : n]))
         for n, word in enumerate(words)
     )
 
@@ -257,9 +258,7 @@ def _next_word(sequence: tuple[str, ...], place: int) -> str:
     return next((word for word in sequence[place + 1 :] if word not in STOP_WORDS), "")
 
 
-def _swapped_subject(
-    a: _Sentence, b: _Sentence, own_a: Counter[str], own_b: Counter[str]
-) -> ConflictFinding | None:
+def _swapped_subject(a: _Sentence, b: _Sentence, own_a: Counter[str], own_b: Counter[str]) -> ConflictFinding | None:
     """One word swapped at the very start of otherwise equal sentences: most often another subject."""
     if own_a.total() == own_b.total() == 1 and a.sequence and b.sequence and len(a.sequence) == len(b.sequence):
         one, other = next(iter(own_a)), next(iter(own_b))

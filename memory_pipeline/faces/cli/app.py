@@ -91,7 +91,9 @@ def demo(
 @app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
 def init(
     workspace: Annotated[Path, typer.Argument(help="An OpenClaw workspace directory.")],
-    project: Annotated[str | None, typer.Option(help="Project of the memories (default: the directory's name).")] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Project of the memories (default: the directory's name).")
+    ] = None,
     tz: Annotated[str | None, typer.Option(help="Zone of times that name none.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -104,7 +106,9 @@ def init(
     emit(report, as_json=json_, text=text)
 
 
-@app.command("import", epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin")
+@app.command(
+    "import", epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin"
+)
 def import_(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="openclaw, jsonl, csv or parquet.")],
     path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
@@ -125,8 +129,12 @@ def import_(
     epilog="Examples: memory-pipeline night --dry-run --verbose; memory-pipeline night 2026-03-14 --threshold 0.85"
 )
 def night(
-    day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete one.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")] = False,
+    day: Annotated[
+        str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete one.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")
+    ] = False,
     threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
     days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
     cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
@@ -207,7 +215,9 @@ def report(
     emit(found, as_json=json_, text=as_markdown(found))
 
 
-@app.command(epilog="Examples: memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all")
+@app.command(
+    epilog="Examples: memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
+)
 def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
     path: Annotated[Path, typer.Argument(help="The file to write.")],
@@ -231,9 +241,7 @@ def check(store: StoreOption = None, json_: JsonOption = False) -> None:
     _, opened = _open(store)
     with opened.reading() as tx:
         findings, facts, digest = check_store(tx), store_facts(tx), store_hash(tx)
-    rows = [
-        {"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings
-    ]
+    rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")

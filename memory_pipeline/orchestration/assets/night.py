@@ -1,11 +1,19 @@
 """The night as seven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
-from dagster import AssetExecutionContext, MaterializeResult, PythonObjectDagsterType, TableColumn, TableSchema, asset
+from dagster import (
+    AssetExecutionContext,
+    AssetsDefinition,
+    MaterializeResult,
+    PythonObjectDagsterType,
+    TableColumn,
+    TableSchema,
+    asset,
+)
 
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.clustering import cluster_memories, conflicts_in
@@ -43,13 +51,19 @@ _ORDER = (
     "archives",
     "reports",
 )
-_COMMON: dict[str, Any] = {
-    "partitions_def": DAILY,
-    "group_name": GROUP,
-    "owners": OWNERS,
-    "io_manager_key": IO,
-    "freshness_policy": NIGHTLY,
-}
+
+
+def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    """An asset of the night: what all seven share, and `extra`."""
+    decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
+        partitions_def=DAILY,
+        group_name=GROUP,
+        owners=OWNERS,
+        io_manager_key=IO,
+        freshness_policy=NIGHTLY,
+        **extra,
+    )
+    return decorate
 
 
 @contextmanager
@@ -72,8 +86,7 @@ def _last_step(context: AssetExecutionContext) -> str:
     return next(name for name in reversed(_ORDER) if name in names)
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     deps=["memory_workspace", "memory_store"],
     kinds={"duckdb", "python"},
     metadata={"dagster/column_schema": describe.schema_of(DuplicateGroup)},
@@ -91,8 +104,7 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> li
     return groups
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"duckdb", "python"},
     metadata={"dagster/column_schema": describe.schema_of(EligibleMemory)},
     description=(
@@ -110,8 +122,7 @@ def eligible_memories(
     return eligible
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"numpy"},
     metadata={
         "dagster/column_schema": TableSchema([TableColumn(field.name, str(field.type)) for field in EDGE_SCHEMA]),
@@ -134,8 +145,7 @@ def similarity_batches(
     return edges
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"python"},
     metadata={
         "dagster/column_schema": describe.schema_of(Cluster),
@@ -167,8 +177,7 @@ def clusters(
     return found
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"python"},
     check_specs=DISTILLATION_CHECKS,
     dagster_type=RECORDS,
@@ -188,17 +197,14 @@ def clusters(
         "its sources stay untouched. Nothing is written to the store yet."
     ),
 )
-def distillations(
-    context: AssetExecutionContext, night: NightResource, clusters: list[Cluster]
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def distillations(context: AssetExecutionContext, night: NightResource, clusters: list[Cluster]) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     with _step(context, night) as tonight:
         drafts = distill_clusters(tonight, clusters)
         results = check_distillations(tonight, drafts)
     return MaterializeResult(value=drafts, metadata=describe.distillations_metadata(drafts), check_results=results)
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"duckdb", "python"},
     check_specs=ARCHIVE_CHECKS,
     dagster_type=RECORDS,
@@ -226,8 +232,7 @@ def archives(
     return MaterializeResult(value=results, metadata=describe.archives_metadata(results), check_results=soundness)
 
 
-@asset(
-    **_COMMON,
+@_night_asset(
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(dict, name="Report"),
