@@ -122,10 +122,9 @@ def _write_batch(
             except (RowError, EmbeddingError) as error:
                 rejected.append(_reject(item, str(error)))
     with store.writing(actor) as tx:
-        known = existing_ids(tx, [entry.memory.id for entry in admitted])
+        ids = [entry.memory.id for entry in admitted]
+        known = existing_ids(tx, [*ids, *(_version_id(entry.memory) for entry in admitted)])
         fresh, wrong = _only_new(admitted, known, summary)
-        versions = existing_ids(tx, [entry.memory.id for entry in fresh])
-        fresh = [entry for entry in fresh if entry.memory.id not in versions]
         rejected += wrong
         insert_memories(tx, [entry.memory for entry in fresh])
         links = [link for entry in fresh for link in entry.links]
@@ -241,13 +240,18 @@ def _only_new(
         elif before[1] == memory.content_hash:
             summary.unchanged += 1
         else:
-            version = f"{memory.id}@{memory.content_hash[:12]}"
+            version = _version_id(memory)
             if version in known or version in fresh:
                 summary.unchanged += 1
                 continue
             summary.new_versions += 1
             fresh[version] = replace(entry, memory=replace(memory, id=version), links=())
     return list(fresh.values()), wrong
+
+
+def _version_id(memory: Memory) -> str:
+    """Id of edited content whose own id holds other words already."""
+    return f"{memory.id}@{memory.content_hash[:12]}"
 
 
 def _reject(candidate: Candidate, reason: str) -> Rejected:

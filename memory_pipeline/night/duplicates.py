@@ -12,6 +12,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.store import (
     SameContent,
+    Transaction,
     archive_memories,
     insert_lineage,
     insert_log,
@@ -20,10 +21,11 @@ from memory_pipeline.store import (
 )
 
 POLICY = "duplicate"
+_GROUPS_AT_ONCE = 200
 
 
 def archive_duplicates(night: Night) -> list[DuplicateGroup]:
-    """Find the night's exact duplicates and archive them, a transaction a group; return the groups."""
+    """Find the night's exact duplicates and archive them, some groups a transaction; return the groups."""
     night.hold_lease()
     with night.store.reading() as tx:
         rows = same_content_groups(
@@ -36,9 +38,12 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
     groups = [DuplicateGroup(g.project_id, g.content_hash, targets[g.survivor_id], g.duplicate_ids) for g in groups]
     if not night.options.dry_run:
-        for done, group in enumerate(groups, start=1):
-            _archive(night, group)
-            night.progress("duplicates", done, len(groups))
+        for start in range(0, len(groups), _GROUPS_AT_ONCE):
+            batch = groups[start : start + _GROUPS_AT_ONCE]
+            with night.store.writing(night.holder, night.options.run_id) as tx:
+                for group in batch:
+                    _archive(night, tx, group)
+            night.progress("duplicates", start + len(batch), len(groups))
     return groups
 
 
@@ -53,31 +58,30 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def _archive(night: Night, group: DuplicateGroup) -> None:
+def _archive(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
     fingerprint = fingerprint_of(group.duplicate_ids)
     cluster_id = derived_id(POLICY, group.project_id, fingerprint)
-    with night.store.writing(night.holder, night.options.run_id) as tx:
-        archived = archive_memories(
-            tx,
-            [memory_id for memory_id in group.duplicate_ids if memory_id != group.survivor_id],
-            archived_by=cluster_id,
-            archived_at=night.as_of,
-            into=group.survivor_id,
-            critical_floor=night.settings.critical_floor,
-        )
-        insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
-        insert_log(
-            tx,
-            LogRow(
-                id=derived_id("log", POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
-                cluster_fingerprint=fingerprint,
-                policy=POLICY,
-                compressed_memory_id=group.survivor_id,
-                status="compressed",
-                reason="exact duplicates",
-                member_count=len(archived) + 1,
-                compression_ratio=None,
-                run_id=night.options.run_id,
-                created_at=night.as_of,
-            ),
-        )
+    archived = archive_memories(
+        tx,
+        [memory_id for memory_id in group.duplicate_ids if memory_id != group.survivor_id],
+        archived_by=cluster_id,
+        archived_at=night.as_of,
+        into=group.survivor_id,
+        critical_floor=night.settings.critical_floor,
+    )
+    insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
+    insert_log(
+        tx,
+        LogRow(
+            id=derived_id("log", POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
+            cluster_fingerprint=fingerprint,
+            policy=POLICY,
+            compressed_memory_id=group.survivor_id,
+            status="compressed",
+            reason="exact duplicates",
+            member_count=len(archived) + 1,
+            compression_ratio=None,
+            run_id=night.options.run_id,
+            created_at=night.as_of,
+        ),
+    )

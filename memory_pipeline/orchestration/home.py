@@ -19,6 +19,8 @@ freshness:
   enabled: true
 telemetry:
   enabled: false
+nux:
+  enabled: false
 """
 
 

@@ -104,7 +104,8 @@ _RULES = (
         "select m.id, 'no compressed row in compression_log' from memories m "
         "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
         ""
-        "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and g.id is null",
+        "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and "
+        "g.id is null",
         _RESTORE,
     ),
     (
@@ -112,14 +113,16 @@ _RULES = (
         "select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id from conflicts c "
         ""
         "join memories a on a.id = c.a join memories b on b.id = c.b "
-        "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and b.archived_at is not null "
+        "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and "
+        "b.archived_at is not null "
         "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at)",
         "roll the run back that archived them",
     ),
     (
         "memories, archive states and the audit log agree",
         "select m.id, 'the audit log does not end in the state that the store has' from memories m "
-        "left join (select row_id, max_by(after_hash, sequence) as last from audit_log where table_name = 'memories' group by 1) g "
+        "left join (select row_id, max_by(after_hash, sequence) as last from audit_log where table_name = "
+        "'memories' group by 1) g "
         "on g.row_id = m.id where g.last is distinct from memory_state(m.importance, m.archived_by, m.archived_at, "
         "m.consolidated_into_id, m.importance_before, m.pinned, m.reuse_count, m.useful_count)",
         "something wrote past the audit log; compare with a snapshot",

@@ -144,7 +144,8 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
         "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
         "(select * exclude (updated_at) from memories where not $1 or archived_at is null) "
         "m",
-        "select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), '')) from lineage l "
+        "select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), '')) "
+        "from lineage l "
         "where not $1 or memory_id in (select id from memories where archived_at is null)",
     ]
     if with_log:

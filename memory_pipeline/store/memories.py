@@ -143,7 +143,8 @@ def replacement_of(tx: Transaction, memory_id: str) -> str:
         "with recursive chain(id, next, depth) as ("
         "select id, consolidated_into_id, 0 from memories where id = $1 "
         ""
-        "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = chain.next where depth < 100) "
+        "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = "
+        "chain.next where depth < 100) "
         "select id from chain order by depth desc limit 1",
         [memory_id],
     ).fetchone()
@@ -226,6 +227,8 @@ def shapes_of(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
 
 def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: datetime) -> None:
     """Link conflicting pairs; a pair that is linked already stays as it is."""
+    if not conflicts:
+        return
     incoming = pa.Table.from_pylist([asdict(conflict) for conflict in conflicts])
     tx.register("incoming_conflicts", incoming)
     tx.execute(
@@ -238,9 +241,12 @@ def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: d
 
 def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
     """Note how these conflicts were settled; those that are settled already stay as they are."""
+    if not pairs:
+        return
     tx.register("settled_pairs", pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}))
     tx.execute(
-        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from settled_pairs)",
+        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from "
+        "settled_pairs)",
         [resolution],
     )
     tx.unregister("settled_pairs")

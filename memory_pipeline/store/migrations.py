@@ -41,7 +41,8 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
         connection.begin()
         try:
             connection.execute(
-                "create table if not exists schema_migrations (number integer primary key, name text not null, applied_at timestamp not null)"
+                "create table if not exists schema_migrations (number integer primary key, name text not null, "
+                "applied_at timestamp not null)"
             )
             connection.execute(sql)
             connection.execute(

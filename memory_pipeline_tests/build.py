@@ -1,0 +1,127 @@
+"""Small readable builders: memories, stores and nights for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.intake.door import ImportSummary, import_memories
+from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.run import run_night
+from memory_pipeline.records import Memory, Source
+from memory_pipeline.settings import Settings, load_settings
+from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import content_hash, shape_hash
+
+FIRST = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def settings_for(store: Store | Path, **changes: object) -> Settings:
+    """Default settings for a store in a test, with the model-free embedder; `changes` by field name."""
+    path = store.path if isinstance(store, Store) else store
+    loaded = load_settings({"store.path": str(path), "embedding.model": "lexical"}, environment={})
+    return loaded.values.model_copy(update={"min_active_memories": 0, **changes})
+
+
+def candidate(content: str, at: datetime = FIRST, **fields: Any) -> Candidate:
+    """A memory as a source would hand it in."""
+    return Candidate(content=content, source=Source("jsonl", "test.jsonl", 1), created_at=at, **fields)
+
+
+def fill(
+    store: Store, candidates: Sequence[Candidate], project: str = "p", embedder: Embedder | None = None
+) -> ImportSummary:
+    """Import candidates into a store."""
+    return import_memories(store, iter(candidates), project=project, embedder=embedder or Lexical(), now=NOW)
+
+
+def night_of(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Night:
+    """A night that has not run yet."""
+    run_id = options.pop("run_id", f"run-{day}")
+    return Night(store, settings or settings_for(store), NightOptions(day, run_id, **options))
+
+
+def run(store: Store, day: date, settings: Settings | None = None, **options: Any) -> dict[str, Any]:
+    """Run a night and return its report."""
+    return run_night(night_of(store, day, settings, **options))
+
+
+_LESSONS = {
+    "gateway": "Restart the payment gateway on every node after rotating its API key in the vault, otherwise the gateway "
+    "keeps using the old key and orders that customers placed in the meantime are rejected by the bank",
+    "printer": "Feed labels into the tray with their shiny side up and close both flaps slowly, because the warehouse "
+    "printer jams whenever paper curls near its heater and somebody has to take the whole roller apart",
+    "scanner": "Wipe dust from both lenses each morning before the first pallet arrives, since every scanner at dock two "
+    "misreads faded barcodes under neon light and half of all inbound goods end up in quarantine",
+}
+
+
+def lesson(number: int = 4, at: datetime = FIRST, topic: str = "gateway") -> list[Candidate]:
+    """Near-copies of one lesson, each with a detail of its own, an hour apart."""
+    details = (
+        "The old key stays cached for 15 minutes.",
+        "Dana lost two test orders to this.",
+        "The health page shows green meanwhile.",
+        "A reload signal is not enough.",
+        "It happened on version 2.4.1 too.",
+    )
+    return [
+        candidate(f"{_LESSONS[topic]}. {details[n % len(details)]}", at + timedelta(hours=n), native_id=f"{topic}-{n}")
+        for n in range(number)
+    ]
+
+
+def memory(memory_id: str, content: str, at: datetime = FIRST, **fields: Any) -> Memory:
+    """A memory record, without a store."""
+    defaults: dict[str, Any] = {"project_id": "p", "memory_type": "other", "token_count": max(1, len(content) // 4)}
+    return Memory(
+        id=memory_id,
+        content=content,
+        created_at=at,
+        effective_date=fields.pop("effective_date", at),
+        content_hash=content_hash(content),
+        shape_hash=shape_hash(content),
+        **{**defaults, **fields},
+    )
+
+
+class PlantedEmbedder:
+    """An embedder whose vectors a test decides: texts that share a first word lie close together."""
+
+    name = "planted"
+    dimension = 16
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = []
+        for text in texts:
+            key = text.split()[0] if text.split() else ""
+            centre = np.random.default_rng(abs(hash_of(key))).standard_normal(self.dimension)
+            own = np.random.default_rng(abs(hash_of(text))).standard_normal(self.dimension)
+            rows.append(centre / np.linalg.norm(centre) + 0.12 * own / np.linalg.norm(own))
+        stacked = np.array(rows).reshape(len(texts), self.dimension)
+        return (stacked / np.linalg.norm(stacked, axis=1, keepdims=True)).astype(np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        return max(1, len(text.split()))
+
+
+class BrokenEmbedder(Lexical):
+    """An embedder that counts but never answers."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise EmbeddingError("the model is not there")
+
+
+def hash_of(text: str) -> int:
+    """A hash that is the same in every process."""
+    return int(content_hash(text)[:12], 16)

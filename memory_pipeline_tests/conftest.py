@@ -1,0 +1,47 @@
+"""What every test gets: a store of its own, an environment without settings, and no network but loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store in a file of its own."""
+    return Store(tmp_path / "store.duckdb", busy_timeout_s=5)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting, key or Dagster home of the machine reaches a test."""
+    for name in list(os.environ):
+        if (
+            name.startswith(("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_"))
+            and name != "MEMORY_PIPELINE_SHARED_DATA"
+        ):
+            monkeypatch.delenv(name)
+    for name in ("DAGSTER_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HELIOS_DB_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMORY_PIPELINE_HOME", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test that reaches for another machine fails at once."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) else None
+        if host is not None and host not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"tests reach loopback only, not {host}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    yield

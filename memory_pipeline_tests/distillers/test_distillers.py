@@ -1,0 +1,124 @@
+"""The extractive distiller and the judge: honest, complete, and refused when not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from memory_pipeline.distillers import Draft, Member, choose_distiller, judge
+from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.errors import StrategyError
+from memory_pipeline.records import Cluster, Distillation, fingerprint_of
+from memory_pipeline.settings import Settings
+from memory_pipeline_tests.build import FIRST, memory
+
+
+def cluster_of(*contents: str) -> tuple[Cluster, list[Member]]:
+    members = [Member(memory(f"member-{n}", text, FIRST + timedelta(days=n)), 0.9) for n, text in enumerate(contents)]
+    ids = tuple(member.memory.id for member in members)
+    cluster = Cluster(
+        "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
+        sum(m.memory.token_count for m in members), 1.0, FIRST, FIRST + timedelta(days=len(ids)),
+    )  # fmt: skip
+    return cluster, members
+
+
+def distil(*contents: str) -> Draft:
+    cluster, members = cluster_of(*contents)
+    return Extractive().draft(cluster, members, np.full((len(members), len(members)), 0.9))
+
+
+def judged(draft: Draft, *contents: str, **settings: object) -> Distillation:
+    cluster, members = cluster_of(*contents)
+    rules = Settings().model_copy(update=settings)
+    return judge(cluster, members, draft, Extractive(), rules, lambda text: max(1, len(text) // 4))
+
+
+COPIES = (
+    "Restart the gateway after rotating the key. The old key stays cached for 15 minutes.",
+    "Reminder: restart the gateway after rotating the key. Dana lost two orders.",
+    "restart the gateway after rotating the key",
+)
+
+
+def test_near_copies_become_the_best_wording_with_every_fact_of_the_others() -> None:
+    content = distil(*COPIES).content
+    assert content.lower().count("restart the gateway") == 1
+    assert "15 minutes" in content and "Dana lost two orders" in content
+
+
+def test_every_word_of_a_draft_stands_in_a_source() -> None:
+    draft = distil(*COPIES)
+    words = {word.strip(".,;:") for text in COPIES for word in text.split()}
+    assert {word.strip(".,;:") for word in f"{draft.text} {' '.join(draft.attached)}".split()} <= words
+
+
+def test_episodes_become_what_they_share_and_the_figures_in_which_they_differ() -> None:
+    draft = distil(*(f"Pre-flight of the nightly job complete in {n}.5s" for n in (33, 31, 40)))
+    assert draft.text.count("Pre-flight") == 1
+    assert sorted([draft.text.split()[-1], *draft.attached]) == ["31.5s", "33.5s", "40.5s"]
+
+
+def test_a_draft_does_not_depend_on_the_order_in_which_equals_are_given() -> None:
+    assert distil(*COPIES).content == distil(*COPIES).content
+
+
+def test_code_and_tables_stay_whole() -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    assert table in distil(f"Scores of the run:\n{table}", f"Scores of the run again:\n{table}").content
+
+
+def test_a_good_draft_is_accepted_with_its_figures() -> None:
+    result = judged(distil(*COPIES), *COPIES)
+    assert result.outcome == "accepted"
+    assert result.facts_kept + result.facts_attached == result.facts_found > 0
+    assert result.compression_ratio == pytest.approx(result.tokens_before / result.tokens_after, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"text": "  "}, "empty"),
+        ({"text": COPIES[0] + COPIES[1] + COPIES[0], "attached": ()}, "compression ratio"),
+        ({"text": "Restart the gateway after rotating the key.", "attached": ()}, "preservation"),
+        ({"text": "Do not restart the gateway after rotating the key for 15 minutes, Dana."}, "contradicts"),
+        ({"text": "Restart the gateway after rotating the key for 15 minutes at 99%."}, "invented"),
+        ({"text": "Restart as member-1 says."}, "member's id"),
+        ({"confidence": 0.6}, "confidence"),
+    ],
+)
+def test_bad_drafts_are_refused_with_the_reason(change: dict[str, object], reason: str) -> None:
+    draft = replace(distil(*COPIES), **change)  # type: ignore[arg-type]
+    result = judged(draft, *COPIES)
+    assert result.outcome == "refused" and reason in (result.reason or "")
+
+
+def test_a_draft_that_is_too_long_is_refused() -> None:
+    long = tuple(f"{text} {'and so it goes on ' * 60}" for text in COPIES)
+    assert "tokens, at most 50" in (judged(distil(*long), *long, max_abstraction_tokens=50).reason or "")
+
+
+def test_preservation_counts_what_is_kept_attached_and_lost() -> None:
+    found = check_preservation(
+        ["Takes 15 minutes on staging_db.", "Ask Dana on Friday."], "Takes 15 minutes.", ["Ask Dana"]
+    )
+    assert (found.kept, found.attached) == (1, 1)
+    assert {fact.text for fact in found.lost} == {"staging_db", "Friday"}
+
+
+def test_a_negation_that_goes_missing_is_a_contradiction() -> None:
+    assert find_contradiction(["Never deploy the shop on Friday."], "Deploy the shop on Friday.")
+
+
+def test_a_figure_that_no_source_has_is_an_invention() -> None:
+    invented = find_invention(["Takes 15 minutes."], "Takes 25 minutes.")
+    assert invented is not None and invented.text == "25 minutes"
+
+
+def test_an_unknown_distiller_names_the_ones_there_are() -> None:
+    with pytest.raises(StrategyError, match="extractive"):
+        choose_distiller(Settings().model_copy(update={"distiller": "oracle"}))

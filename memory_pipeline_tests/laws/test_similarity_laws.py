@@ -1,0 +1,111 @@
+"""Law 5: the fast path equals the plain one. Law 3: results do not depend on order or blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_pipeline.night.linkage import connected_components, link
+from memory_pipeline.night.similarity import similar_pairs
+
+THRESHOLD = 0.82
+
+
+def plain_pairs(vectors: np.ndarray, threshold: float) -> set[tuple[int, int]]:
+    """All pairs by a plain double loop in float64."""
+    wide = vectors.astype(np.float64)
+    return {
+        (i, j)
+        for i in range(len(wide))
+        for j in range(i + 1, len(wide))
+        if float((wide[i] * wide[j]).sum()) >= threshold
+    }
+
+
+@st.composite
+def clouds(draw: st.DrawFn) -> np.ndarray:
+    """Unit vectors around a few centres, so that many pairs lie near the threshold."""
+    seed, count, spread = draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, 60)), draw(st.floats(0.05, 0.6))
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((4, 24))
+    rows = centres[rng.integers(0, 4, count)] + spread * rng.standard_normal((count, 24)) * 2
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32).reshape(count, 24)
+
+
+@given(clouds(), st.integers(1, 70))
+@settings(max_examples=60, deadline=None)
+def test_blocked_pairs_equal_the_plain_double_loop(vectors: np.ndarray, block: int) -> None:
+    i, j, scores = similar_pairs(vectors, THRESHOLD, block_size=block)
+    assert set(zip(i.tolist(), j.tolist(), strict=True)) == plain_pairs(vectors, THRESHOLD)
+    assert (scores >= THRESHOLD).all()
+    assert len(i) == len(set(zip(i.tolist(), j.tolist(), strict=True)))
+
+
+@given(clouds(), st.data())
+@settings(max_examples=60, deadline=None)
+def test_incremental_pairs_and_known_ones_together_equal_a_full_pass(vectors: np.ndarray, data: st.DataObject) -> None:
+    known = data.draw(st.integers(0, len(vectors)))
+    before = similar_pairs(vectors[:known], THRESHOLD, block_size=7)
+    added = similar_pairs(vectors, THRESHOLD, known=known, block_size=7)
+    both = set(zip(before[0].tolist(), before[1].tolist(), strict=True)) | set(
+        zip(added[0].tolist(), added[1].tolist(), strict=True)
+    )
+    assert both == plain_pairs(vectors, THRESHOLD)
+    assert len(before[0]) + len(added[0]) == len(both)
+
+
+@given(clouds(), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_scores_are_the_same_to_the_last_bit_in_any_order(vectors: np.ndarray, rng: object) -> None:
+    order = list(range(len(vectors)))
+    rng.shuffle(order)  # type: ignore[attr-defined]
+    i, j, scores = similar_pairs(vectors, THRESHOLD, block_size=16)
+    straight = {(a, b): s for a, b, s in zip(i.tolist(), j.tolist(), scores.tolist(), strict=True)}
+    i, j, scores = similar_pairs(vectors[order], THRESHOLD, block_size=5)
+    shuffled = {
+        tuple(sorted((order[a], order[b]))): s for a, b, s in zip(i.tolist(), j.tolist(), scores.tolist(), strict=True)
+    }
+    assert straight == shuffled
+
+
+@given(st.integers(1, 40), st.data())
+@settings(max_examples=60, deadline=None)
+def test_components_are_those_of_a_graph_walk(n: int, data: st.DataObject) -> None:
+    edges = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=60))
+    i, j = (np.array([edge[side] for edge in edges], dtype=np.int64) for side in (0, 1))
+    labels = connected_components(n, i, j)
+    neighbours: dict[int, set[int]] = {node: set() for node in range(n)}
+    for a, b in edges:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    for node in range(n):
+        reached, todo = {node}, [node]
+        while todo:
+            todo = [other for one in todo for other in neighbours[one] if other not in reached]
+            reached.update(todo)
+        assert labels[node] == min(reached)
+
+
+@given(clouds())
+@settings(max_examples=60, deadline=None)
+def test_in_complete_linkage_every_pair_of_a_group_reaches_the_threshold(vectors: np.ndarray) -> None:
+    i, j, scores = similar_pairs(vectors, THRESHOLD)
+    edges = dict(zip(zip(i.tolist(), j.tolist(), strict=True), scores.tolist(), strict=True))
+    groups = link(range(len(vectors)), edges, "complete", THRESHOLD)
+    assert sorted(node for group in groups for node in group) == list(range(len(vectors)))
+    for group in groups:
+        assert all((a, b) in edges for n, a in enumerate(group) for b in group[n + 1 :])
+
+
+@given(clouds())
+@settings(max_examples=40, deadline=None)
+def test_taking_whole_groups_away_leaves_the_other_groups_as_they_were(vectors: np.ndarray) -> None:
+    """Why a second night finds nothing: what is left of a night's clusters forms the same groups again."""
+    i, j, scores = similar_pairs(vectors, THRESHOLD)
+    edges = dict(zip(zip(i.tolist(), j.tolist(), strict=True), scores.tolist(), strict=True))
+    groups = link(range(len(vectors)), edges, "complete", THRESHOLD)
+    kept = [group for group in groups if len(group) < 3]
+    left = sorted(node for group in kept for node in group)
+    rest = {pair: s for pair, s in edges.items() if pair[0] in left and pair[1] in left}
+    assert link(left, rest, "complete", THRESHOLD) == kept

@@ -1,0 +1,227 @@
+"""The store: transactions, migrations, guards, locks, snapshots, and clear words when something is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError, StoreVersionError
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    check_store,
+    create_snapshot,
+    insert_memories,
+    list_snapshots,
+    restore_snapshot,
+    snapshot_directory,
+    store_hash,
+    verify_snapshot,
+)
+from memory_pipeline_tests.build import candidate, fill, lesson, memory, run
+
+AT = datetime(2026, 3, 3, tzinfo=UTC)
+
+
+def whole(store: Store) -> str:
+    with store.reading() as tx:
+        return store_hash(tx, with_log=True)
+
+
+def hold(store: Store, statement: str = "select 1") -> subprocess.Popen[str]:
+    """Another process that has the store open for writing until its input closes."""
+    code = f"import duckdb, sys; c = duckdb.connect(sys.argv[1]); c.execute({statement!r}); print('held', flush=True); sys.stdin.read()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_transaction_is_whole_or_nothing(store: Store) -> None:
+    fill(store, [candidate("x y z")])
+    before = whole(store)
+    with pytest.raises(RuntimeError), store.writing("test") as tx:
+        insert_memories(tx, [memory("m", "half way")])
+        raise RuntimeError
+    assert whole(store) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "delete from memories where id = 'm'",
+        "update memories set content = 'other' where id = 'm'",
+        "update memories set categories = ['other'] where id = 'm'",
+        "update memories set created_at = now()::timestamp where id = 'm'",
+    ],
+)
+def test_the_store_itself_refuses_to_lose_or_change_a_source(store: Store, statement: str) -> None:
+    fill(store, [candidate("x y z", native_id="m")])
+    with pytest.raises(StoreError, match="law 1"), store.writing("test") as tx:
+        tx.execute(statement)
+    with store.reading() as tx:
+        assert [m.content for m in all_memories(tx)] == ["x y z"]
+
+
+def test_every_write_leaves_a_trace_with_who_and_which_run(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, date(2026, 3, 3))
+    with store.reading() as tx:
+        rows = tx.execute(
+            "select table_name, action, actor, run_id, count(*) from audit_log group by all order by all"
+        ).fetchall()
+    assert ("memories", "insert", "import", None, 4) in rows
+    assert ("memories", "insert", "night", "run-2026-03-03", 1) in rows
+    assert ("memories", "update", "night", "run-2026-03-03", 4) in rows
+    assert ("lineage", "insert", "night", "run-2026-03-03", 4) in rows
+
+
+def test_check_finds_what_is_wrong_and_says_how_to_mend_it(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, date(2026, 3, 3))
+    with store.reading() as tx:
+        assert check_store(tx) == []
+    import duckdb
+
+    with duckdb.connect(str(store.path)) as raw:
+        raw.execute("drop trigger memories_updated on memories")
+        raw.execute("update memories set content = 'forged' where id = 'gateway-0'")
+        raw.execute("update memories set consolidated_into_id = 'nowhere' where id = 'gateway-1'")
+        raw.execute(
+            "update embeddings set vector = list_transform(vector, lambda x: x * 2) where memory_id = 'gateway-2'"
+        )
+    with store.reading() as tx:
+        findings = check_store(tx)
+    assert {f.where for f in findings} >= {"gateway-0", "gateway-1", "gateway-2"}
+    assert all(f.mend and f.problem and f.rule for f in findings)
+
+
+def test_a_store_of_a_newer_program_is_refused(store: Store) -> None:
+    fill(store, [candidate("x y z")])
+    with store.writing("test") as tx:
+        tx.execute("insert into schema_migrations values (999, '999_future.sql', now()::timestamp)")
+    with pytest.raises(StoreVersionError, match=r"has schema 999, this program knows \d+; install a newer"):
+        Store(store.path).reading().__enter__()
+
+
+def test_a_missing_store_says_what_to_do(store: Store) -> None:
+    with pytest.raises(StoreError, match="import something first"), store.reading():
+        pass
+
+
+@pytest.mark.parametrize("damage", ["truncate", "garbage"])
+def test_a_damaged_file_is_named_and_not_touched(store: Store, damage: str) -> None:
+    fill(store, lesson(4))
+    data = store.path.read_bytes()[:5000] if damage == "truncate" else b"this is no database" * 500
+    store.path.write_bytes(data)
+    with pytest.raises(StoreError, match=store.path.name), Store(store.path).reading() as tx:
+        all_memories(tx)
+    assert store.path.read_bytes() == data
+
+
+def test_a_held_store_is_waited_for_and_then_its_holder_named(store: Store) -> None:
+    fill(store, [candidate("x y z")])
+    process = hold(store)
+    try:
+        with pytest.raises(StoreBusyError, match=rf"held by process {process.pid}"), Store(store.path, 0.3).reading():
+            pass
+    finally:
+        process.communicate()
+    with store.reading() as tx:
+        assert len(all_memories(tx)) == 1
+
+
+def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
+    fill(store, lesson(4))
+    before = whole(store)
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    run(store, date(2026, 3, 3))
+    assert whole(store) != before
+    verify_snapshot(store, snapshot.name)
+    restore_snapshot(store, snapshot.name)
+    assert whole(Store(store.path)) == before
+    assert store.path.with_name("store.duckdb.before-restore").exists()
+    with pytest.raises(StoreError, match="law 1"), Store(store.path).writing("test") as tx:
+        tx.execute("delete from memories")
+
+
+def test_a_snapshot_can_be_restored_beside_the_store(store: Store, tmp_path: Path) -> None:
+    fill(store, lesson(4))
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    restore_snapshot(store, snapshot.name, tmp_path / "beside.duckdb")
+    assert whole(Store(tmp_path / "beside.duckdb")) == whole(store)
+    with pytest.raises(SnapshotError, match="exists"):
+        restore_snapshot(store, snapshot.name, tmp_path / "beside.duckdb")
+
+
+def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
+    for day in range(1, 12):
+        fill(store, [candidate(f"note of day {day} about topic {day * 7}", datetime(2026, 3, day, tzinfo=UTC))])
+        run(store, date(2026, 3, day))
+    names = [snapshot.name for snapshot in list_snapshots(store)]
+    assert len(names) == 7 and names == sorted(names) and all(name.endswith("-night") for name in names)
+    assert len(list(snapshot_directory(store).glob("*.duckdb"))) == 7
+
+
+def test_a_damaged_snapshot_is_refused(store: Store) -> None:
+    fill(store, lesson(4))
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    file = snapshot_directory(store) / f"{snapshot.name}.duckdb"
+    file.write_bytes(file.read_bytes()[:-100] + b"x" * 100)
+    before = whole(store)
+    with pytest.raises(SnapshotError, match="damaged"):
+        restore_snapshot(store, snapshot.name)
+    assert whole(store) == before
+
+
+@pytest.mark.parametrize("label", ["../up", "a/b", "", "Capital", "x" * 60])
+def test_a_label_never_becomes_a_path(store: Store, label: str) -> None:
+    fill(store, [candidate("x y z")])
+    with pytest.raises(SnapshotError, match="no snapshot label"):
+        create_snapshot(store, label, AT, keep=7)
+
+
+def test_restoring_over_a_store_that_is_open_elsewhere_is_refused(store: Store) -> None:
+    fill(store, lesson(4))
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    process = hold(store)
+    try:
+        with pytest.raises(StoreBusyError, match=f"process {process.pid}"):
+            restore_snapshot(Store(store.path, 0.3), snapshot.name)
+    finally:
+        process.communicate()
+
+
+def test_an_unknown_snapshot_says_so(store: Store) -> None:
+    fill(store, [candidate("x y z")])
+    with pytest.raises(SnapshotError, match="snapshot list"):
+        verify_snapshot(store, "../../etc/passwd")
+
+
+def test_a_full_disk_is_one_sentence_and_nothing_is_half_written(store: Store) -> None:
+    """A file-size limit stands in for the full disk: the write fails in the middle, the store opens again."""
+    fill(store, lesson(4))
+    before = whole(store)
+    limit = store.path.stat().st_size + 20_000
+    code = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from pathlib import Path\n"
+        "from memory_pipeline.store import Store\n"
+        "from memory_pipeline_tests.build import candidate, fill\n"
+        "try:\n"
+        "    fill(Store(Path(sys.argv[1])), [candidate('word ' * 400 + str(n)) for n in range(3000)])\n"
+        "except Exception as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("StoreError") and "disk is full" in done.stdout, done.stdout + done.stderr
+    with Store(store.path).reading() as tx:
+        assert check_store(tx) == []
+        kept = len(all_memories(tx))
+    assert whole(Store(store.path)) == before or kept % 500 == 4
