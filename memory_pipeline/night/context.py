@@ -25,6 +25,7 @@ from memory_pipeline.records import NightError, Stage
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     Store,
+    Transaction,
     embedded_ids,
     insert_vectors,
     keep_error,
@@ -135,10 +136,9 @@ class Night:
 
         embed_with_progress(self.embedder, texts, keep, lambda done, total: self.progress("embedding", done, total))
 
-    def with_vector(self, ids: Sequence[str]) -> set[str]:
+    def with_vector(self, tx: Transaction, ids: Sequence[str]) -> set[str]:
         """Those of these memories that have a vector of the current model."""
-        with self.store.reading() as tx:
-            found = embedded_ids(tx, ids, self.embedder.name, self.embedder.dimension)
+        found = embedded_ids(tx, ids, self.embedder.name, self.embedder.dimension)
         return found | (set(ids) & self._unsaved.keys())
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:

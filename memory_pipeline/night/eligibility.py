@@ -24,29 +24,6 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     night.hold_lease()
     if too_few(night) is not None:
         return []
-    _embed_missing(night)
-    with night.store.reading() as tx:
-        candidates = select_candidates(
-            tx,
-            created_before=night.fresh_after,
-            created_from=night.as_of - timedelta(days=night.options.days) if night.options.days else None,
-            critical_floor=night.settings.critical_floor,
-        )
-    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
-    candidates = [memory for memory in candidates if memory.id not in copies]
-    with_vector = night.with_vector([memory.id for memory in candidates])
-    return [_without_content(memory) for memory in candidates if memory.id in with_vector]
-
-
-def too_few(night: Night) -> str | None:
-    """Why the night ends early, or None: there are fewer active memories than the setting asks for."""
-    least = night.settings.min_active_memories
-    with night.store.reading() as tx:
-        count, _ = active_totals(tx, night.as_of)
-    return f"Insufficient memories (min {least}, found {count})" if count < least else None
-
-
-def _embed_missing(night: Night) -> None:
     try:
         with night.store.reading() as tx:
             missing = missing_vectors(tx, night.embedder.name)
@@ -55,6 +32,25 @@ def _embed_missing(night: Night) -> None:
             night.embed(missing)
     except EmbeddingError as error:
         night.note_error("", "embed", error)
+    created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
+    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
+    with night.store.reading() as tx:
+        candidates = select_candidates(
+            tx,
+            created_before=night.fresh_after,
+            created_from=created_from,
+            critical_floor=night.settings.critical_floor,
+        )
+        embedded = night.with_vector(tx, [memory.id for memory in candidates])
+    return [_without_content(memory) for memory in candidates if memory.id in embedded and memory.id not in copies]
+
+
+def too_few(night: Night) -> str | None:
+    """Why the night ends early, or None: there are fewer active memories than the setting asks for."""
+    least = night.settings.min_active_memories
+    with night.store.reading() as tx:
+        count, _ = active_totals(tx, night.as_of)
+    return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
 def _without_content(memory: Memory) -> EligibleMemory:

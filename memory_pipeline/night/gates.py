@@ -24,7 +24,9 @@ def lossy_distillations(distillations: Sequence[Distillation]) -> list[str]:
 
 def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[str]:
     """Sources of accepted drafts that a night may not touch, in words."""
-    problems = []
+    problems: list[str] = []
+    if not _accepted(distillations):
+        return problems
     with night.store.reading() as tx:
         memories = read_memories(tx, {i for d in _accepted(distillations) for i in d.member_ids})
     for distillation in _accepted(distillations):
@@ -47,6 +49,8 @@ def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[
 
 def conflicts_inside(night: Night, distillations: Sequence[Distillation]) -> list[str]:
     """Pairs of sources of one accepted draft that contradict each other, in words."""
+    if not _accepted(distillations):
+        return []
     with night.store.reading() as tx:
         memories = read_memories(tx, {i for d in _accepted(distillations) for i in d.member_ids})
         series = series_shapes(tx, night.fresh_after, SERIES_LEAST)

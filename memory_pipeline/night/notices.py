@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.records import derived_id
-from memory_pipeline.store import keep_notice, note_delivery
+from memory_pipeline.store import note_delivery
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -37,9 +37,9 @@ def subject_of(report: dict[str, Any]) -> str:
     )
 
 
-def send_notice(night: Night, report: dict[str, Any], at: datetime) -> None:
-    """Put the notice in the outbox and the file, then try the URLs; a failed delivery never fails the night."""
-    notice = {
+def make_notice(report: dict[str, Any], at: datetime) -> dict[str, Any]:
+    """The notice of a night."""
+    return {
         "id": derived_id("notice", report["run_id"], report["verdict"]),
         "run_id": report["run_id"],
         "recipient": RECIPIENT,
@@ -49,15 +49,16 @@ def send_notice(night: Night, report: dict[str, Any], at: datetime) -> None:
         f"{report['memories_archived']} memories archived, {len(report['errors'])} errors.",
         "created_at": at,
     }
-    with night.store.writing(night.holder, report["run_id"]) as tx:
-        if not keep_notice(tx, notice):
-            return
-    line = json.dumps({**notice, "created_at": at.isoformat()}, sort_keys=True)
+
+
+def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
+    """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
+    line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
     with (night.settings.reports_path / "notices.jsonl").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
     if night.settings.notice_urls:
         error = _deliver(night.settings.notice_urls, notice)
-        with night.store.writing(night.holder, report["run_id"]) as tx:
+        with night.store.writing(night.holder, notice["run_id"]) as tx:
             note_delivery(tx, str(notice["id"]), datetime.now(UTC), error)
 
 

@@ -12,12 +12,13 @@ from typing import Any
 from memory_pipeline.night import pages
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
-from memory_pipeline.night.notices import send_notice
+from memory_pipeline.night.notices import deliver_notice, make_notice
 from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory, Verdict
 from memory_pipeline.store import (
     active_totals,
     errors_of_run,
+    keep_notice,
     keep_report,
     open_conflicts,
     read_memories,
@@ -63,9 +64,12 @@ def finish_report(night: Night, report: Report) -> None:
         return
     with night.store.writing(night.holder, night.options.run_id) as tx:
         keep_report(tx, night.options.run_id, night.options.partition, report["verdict"], report, finished)
+        notice = make_notice(report, finished)
+        is_new = keep_notice(tx, notice)
         history = report_history(tx)
     write_report_files(directory, report, history)
-    send_notice(night, report, finished)
+    if is_new:
+        deliver_notice(night, notice)
 
 
 def failed_night(night: Night, error: str, started_at: datetime) -> Report:
@@ -134,9 +138,8 @@ def _count(
         eligible=len(eligible),
         strict=night.settings.strict_verdict,
     )
-    early = too_few(night)
-    if early and verdict in ("IDLE", "FAIL") and not errors:
-        reason = early
+    if not eligible and not errors:
+        reason = too_few(night) or reason
     facts_found = sum(archive.facts_found for archive in compressed)
     facts_kept = sum(archive.facts_kept for archive in compressed)
     facts_attached = sum(archive.facts_attached for archive in compressed)

@@ -91,26 +91,33 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
     each pair once, when it is new.
     """
     night.hold_lease()
-    projects = sorted({memory.project_id for memory in eligible})
-    tables = []
-    for done, project in enumerate(projects, start=1):
-        ids = sorted(memory.id for memory in eligible if memory.project_id == project)
-        tables.append(_edges_of_project(night, project, ids))
-        night.progress("similarity", done, len(projects))
-    return pa.concat_tables(tables) if tables else EDGE_SCHEMA.empty_table()
-
-
-def _edges_of_project(night: Night, project: str, ids: list[str]) -> pa.Table:
+    ids_of: dict[str, list[str]] = {}
+    for memory in sorted(eligible, key=lambda memory: memory.id):
+        ids_of.setdefault(memory.project_id, []).append(memory.id)
+    if not ids_of:
+        return EDGE_SCHEMA.empty_table()
     model, floor = night.embedder.name, min(night.threshold, night.settings.similarity_threshold)
     with night.store.reading() as tx:
-        known = compared_ids(tx, project, model, floor)
-        table = cached_edges(tx, project, model, floor)
+        cache = {
+            project: (compared_ids(tx, project, model, floor), cached_edges(tx, project, model, floor))
+            for project in sorted(ids_of)
+        }
+    tables = []
+    for done, (project, (known, edges)) in enumerate(cache.items(), start=1):
+        tables.append(_edges_of_project(night, project, ids_of[project], known, edges, floor))
+        night.progress("similarity", done, len(cache))
+    return pa.concat_tables(tables)
+
+
+def _edges_of_project(
+    night: Night, project: str, ids: list[str], known: list[str], table: pa.Table, floor: float
+) -> pa.Table:
     fresh = sorted(set(ids) - set(known))
     if fresh:
         new = _compare(night, project, known, fresh, floor)
         if not night.options.dry_run:
             with night.store.writing(night.holder, night.options.run_id) as tx:
-                keep_edges(tx, project, model, floor, fresh, new)
+                keep_edges(tx, project, night.embedder.name, floor, fresh, new)
         table = pa.concat_tables([table, new])
     return _among(table, ids, night.threshold)
 

@@ -41,10 +41,11 @@ def from_table(table: pa.Table) -> Any:
     if not name:
         return []
     record = getattr(records, name.decode())
-    return [
-        record(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
-        for row in table.to_pylist()
+    columns = [
+        [tuple(value) for value in column.to_pylist()] if pa.types.is_list(column.type) else column.to_pylist()
+        for column in table.columns
     ]
+    return [record(**dict(zip(table.column_names, values, strict=True))) for values in zip(*columns, strict=True)]
 
 
 def _marked(table: pa.Table, name: str) -> pa.Table:

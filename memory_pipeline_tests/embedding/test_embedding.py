@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from memory_pipeline.embedding import check_vectors, choose_embedder
-from memory_pipeline.embedding import minilm
+from memory_pipeline.embedding import check_vectors, choose_embedder, minilm
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.embedding.remote import OpenAICompatible

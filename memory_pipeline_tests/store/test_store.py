@@ -34,7 +34,10 @@ def whole(store: Store) -> str:
 
 def hold(store: Store, statement: str = "select 1") -> subprocess.Popen[str]:
     """Another process that has the store open for writing until its input closes."""
-    code = f"import duckdb, sys; c = duckdb.connect(sys.argv[1]); c.execute({statement!r}); print('held', flush=True); sys.stdin.read()"
+    code = (
+        f"import duckdb, sys; c = duckdb.connect(sys.argv[1]); c.execute({statement!r}); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, lease_holder, read_report, release_lease
+from memory_pipeline.store import Store, lease_holder, release_lease
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -82,18 +82,13 @@ def run_night_job(
             "resources": {"night": {"config": {**config, "holder": "memory-pipeline night"}}},
         },
     )
-    try:
-        if not result.success:
-            return _failed(result, store, settings, request, started)
-        if request.dry_run:
-            return dict(result.output_for_node("preview_night"))
-        with store.reading() as tx:
-            report = read_report(tx, result.run_id)
-        assert report is not None
-        return report
-    finally:
+    if not result.success:
         if not request.dry_run and store.exists():
             release_lease(store, result.run_id)
+        return _failed(result, store, settings, request, started)
+    if request.dry_run:
+        return dict(result.output_for_node("preview_night"))
+    return dict(result.output_for_node("reports"))
 
 
 def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:

@@ -1,0 +1,98 @@
+"""Writes docs/reference.md: commands, settings, row columns and report fields, from the code itself.
+
+Run `python docs/make_reference.py` after changing any of them; a test fails when it was forgotten.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from memory_pipeline.faces.cli.app import app
+from memory_pipeline.intake.exporting import export_row_columns
+from memory_pipeline.night.pages import REPORT_FIELDS
+from memory_pipeline.settings import describe_settings
+
+TARGET = Path(__file__).with_name("reference.md")
+
+
+def reference() -> str:
+    """The whole page."""
+    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_rows(), *_report()])
+
+
+def _commands() -> list[str]:
+    lines = [
+        "## Commands",
+        "",
+        "`--help` after any of them tells its options; all take `--store FILE` and `--json`.",
+        "",
+    ]
+    for name, command in _walk(typer.main.get_command(app), ""):
+        usage = " ".join(
+            parameter.metavar or parameter.name.upper()
+            for parameter in command.params
+            if parameter.param_type_name == "argument"
+        )
+        options = ", ".join(
+            f"`{parameter.opts[0]}`"
+            for parameter in command.params
+            if parameter.param_type_name == "option" and parameter.opts[0] not in ("--store", "--json", "--help")
+        )
+        help_text = (command.help or "").split("\n")[0]
+        lines.append(
+            f"- **`{f'{name} {usage}'.strip()}`** - {help_text}" + (f" Options: {options}." if options else "")
+        )
+    return [*lines, ""]
+
+
+def _walk(command: Any, prefix: str) -> list[tuple[str, Any]]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        return [(prefix.strip(), command)]
+    return [found for name, child in children.items() for found in _walk(child, f"{prefix} {name}")]
+
+
+def _settings() -> list[str]:
+    lines = [
+        "## Settings",
+        "",
+        "In `memory_pipeline.toml` under their dotted keys, or as environment variables.",
+        "",
+        "| key | default | range | environment | meaning |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for info in describe_settings():
+        default = "" if info.default in ("", ()) else f"`{info.default}`"
+        names = ", ".join(f"`{name}`" for name in info.env)
+        lines.append(f"| `{info.key}` | {default} | {info.limits} | {names} | {info.meaning} |")
+    lines += [
+        "",
+        "`MEMORY_PIPELINE_CONFIG` names another configuration file, `MEMORY_PIPELINE_HOME` the directory that",
+        "relative paths start from.",
+        "",
+    ]
+    return lines
+
+
+def _rows() -> list[str]:
+    return [
+        "## Rows",
+        "",
+        "JSONL and Parquet exports carry these columns; imports take any subset that has `content`, and `embedding` with",
+        "`embedding_model` besides:",
+        "",
+        ", ".join(f"`{name}`" for name in export_row_columns()) + ".",
+        "",
+    ]
+
+
+def _report() -> list[str]:
+    lines = ["## Report fields", "", "| field | meaning |", "| --- | --- |"]
+    return [*lines, *(f"| `{name}` | {meaning} |" for name, meaning in REPORT_FIELDS.items()), ""]
+
+
+if __name__ == "__main__":
+    TARGET.write_text(reference(), encoding="utf-8")

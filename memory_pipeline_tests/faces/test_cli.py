@@ -1,0 +1,174 @@
+"""The command line as scripts see it: names, exit codes, last lines, one clear sentence for every mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.store import Store, take_lease
+from memory_pipeline_tests.build import fill, lesson
+
+DAY = "2026-03-03"
+
+
+def cli(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the real program in a process of its own, in an empty home."""
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MEMORY_PIPELINE_", "COMPRESSION_", "DAGSTER_"))
+    }
+    clean |= {
+        "MEMORY_PIPELINE_HOME": str(home),
+        "MEMORY_PIPELINE_EMBEDDING_MODEL": "lexical",
+        "MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES": "0",
+        **environment,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", "from memory_pipeline.faces.cli import main; main()", *map(str, arguments)],
+        capture_output=True, text=True, env=clean, cwd=home, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def last(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stdout.strip().splitlines()[-1]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "agent"
+    (root / "memory").mkdir(parents=True)
+    text = "\n".join(f"- {c.content}" for c in lesson(5))
+    (root / "memory" / "2026-03-01.md").write_text(f"# 2026-03-01\n## Lessons - 09:00 EST\n{text}\n")
+    return root
+
+
+def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspace: Path) -> None:
+    done = cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
+    assert done.returncode == 0 and "5 imported" in done.stdout
+    assert "0 imported, 5 known already" in cli("import", "openclaw", workspace, home=tmp_path).stdout
+
+    dry = cli("night", DAY, "--dry-run", "--verbose", home=tmp_path)
+    assert dry.returncode == 0, dry.stderr
+    assert last(dry) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 5 entries would be archived"
+    assert "keeps using the old key" in dry.stdout
+
+    real = cli("night", DAY, home=tmp_path)
+    assert real.returncode == 0 and last(real).startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived, ")
+    again = cli("night", DAY, "--json", home=tmp_path)
+    assert json.loads(again.stdout)["result"].startswith("COMPRESSION SKIPPED: ")
+
+    report = json.loads(cli("report", "--json", home=tmp_path).stdout)
+    assert report["partition"] == DAY and report["verdict"] == "IDLE"
+    assert cli("export", "jsonl", tmp_path / "all.jsonl", "--all", home=tmp_path).returncode == 0
+    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 6
+    assert last(cli("check", home=tmp_path)).startswith("SOUND: 1 active, 5 archived")
+
+    snapshots = json.loads(cli("snapshot", "list", "--json", home=tmp_path).stdout)
+    assert cli("snapshot", "verify", snapshots[0]["name"], home=tmp_path).returncode == 0
+    assert cli("snapshot", "restore", snapshots[0]["name"], home=tmp_path).returncode == 0
+    assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
+
+
+def test_backfill_runs_days_in_order_and_sums_them_up(tmp_path: Path, workspace: Path) -> None:
+    cli("import", "openclaw", workspace, home=tmp_path)
+    done = cli("backfill", "--from", "2026-03-01", "--to", DAY, "--json", home=tmp_path)
+    summary = json.loads(done.stdout)
+    assert done.returncode == 0 and [r["partition"] for r in summary["reports"]] == ["2026-03-01", "2026-03-02", DAY]
+    assert summary["result"].startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived")
+
+
+def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) -> None:
+    done = cli("init", workspace, "--tz", "Europe/Lisbon", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert last(done) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 5 entries would be archived"
+    assert f'workspace = "{workspace}"' in (tmp_path / "memory_pipeline.toml").read_text()
+    assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
+
+
+def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path, workspace: Path) -> None:
+    cli("import", "openclaw", workspace, home=tmp_path)
+    take_lease(Store(tmp_path / "data" / "store.duckdb"), "other", "the daemon", 60)
+    held = cli("night", DAY, home=tmp_path)
+    assert held.returncode == 0 and last(held).startswith("COMPRESSION BLOCKED: another night is running")
+    from memory_pipeline.store import release_lease
+
+    release_lease(Store(tmp_path / "data" / "store.duckdb"), "other")
+    failed = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
+    assert failed.returncode == 1
+    assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: FAIL")
+
+
+def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: Path) -> None:
+    cli("import", "openclaw", workspace, home=tmp_path)
+    broken = cli("night", DAY, home=tmp_path, MEMORY_PIPELINE_DISTILLATION_DISTILLER="oracle")
+    assert broken.returncode == 1 and "use one of: extractive" in last(broken)
+    assert last(broken).startswith("COMPRESSION BLOCKED: ")
+    assert json.loads(cli("report", "--json", home=tmp_path).stdout)["verdict"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["import", "openclaw", "nowhere"], "'nowhere' does not exist"),
+        (["import", "xml", "."], "no format is called 'xml'"),
+        (["import", "openclaw", ".", "--tz", "Mars/Base"], "no time zone is called 'Mars/Base'"),
+        (["night"], "there is no store at"),
+        (["night", "yesterday"], "DATE is 'yesterday', no date"),
+        (["backfill", "--from", "2026-03-04", "--to", "2026-03-01"], "swap them"),
+        (["report"], "there is no store at"),
+        (["check"], "there is no store at"),
+        (["snapshot", "verify", "x"], "there is no snapshot 'x'"),
+        (["export", "jsonl", "missing/x.jsonl"], "directory that exists"),
+        (["init", "nowhere"], "'nowhere' is no directory"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_a_non_zero_exit(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = cli(*arguments, home=tmp_path)
+    assert done.returncode != 0 and words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_night_of_a_day_that_has_not_ended_is_refused(tmp_path: Path) -> None:
+    fill(Store(tmp_path / "data" / "store.duckdb"), lesson(3))
+    done = cli("night", "2999-01-01", home=tmp_path)
+    assert done.returncode == 1 and "the last day that has ended" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("COMPRESSION_CRITICAL_FLOOR", "1.5", "greater than or equal to 2"),
+        ("COMPRESSION_SIMILARITY_THRESHOLD", "high", "compression.similarity_threshold"),
+        ("COMPRESSION_MIN_CLUSTER_SIZ", "4", "did you mean COMPRESSION_MIN_CLUSTER_SIZE"),
+        ("MEMORY_PIPELINE_NONSENSE", "1", "unknown environment variable MEMORY_PIPELINE_NONSENSE"),
+        ("MEMORY_PIPELINE_CONFIG", "missing.toml", "'missing.toml' does not exist"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str, words: str) -> None:
+    done = cli("config", "show", home=tmp_path, **{name: value})
+    assert done.returncode == 1 and words in done.stderr
+
+
+def test_config_show_says_where_each_value_came_from_and_masks_secrets(tmp_path: Path) -> None:
+    (tmp_path / "memory_pipeline.toml").write_text("[compression]\nmin_cluster_size = 4\nlinkage = 'average'\n")
+    done = cli("config", "show", "--json", home=tmp_path, COMPRESSION_MIN_CLUSTER_SIZE="5", ANTHROPIC_API_KEY="sk-x")
+    rows = {row["key"]: row for row in json.loads(done.stdout)}
+    assert (rows["compression.min_cluster_size"]["value"], rows["compression.min_cluster_size"]["from"]) == (
+        5,
+        "environment COMPRESSION_MIN_CLUSTER_SIZE",
+    )
+    assert rows["compression.linkage"]["from"].endswith("memory_pipeline.toml")
+    assert rows["compression.fingerprint_ttl_days"]["from"] == "default"
+    assert rows["distillation.api_key"]["value"] == "***" and "sk-x" not in done.stdout
+
+
+def test_an_unknown_key_in_the_file_is_an_error_with_the_nearest_one_named(tmp_path: Path) -> None:
+    (tmp_path / "memory_pipeline.toml").write_text("[compression]\nmin_clustr_size = 4\n")
+    done = cli("config", "show", home=tmp_path)
+    assert done.returncode == 1 and "did you mean 'compression.min_cluster_size'" in done.stderr

@@ -1,0 +1,292 @@
+"""The night in Dagster: real runs on a real instance, checks that block, schedules across daylight saving."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import (
+    AssetKey,
+    DagsterInstance,
+    RunRequest,
+    SkipReason,
+    build_schedule_context,
+    instance_for_test,
+    materialize,
+)
+
+from memory_pipeline.definitions import defs
+from memory_pipeline.orchestration import checks, io
+from memory_pipeline.orchestration.assets.sources import SOURCES
+from memory_pipeline.orchestration.home import INSTANCE_CONFIG
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.schedules import duplicates_schedule, night_schedule
+from memory_pipeline.orchestration.sensors import failed_night_notice
+from memory_pipeline.records import Cluster, DuplicateGroup, EligibleMemory
+from memory_pipeline.store import Store, all_memories, lease_holder, read_report, store_hash
+from memory_pipeline_tests.build import FIRST, fill, lesson, run
+
+DAY = "2026-03-03"
+ASSETS = (
+    "exact_duplicates",
+    "eligible_memories",
+    "similarity_batches",
+    "clusters",
+    "distillations",
+    "archives",
+    "reports",
+)
+
+
+@pytest.fixture
+def instance() -> Iterator[DagsterInstance]:
+    with instance_for_test() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def settings_in_environment(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    monkeypatch.setenv("MEMORY_PIPELINE_STORE_PATH", str(store.path))
+    monkeypatch.setenv("MEMORY_PIPELINE_EMBEDDING_MODEL", "lexical")
+    monkeypatch.setenv("MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES", "0")
+
+
+def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **options: Any) -> Any:
+    return defs.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=day,
+        raise_on_error=False,
+        run_config={"resources": {"night": {"config": options}}},
+    )
+
+
+def test_a_night_is_seven_assets_in_one_run_and_the_same_as_the_plain_function(
+    instance: DagsterInstance, store: Store, tmp_path: Path
+) -> None:
+    fill(store, lesson(5))
+    plain = Store(tmp_path / "plain" / "store.duckdb")
+    fill(plain, lesson(5))
+    run(plain, date.fromisoformat(DAY))
+    result = launch(instance)
+    assert result.success
+    assert {e.asset_key.path[-1] for e in result.get_asset_materialization_events()} == set(ASSETS)
+    with store.reading() as one, plain.reading() as other:
+        assert store_hash(one, with_log=True) == store_hash(other, with_log=True)
+
+
+def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: DagsterInstance, store: Store) -> None:
+    fill(store, lesson(5))
+    result = launch(instance)
+    evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
+    expected = [*checks.DISTILLATION_CHECKS, *checks.ARCHIVE_CHECKS, *checks.REPORT_CHECKS]
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 10
+    assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
+    metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
+    assert metadata["eligible_memories"]["memories"].value == 5
+    assert metadata["archives"]["memories_archived"].value == 5
+    assert "keeps using the old key" in metadata["distillations"]["preview"].value
+    assert metadata["reports"]["tokens_after"].value < metadata["reports"]["tokens_before"].value
+
+
+@pytest.mark.parametrize("gate", ["lossy_distillations", "unsafe_members", "conflicts_inside"])
+def test_a_failed_gate_stops_the_archive(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch, gate: str
+) -> None:
+    fill(store, lesson(5))
+    with store.reading() as tx:
+        before = store_hash(tx)
+    monkeypatch.setattr(checks, gate, lambda *_: ["something is wrong"])
+    result = launch(instance)
+    assert not result.success
+    assert "archives" not in {e.asset_key.path[-1] for e in result.get_asset_materialization_events()}
+    with store.reading() as tx:
+        assert store_hash(tx) == before
+    monkeypatch.undo()
+
+
+def test_a_failed_day_can_be_run_again_alone(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(5))
+    with monkeypatch.context() as broken:
+        broken.setattr(checks, "unsafe_members", lambda *_: ["no"])
+        assert not launch(instance).success
+    with store.reading() as tx:
+        assert lease_holder(tx, 60) is None
+    assert launch(instance).success
+    with store.reading() as tx:
+        assert sum(memory.archived_at is not None for memory in all_memories(tx)) == 5
+
+
+def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store) -> None:
+    fill(store, lesson(5))
+    before = store.path.read_bytes()
+    result = launch(instance, job="night_preview")
+    assert result.output_for_node("preview_night")["clusters_compressed"] == 1
+    assert store.path.read_bytes() == before
+
+
+def test_options_and_settings_of_a_run_come_from_its_configuration(instance: DagsterInstance, store: Store) -> None:
+    fill(store, lesson(5))
+    launch(instance, job="night_preview", threshold=0.99)
+    high = launch(instance, job="night_preview", threshold=0.99).output_for_node("preview_night")
+    strict = launch(instance, job="night_preview", settings={"compression.min_ratio": 90}).output_for_node(
+        "preview_night"
+    )
+    assert high["clusters_found"] == 0 and strict["clusters_skipped"] == 1
+    assert not launch(instance, job="night_preview", settings={"compression.min_ration": 2}).success
+
+
+def test_the_duplicates_job_gives_its_lease_back(instance: DagsterInstance, store: Store) -> None:
+    fill(store, lesson(5))
+    assert launch(instance, job="duplicates").success
+    assert launch(instance).success
+
+
+def test_two_runs_on_one_store_the_second_is_refused_and_told_by_whom(instance: DagsterInstance, store: Store) -> None:
+    from memory_pipeline.store import take_lease
+
+    fill(store, lesson(5))
+    take_lease(store, "other", "somebody else", 60)
+    result = launch(instance)
+    (failure,) = [e for e in result.all_events if e.is_step_failure]
+    assert not result.success and "somebody else" in failure.step_failure_data.error.to_string()
+
+
+@pytest.mark.parametrize(
+    ("tick", "day"),
+    [
+        (datetime(2026, 3, 8, 7, 30, tzinfo=UTC), "2026-03-07"),  # 03:30 EDT, the night the clocks go forward
+        (datetime(2026, 3, 7, 8, 30, tzinfo=UTC), "2026-03-06"),
+        (datetime(2026, 11, 1, 8, 30, tzinfo=UTC), "2026-10-31"),  # 03:30 EST, the night they go back
+        (datetime(2026, 10, 31, 7, 30, tzinfo=UTC), "2026-10-30"),
+        (datetime(2028, 3, 1, 8, 30, tzinfo=UTC), "2028-02-29"),
+    ],
+)
+def test_schedules_take_the_last_complete_day(tick: datetime, day: str) -> None:
+    for schedule in (night_schedule, duplicates_schedule):
+        request = schedule(build_schedule_context(scheduled_execution_time=tick))
+        assert isinstance(request, RunRequest) and request.partition_key == day
+
+
+def test_a_tick_before_the_first_partition_is_skipped_with_the_reason() -> None:
+    tick = datetime(2023, 6, 1, 7, 30, tzinfo=UTC)
+    assert isinstance(night_schedule(build_schedule_context(scheduled_execution_time=tick)), SkipReason)
+
+
+def test_daylight_saving_neither_skips_nor_repeats_a_partition() -> None:
+    """A year of ticks of the real cron in its zone: each day's partition exactly once."""
+    from dagster._utils.schedules import schedule_execution_time_iterator
+
+    start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    ticks = schedule_execution_time_iterator(start, "30 3 * * *", "America/New_York")
+    days = [night_schedule(build_schedule_context(scheduled_execution_time=next(ticks))) for _ in range(365)]
+    keys = [request.partition_key for request in days if isinstance(request, RunRequest)]
+    assert len(set(keys)) == 365 and keys == sorted(keys)
+    assert (keys[0], keys[-1]) == ("2025-12-31", "2026-12-30")
+
+
+def test_the_graph_is_one_group_with_owners_kinds_descriptions_and_freshness() -> None:
+    graph = defs.resolve_asset_graph()
+    for name in ASSETS:
+        node = graph.get(AssetKey(name))
+        assert node.group_name == "night" and node.owners == ["team:memory"] and node.kinds
+        assert node.description and node.freshness_policy is not None and node.partitions_def is not None
+    assert {key.path[-1] for key in graph.get(AssetKey("exact_duplicates")).parent_keys} == {
+        "memory_store",
+        "memory_workspace",
+    }
+
+
+def test_sources_are_observed(
+    instance: DagsterInstance, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dagster import observe
+
+    (tmp_path / "w" / "memory").mkdir(parents=True)
+    (tmp_path / "w" / "memory" / "2026-03-01.md").write_text("- one\n")
+    monkeypatch.setenv("MEMORY_PIPELINE_CONNECTORS_WORKSPACE", str(tmp_path / "w"))
+    fill(store, lesson(5))
+    result = observe(SOURCES, instance=instance, resources={"night": NightResource()})
+    found = {
+        e.asset_key.path[-1]: e.asset_observation_data.asset_observation.metadata
+        for e in result.get_asset_observation_events()
+    }
+    assert found["memory_store"]["active"].value == 5 and found["memory_workspace"]["files"].value == 1
+
+
+def test_a_failed_run_is_reported_and_announced(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dagster import build_run_status_sensor_context
+
+    fill(store, lesson(5))
+    monkeypatch.setattr(checks, "unsafe_members", lambda *_: ["no"])
+    result = launch(instance)
+    failure = next(event for event in result.all_events if event.event_type_value == "PIPELINE_FAILURE")
+    context = build_run_status_sensor_context(
+        "failed_night_notice", failure, instance, instance.get_run_by_id(result.run_id)
+    ).for_run_failure()
+    failed_night_notice(context)
+    with store.reading() as tx:
+        report = read_report(tx, result.run_id)
+    assert report is not None and report["verdict"] == "FAIL"
+    notice = json.loads((store.path.parent / "reports" / "notices.jsonl").read_text())
+    assert notice["priority"] == "action" and notice["subject"].startswith("COMPRESSION RUN FAIL")
+
+
+def test_values_survive_the_way_through_parquet() -> None:
+    eligible = [EligibleMemory("m", "p", "other", ("a", "b"), 1.0, 5, FIRST, FIRST)]
+    cluster = Cluster("c", "f", "distill", "p", ("m", "n"), 2, 0.9, 0.8, "a", ("a",), 9, 1.0, FIRST, FIRST, None)
+    for value in (eligible, [cluster], [DuplicateGroup("p", "h", "m", ("n",))], [], {"a": [1, {"b": None}]}):
+        assert io.from_table(io.to_table(value)) == value
+
+
+def test_a_half_written_file_is_never_read(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(5))
+    assert launch(instance).success
+    folder = store.path.with_suffix(".night") / "clusters"
+    before = (folder / f"{DAY}.parquet").read_bytes()
+
+    def torn(table: object, file: Any) -> None:
+        file.write(b"PAR1 half")
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(io.pq, "write_table", torn)
+        assert not launch(instance).success
+    assert (folder / f"{DAY}.parquet").read_bytes() == before
+    assert launch(instance).success
+
+
+def test_the_instance_files_of_the_project_and_of_a_store_agree() -> None:
+    import yaml
+
+    shipped = yaml.safe_load((Path(__file__).parents[2] / "dagster.yaml").read_text())
+    written = yaml.safe_load(INSTANCE_CONFIG)
+    assert {name: shipped[name] for name in written} == written
+    assert shipped["storage"]["sqlite"]["base_dir"] == "data/store.dagster"
+
+
+def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: Store) -> None:
+    """Materializing one asset of a past night reads its inputs from what that night wrote."""
+    from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
+
+    fill(store, lesson(5))
+    assert launch(instance).success
+    again = materialize(
+        NIGHT_ASSETS,
+        selection=["reports"],
+        partition_key=DAY,
+        instance=instance,
+        resources={"night": NightResource(), "night_files": io.NightFiles()},
+    )
+    assert again.success
+    with store.reading() as tx:
+        assert lease_holder(tx, 60) is None

@@ -1,0 +1,72 @@
+"""The demo: generated the same every time, shipped as generated, and its promises kept."""
+
+from __future__ import annotations
+
+import filecmp
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.demo import scorecard
+from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_demo
+from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo, load_truth
+from memory_pipeline.errors import InputError
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, all_memories
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline_tests.build import candidate, fill, run
+
+SHIPPED = Path(__file__).parents[1] / "data" / "demo_workspace"
+
+
+def test_the_shipped_workspace_is_what_the_script_makes(tmp_path: Path) -> None:
+    write_demo(tmp_path / "demo")
+
+    def same(one: filecmp.dircmp[str]) -> bool:
+        return not (one.left_only or one.right_only or one.diff_files) and all(map(same, one.subdirs.values()))
+
+    assert same(filecmp.dircmp(SHIPPED, tmp_path / "demo"))
+
+
+def test_the_demo_holds_what_it_promises() -> None:
+    demo = make_demo()
+    truth = demo.truth
+    assert len(demo.notes) == 820 and (LAST_DAY - FIRST_DAY).days == 44
+    sizes = {"exact_duplicates": 60, "normalised_duplicates": 60, "paraphrases": 45, "clusters": 28}
+    sizes |= {"contradictions": 10, "causal": 6, "critical": 14, "curate": 12, "temporary": 12, "fresh": 20, "chain": 4}
+    assert {kind: len(truth[kind]) for kind in sizes} == sizes
+    assert all(4 <= len(cluster["members"]) <= 9 for cluster in truth["clusters"])  # type: ignore[index, call-overload]
+    texts = {note.id: note.text for note in demo.notes}
+    assert all(find_conflict(texts[a], texts[b]) for a, b in truth["contradictions"])  # type: ignore[misc]
+    assert not any(find_conflict(texts[a], texts[b]) for a, b in truth["paraphrases"])  # type: ignore[misc]
+
+
+def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -> None:
+    settings = Settings().model_copy(update={"store_path": str(store.path), "embedding_model": "lexical"})
+    import_demo(store, settings)
+    with store.reading() as tx:
+        ids = {memory.id for memory in all_memories(tx)}
+    assert {note.id for note in make_demo().notes} <= ids
+    truth = load_truth(SHIPPED)
+    with store.reading() as tx:
+        assert not any(secret in memory.content for memory in all_memories(tx) for secret in truth["secrets"])
+
+
+def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
+    fill(store, [candidate("my only copy")])
+    with pytest.raises(InputError, match="is no demo"):
+        import_demo(store, Settings().model_copy(update={"store_path": str(store.path)}))
+    with store.reading() as tx:
+        assert [memory.content for memory in all_memories(tx)] == ["my only copy"]
+
+
+@pytest.mark.slow
+def test_every_promise_of_the_score_card_is_kept(store: Store) -> None:
+    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    import_demo(store, settings)
+    before = scorecard.measure(store, settings)
+    for day in LAST_NIGHTS:
+        run(store, day, settings)
+    card = scorecard.score(store, settings, before)
+    assert card["reached"], card
+    assert card["lessons_distilled"] >= 24

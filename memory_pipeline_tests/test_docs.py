@@ -1,0 +1,51 @@
+"""The docs say what is true: the reference is the code's own, every command and setting stands in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import typer
+
+from memory_pipeline.faces.cli.app import app
+from memory_pipeline.night.pages import REPORT_FIELDS
+from memory_pipeline.settings import describe_settings
+from memory_pipeline_tests.build import fill, lesson, run, settings_for
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_reference_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "reference.md").read_text() == module.reference(), "run python docs/make_reference.py"
+
+
+def test_every_command_that_the_docs_name_exists() -> None:
+    command = typer.main.get_command(app)
+    known = set(command.commands)  # type: ignore[attr-defined]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    named = {word for page in pages for word in re.findall(r"memory-pipeline ([a-z]+)", page.read_text())}
+    assert named and named <= known
+
+
+def test_every_setting_has_a_meaning_and_an_environment_name() -> None:
+    for info in describe_settings():
+        assert info.meaning.endswith(".") and info.env[0] == "MEMORY_PIPELINE_" + info.key.upper().replace(".", "_")
+
+
+def test_every_report_field_is_documented(store) -> None:  # type: ignore[no-untyped-def]
+    fill(store, lesson(3))
+    from datetime import date
+
+    report = run(store, date(2026, 3, 3), settings_for(store))
+    assert set(report) == set(REPORT_FIELDS)
+
+
+def test_links_between_the_pages_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
