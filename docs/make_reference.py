@@ -81,7 +81,8 @@ def _rows() -> list[str]:
     return [
         "## Rows",
         "",
-        "JSONL and Parquet exports carry these columns; imports take any subset that has `content`, and `embedding` with",
+        "JSONL and Parquet exports carry these columns; imports take any subset that has `content`, and "
+        "`embedding` with",
         "`embedding_model` besides:",
         "",
         ", ".join(f"`{name}`" for name in export_row_columns()) + ".",

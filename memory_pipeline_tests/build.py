@@ -57,11 +57,13 @@ def run(store: Store, day: date, settings: Settings | None = None, **options: An
 
 
 _LESSONS = {
-    "gateway": "Restart the payment gateway on every node after rotating its API key in the vault, otherwise the gateway "
+    "gateway": "Restart the payment gateway on every node after rotating its API key in the vault, "
+    "otherwise the gateway "
     "keeps using the old key and orders that customers placed in the meantime are rejected by the bank",
     "printer": "Feed labels into the tray with their shiny side up and close both flaps slowly, because the warehouse "
     "printer jams whenever paper curls near its heater and somebody has to take the whole roller apart",
-    "scanner": "Wipe dust from both lenses each morning before the first pallet arrives, since every scanner at dock two "
+    "scanner": "Wipe dust from both lenses each morning before the first pallet arrives, since every "
+    "scanner at dock two "
     "misreads faded barcodes under neon light and half of all inbound goods end up in quarantine",
 }
 

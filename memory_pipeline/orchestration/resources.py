@@ -5,13 +5,13 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from dagster import ConfigurableResource
+from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store
+from memory_pipeline.store import Store, release_lease
 
 #: Who else hears of progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
@@ -63,6 +63,13 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                 log=logger,
             )
         return self._nights[key]
+
+    def teardown_after_execution(self, context: InitResourceContext) -> None:
+        """However the run ended, its lease on the store goes back."""
+        for night in self._nights.values():
+            if not night.options.dry_run and night.store.exists():
+                release_lease(night.store, night.options.run_id)
+        self._nights.clear()
 
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""

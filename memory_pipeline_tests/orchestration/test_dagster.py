@@ -205,7 +205,7 @@ def test_the_graph_is_one_group_with_owners_kinds_descriptions_and_freshness() -
 def test_sources_are_observed(
     instance: DagsterInstance, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dagster import observe
+    from dagster._core.definitions.observe import observe
 
     (tmp_path / "w" / "memory").mkdir(parents=True)
     (tmp_path / "w" / "memory" / "2026-03-01.md").write_text("- one\n")

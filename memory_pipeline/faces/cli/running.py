@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, lease_holder, release_lease
+from memory_pipeline.store import Store, lease_holder
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -83,8 +83,6 @@ def run_night_job(
         },
     )
     if not result.success:
-        if not request.dry_run and store.exists():
-            release_lease(store, result.run_id)
         return _failed(result, store, settings, request, started)
     if request.dry_run:
         return dict(result.output_for_node("preview_night"))

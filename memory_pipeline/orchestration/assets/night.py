@@ -1,7 +1,6 @@
 """The night as seven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -38,19 +37,9 @@ from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.policy import GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
-from memory_pipeline.store import EDGE_SCHEMA, release_lease
+from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")
-#: The night's assets in the order in which they run.
-_ORDER = (
-    "exact_duplicates",
-    "eligible_memories",
-    "similarity_batches",
-    "clusters",
-    "distillations",
-    "archives",
-    "reports",
-)
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
@@ -66,24 +55,8 @@ def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinitio
     return decorate
 
 
-@contextmanager
-def _step(context: AssetExecutionContext, night: NightResource) -> Iterator[Night]:
-    """The night for one step. The run's lease goes back after its last step, or when a step fails."""
-    tonight = night.open(context.run_id, context.partition_key, context.log)
-    done = False
-    try:
-        yield tonight
-        done = True
-    finally:
-        if not done or context.asset_key.path[-1] == _last_step(context):
-            release_lease(tonight.store, context.run_id)
-
-
-def _last_step(context: AssetExecutionContext) -> str:
-    """The last of the night's assets that this run materializes."""
-    selected = context.run.asset_selection or context.job_def.asset_layer.executable_asset_keys
-    names = {key.path[-1] for key in selected}
-    return next(name for name in reversed(_ORDER) if name in names)
+def _open(context: AssetExecutionContext, night: NightResource) -> Night:
+    return night.open(context.run.run_id, context.partition_key, context.log)
 
 
 @_night_asset(
@@ -97,9 +70,9 @@ def _last_step(context: AssetExecutionContext) -> str:
     ),
 )
 def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> list[DuplicateGroup]:
-    with _step(context, night) as tonight:
-        snapshot = take_snapshot(tonight)
-        groups = archive_duplicates(tonight)
+    tonight = _open(context, night)
+    snapshot = take_snapshot(tonight)
+    groups = archive_duplicates(tonight)
     context.add_output_metadata({**describe.duplicates_metadata(groups), "snapshot": snapshot})
     return groups
 
@@ -116,8 +89,8 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> li
 def eligible_memories(
     context: AssetExecutionContext, night: NightResource, exact_duplicates: list[DuplicateGroup]
 ) -> list[EligibleMemory]:
-    with _step(context, night) as tonight:
-        eligible = select_eligible(tonight, exact_duplicates)
+    tonight = _open(context, night)
+    eligible = select_eligible(tonight, exact_duplicates)
     context.add_output_metadata(describe.eligible_metadata(eligible))
     return eligible
 
@@ -139,8 +112,8 @@ def eligible_memories(
 def similarity_batches(
     context: AssetExecutionContext, night: NightResource, eligible_memories: list[EligibleMemory]
 ) -> pa.Table:
-    with _step(context, night) as tonight:
-        edges = find_similar(tonight, eligible_memories)
+    tonight = _open(context, night)
+    edges = find_similar(tonight, eligible_memories)
     context.add_output_metadata({"pairs": edges.num_rows, "guarded": len(conflicts_in(edges))})
     return edges
 
@@ -171,8 +144,8 @@ def clusters(
     eligible_memories: list[EligibleMemory],
     similarity_batches: pa.Table,
 ) -> list[Cluster]:
-    with _step(context, night) as tonight:
-        found = cluster_memories(tonight, eligible_memories, similarity_batches)
+    tonight = _open(context, night)
+    found = cluster_memories(tonight, eligible_memories, similarity_batches)
     context.add_output_metadata(describe.clusters_metadata(found))
     return found
 
@@ -198,9 +171,9 @@ def clusters(
     ),
 )
 def distillations(context: AssetExecutionContext, night: NightResource, clusters: list[Cluster]) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    with _step(context, night) as tonight:
-        drafts = distill_clusters(tonight, clusters)
-        results = check_distillations(tonight, drafts)
+    tonight = _open(context, night)
+    drafts = distill_clusters(tonight, clusters)
+    results = check_distillations(tonight, drafts)
     return MaterializeResult(value=drafts, metadata=describe.distillations_metadata(drafts), check_results=results)
 
 
@@ -226,9 +199,9 @@ def distillations(context: AssetExecutionContext, night: NightResource, clusters
 def archives(
     context: AssetExecutionContext, night: NightResource, distillations: list[Distillation]
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    with _step(context, night) as tonight:
-        results = archive_distillations(tonight, distillations)
-        soundness = check_archives(tonight, results)
+    tonight = _open(context, night)
+    results = archive_distillations(tonight, distillations)
+    soundness = check_archives(tonight, results)
     return MaterializeResult(value=results, metadata=describe.archives_metadata(results), check_results=soundness)
 
 
@@ -251,17 +224,17 @@ def reports(
     distillations: list[Distillation],
     archives: list[Archive],
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    with _step(context, night) as tonight:
-        report = report_night(
-            tonight,
-            exact_duplicates,
-            eligible_memories,
-            clusters,
-            distillations,
-            archives,
-            night.started_at(context.run_id),
-        )
-    path = tonight.settings.reports_path / f"compression-{safe_name(context.run_id)}.html"
+    tonight = _open(context, night)
+    report = report_night(
+        tonight,
+        exact_duplicates,
+        eligible_memories,
+        clusters,
+        distillations,
+        archives,
+        night.started_at(context.run.run_id),
+    )
+    path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
         value=report,
         metadata=describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
