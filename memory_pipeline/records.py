@@ -189,7 +189,6 @@ class Distillation:
     pattern_type: str | None = None
     confidence: float = 0.0
     is_causal: bool = False
-    suspicion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

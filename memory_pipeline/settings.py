@@ -109,7 +109,7 @@ class Settings(BaseModel):
     rate_limit_per_min: int = _setting(
         "compression.rate_limit_per_min",
         10,
-        "Model calls a minute.",
+        "Model calls a minute. Not used by this version.",
         "COMPRESSION_RATE_LIMIT_PER_MIN",
         ge=1,
         le=10_000,
@@ -154,42 +154,72 @@ class Settings(BaseModel):
     )
     review: Literal["auto"] = _setting("compression.review", "auto", "How clusters are approved: `auto`.")
     trigger: Literal["time", "token", "both"] = _setting(
-        "compression.trigger", "both", "What starts a compression of conversations."
+        "compression.trigger", "both", "What starts a compression of conversations. Not used by this version."
     )
-    time_interval: str = _setting("compression.time_interval", "2h", "Time between two compressions.")
+    time_interval: str = _setting(
+        "compression.time_interval", "2h", "Time between two compressions. Not used by this version."
+    )
     token_threshold: float = _setting(
-        "compression.token_threshold", 0.7, "Share of the context window that triggers.", gt=0, le=1
+        "compression.token_threshold",
+        0.7,
+        "Share of the context window that triggers. Not used by this version.",
+        gt=0,
+        le=1,
     )
-    destination_user: str = _setting("compression.destinations.user", "USER.md", "File about the human.")
+    destination_user: str = _setting(
+        "compression.destinations.user", "USER.md", "File about the human. Not used by this version."
+    )
     destination_relational: str = _setting(
-        "compression.destinations.relational", "RELATIONAL.md", "File about working together."
+        "compression.destinations.relational", "RELATIONAL.md", "File about working together. Not used by this version."
     )
-    destination_soul: str = _setting("compression.destinations.soul", "SOUL.md", "File about the agent.")
+    destination_soul: str = _setting(
+        "compression.destinations.soul", "SOUL.md", "File about the agent. Not used by this version."
+    )
     destination_embeddings: str = _setting(
-        "compression.destinations.embeddings", "store", "Where general context goes."
+        "compression.destinations.embeddings", "store", "Where general context goes. Not used by this version."
     )
 
-    consolidation_schedule: str = _setting("consolidation.schedule", "0 2 * * *", "Cron of the consolidation job.")
+    consolidation_schedule: str = _setting(
+        "consolidation.schedule", "0 2 * * *", "Cron of the consolidation job. Not used by this version."
+    )
     consolidation_threshold: int = _setting(
-        "consolidation.threshold", 100, "Unconsolidated memories that start a job.", ge=10, le=1000
+        "consolidation.threshold",
+        100,
+        "Unconsolidated memories that start a job. Not used by this version.",
+        ge=10,
+        le=1000,
     )
     consolidation_similarity_merge: float = _setting(
-        "consolidation.similarity.merge", 0.95, "Cosine from which near-duplicates merge.", ge=0.90, le=0.99
+        "consolidation.similarity.merge",
+        0.95,
+        "Cosine from which near-duplicates merge. Not used by this version.",
+        ge=0.90,
+        le=0.99,
     )
     consolidation_similarity_pattern: float = _setting(
-        "consolidation.similarity.pattern", 0.82, "Cosine from which patterns form.", ge=0.75, le=0.95
+        "consolidation.similarity.pattern",
+        0.82,
+        "Cosine from which patterns form. Not used by this version.",
+        ge=0.75,
+        le=0.95,
     )
     consolidation_min_group_size: int = _setting(
-        "consolidation.min_group_size", 3, "Least size of a pattern group.", ge=2, le=10
+        "consolidation.min_group_size", 3, "Least size of a pattern group. Not used by this version.", ge=2, le=10
     )
     confidence_min: float = _setting(
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
     )
-    consolidation_timeout: int = _setting("consolidation.timeout", 600, "Seconds a job may take.", ge=60, le=3600)
+    consolidation_timeout: int = _setting(
+        "consolidation.timeout", 600, "Seconds a job may take. Not used by this version.", ge=60, le=3600
+    )
 
     distiller: str = _setting("distillation.distiller", "extractive", "Name of the distiller.")
-    cost_cap_usd: float = _setting("distillation.cost_cap_usd", 0.25, "Hard cap per run in USD.", ge=0)
-    anthropic_api_key: str = _setting("distillation.api_key", "", "Key for Claude.", "ANTHROPIC_API_KEY", secret=True)
+    cost_cap_usd: float = _setting(
+        "distillation.cost_cap_usd", 0.25, "Hard cap per run in USD. Not used by this version.", ge=0
+    )
+    anthropic_api_key: str = _setting(
+        "distillation.api_key", "", "Key for Claude. Not used by this version.", "ANTHROPIC_API_KEY", secret=True
+    )
 
     first_partition: str = _setting(
         "night.first_partition", "2024-01-01", "First day that a night can be run for, YYYY-MM-DD."
@@ -200,7 +230,10 @@ class Settings(BaseModel):
         "notices.urls", (), "Where notices go besides the outbox, as Apprise URLs.", secret=True
     )
     helios_db_path: str = _setting(
-        "connectors.helios_db_path", "~/.openclaw/workspace/brain.db", "Path of brain.db.", "HELIOS_DB_PATH"
+        "connectors.helios_db_path",
+        "~/.openclaw/workspace/brain.db",
+        "Path of brain.db. Not used by this version.",
+        "HELIOS_DB_PATH",
     )
     workspace: str = _setting("connectors.workspace", "", "The OpenClaw workspace that nights watch.")
 

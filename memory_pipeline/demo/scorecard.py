@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from memory_pipeline.demo.workspace import demo_directory, load_truth
@@ -119,11 +118,6 @@ def _is_distilled(members: list[str], memories: dict[str, Memory], ends: dict[st
         if memories[ends[one]].compressed_from is not None:
             by_end[ends[one]] = by_end.get(ends[one], 0) + 1
     return any(count >= 3 for count in by_end.values())
-
-
-def close_pairs(members: list[str]) -> list[tuple[str, str]]:
-    """All pairs of a planted group."""
-    return list(combinations(members, 2))
 
 
 def as_text(card: dict[str, Any]) -> str:

@@ -22,10 +22,12 @@ from memory_pipeline.records import Cluster
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise, shape_hash
-from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 #: Two statements say the same when this share of the shorter one's content words is in the other.
 SAME_STATEMENT_SHARE = 0.6
+#: and this share of the longer one's, so that a side remark about one word of it is not taken for it.
+SAME_STATEMENT_OVERLAP = 0.35
 #: Whole memories of one statement each count as the same statement from this cosine on.
 SAME_STATEMENT_COSINE = 0.9
 #: So many content words in a row that the chosen wording lacks make a clause of its own;
@@ -34,6 +36,7 @@ CLAUSE_WORDS = 2
 NEAR_COPY_SHARE = 0.5
 _FRAGMENT_WORDS = 12
 _BARE_FIGURES = 3
+_FIGURES = ("number", "date", "time")
 _AROUND_FIGURE = " ,;:.|()[]{}\"'*"
 _PATTERN_OF_TYPE = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
 _CLAUSE_EDGE = re.compile(r"\s*(?:[;—–()\[\]]|,\s|\s-\s|:\s|\.\s)\s*")
@@ -64,7 +67,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-1"
+    prompt_version = "extractive-2"
 
     def draft(self, cluster: Cluster, members: Sequence[Member], similarities: NDArray[np.float64]) -> Draft:
         """The best wording of every distinct statement, with the facts that it lacks attached."""
@@ -90,7 +93,8 @@ class Extractive:
 def _statements_of(members: Sequence[Member]) -> list[_Statement]:
     statements = []
     for index, member in enumerate(members):
-        texts = split_statements(member.memory.content) or [member.memory.content.strip()]
+        texts = [strip_lead_in(text) for text in split_statements(member.memory.content)]
+        texts = texts or [member.memory.content.strip()]
         for place, text in enumerate(texts):
             words = Counter(content_words(text))
             statements.append(_Statement(index, place, text, words, fact_keys(text), shape_hash(text), len(texts) == 1))
@@ -115,8 +119,10 @@ def _says_the_same(a: _Statement, b: _Statement, similarities: NDArray[np.float6
         return True
     fewer = min(a.words.total(), b.words.total())
     shared = (a.words & b.words).total()
+    more = max(a.words.total(), b.words.total())
     near = a.alone and b.alone and similarities[a.member, b.member] >= SAME_STATEMENT_COSINE
-    if not near and (fewer < 2 or shared < SAME_STATEMENT_SHARE * fewer):
+    alike = fewer >= 2 and shared >= SAME_STATEMENT_SHARE * fewer and shared >= SAME_STATEMENT_OVERLAP * more
+    if not near and not alike:
         return False
     return find_conflict(a.text, b.text) is None
 
@@ -180,9 +186,11 @@ def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -
                 least = 1 if shared >= NEAR_COPY_SHARE * union else CLAUSE_WORDS
                 for clause in _new_clauses(best.text, statement.text, have_words, least):
                     attach(clause)
+            says_nothing_new = len(set(statement.words) - have_words) <= 1
             for fact in find_facts(statement.text):
                 if fact.key not in have_facts:
-                    attach(_fragment(statement.text, fact))
+                    bare = says_nothing_new and fact.kind in _FIGURES
+                    attach(fact.text if bare else _fragment(statement.text, fact))
                 if fact.key not in have_facts:
                     attach(statement.text)
     return list(pieces.values())
@@ -236,9 +244,20 @@ def _new_clauses(best: str, other: str, have_words: set[str], least: int) -> lis
     for tag, _, _, start, end in matcher.get_opcodes():
         new = [word for word in content_words(" ".join(theirs[start:end])) if word not in have_words]
         if tag in ("insert", "replace") and len(new) >= least:
-            start = max(0, start - 1) if end - start == 1 else start
-            clauses.append(" ".join(theirs[start:end]))
-    return clauses
+            if end - start == 1:
+                start, end = (start - 1, end) if start else (start, end + 1)
+            clauses.append(_whole_facts(theirs, start, end))
+    return [clause for clause in clauses if clause]
+
+
+def _whole_facts(words: list[str], start: int, end: int) -> str:
+    """The words from `start` to `end`, and up to two more where a fact would be cut (`20` of `20 minutes`)."""
+    facts = fact_keys(" ".join(words))
+    for last in (end, end + 1, end + 2):
+        clause = " ".join(words[start:last])
+        if fact_keys(clause) <= facts:
+            return clause
+    return ""
 
 
 def _fragment(statement: str, fact: Fact) -> str:

@@ -1,6 +1,6 @@
 """Text -> unit vectors. One protocol, four ready models, chosen by one setting."""
 
 from memory_pipeline.embedding.choose import choose_embedder
-from memory_pipeline.embedding.model import Embedder, check_vectors, embed_with_progress
+from memory_pipeline.embedding.model import Embedder, check_vectors
 
-__all__ = ["Embedder", "check_vectors", "choose_embedder", "embed_with_progress"]
+__all__ = ["Embedder", "check_vectors", "choose_embedder"]

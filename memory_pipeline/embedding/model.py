@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -55,16 +55,3 @@ def check_vectors(vectors: Vectors, ids: Sequence[str], dimension: int, model: s
         length = lengths[index]
         what = "zero" if length == 0 else f"{length:.4f}" if np.isfinite(length) else "not finite"
         raise EmbeddingError(f"memory '{ids[index]}' has a vector whose length is {what}, not 1 (model '{model}')")
-
-
-def embed_with_progress(
-    embedder: Embedder,
-    texts: Sequence[str],
-    keep: Callable[[int, Vectors], None],
-    progress: Callable[[int, int], None] = lambda done, total: None,
-    batch: int = 256,
-) -> None:
-    """Embed in batches and hand each to `keep(start, vectors)`, so that an interruption loses one batch."""
-    for start in range(0, len(texts), batch):
-        keep(start, embedder.embed(texts[start : start + batch]))
-        progress(min(start + batch, len(texts)), len(texts))

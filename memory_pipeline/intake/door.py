@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
 import numpy as np
 
-from memory_pipeline.embedding import Embedder, check_vectors, embed_with_progress
+from memory_pipeline.embedding import Embedder, check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.intake.candidates import Candidate, Rejected, RowError
@@ -25,6 +25,7 @@ from memory_pipeline.intake.redaction import redact
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import (
     Store,
+    count_missing_vectors,
     existing_ids,
     insert_lineage,
     insert_memories,
@@ -94,6 +95,8 @@ def import_memories(
     summary = ImportSummary()
     occurrences: Counter[str] = Counter()
     stream = iter(reading)
+    with store.writing(actor):
+        pass  # an import of nothing still leaves a store that nights can run on
     while batch := list(islice(stream, _BATCH)):
         _write_batch(store, batch, summary, occurrences, project, embedder, now, mask, actor)
         progress("import", summary.read, 0)
@@ -265,24 +268,22 @@ def _rejected(memory: Memory, reason: str) -> Rejected:
 def _embed_what_is_missing(
     store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
 ) -> None:
+    with store.reading() as tx:
+        total = count_missing_vectors(tx, embedder.name)
+    after = ""
     try:
-        with store.reading() as tx:
-            missing = missing_vectors(tx, embedder.name)
-        ids = [memory_id for memory_id, _ in missing]
-
-        def keep(start: int, vectors: Vectors) -> None:
-            batch = ids[start : start + len(vectors)]
-            check_vectors(vectors, batch, embedder.dimension, embedder.name)
+        while True:
+            with store.reading() as tx:
+                page = missing_vectors(tx, embedder.name, after, _BATCH)
+            if not page:
+                return
+            ids = [memory_id for memory_id, _ in page]
+            vectors = embedder.embed([embedding_text(content) for _, content in page])
+            check_vectors(vectors, ids, embedder.dimension, embedder.name)
             with store.writing(actor) as tx:
-                insert_vectors(tx, batch, vectors, embedder.name)
-            summary.embedded += len(batch)
-
-        texts = [embedding_text(content) for _, content in missing]
-        embed_with_progress(embedder, texts, keep, lambda done, total: progress("embedding", done, total))
+                insert_vectors(tx, ids, vectors, embedder.name)
+            after = ids[-1]
+            summary.embedded += len(ids)
+            progress("embedding", summary.embedded, total)
     except EmbeddingError as error:
         summary.embedding_error = str(error)
-
-
-def peek(reading: Iterable[Candidate | Rejected], limit: int) -> Iterator[Candidate | Rejected]:
-    """The first few items of a reading, for a preview."""
-    return islice(iter(reading), limit)

@@ -242,6 +242,8 @@ def _text_of(path: Path) -> str:
 def _recall_counts(root: Path) -> dict[str, Any]:
     path = root / "memory" / ".dreams" / "short-term-recall.json"
     try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            return {}
         entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
         return dict(entries)
     except (OSError, ValueError, KeyError, TypeError):

@@ -18,7 +18,7 @@ from typing import cast
 import numpy as np
 
 from memory_pipeline.distillers import DistillationModel, choose_distiller
-from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder, embed_with_progress
+from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import NightError, Stage
@@ -26,15 +26,19 @@ from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     Store,
     Transaction,
+    count_missing_vectors,
     embedded_ids,
     insert_vectors,
     keep_error,
+    missing_vectors,
     read_vectors,
     take_lease,
 )
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
+#: Memories that are embedded before their vectors are kept: what an interruption can lose.
+_PAGE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +121,34 @@ class Night:
             with self.store.writing(self.holder, self.options.run_id) as tx:
                 keep_error(tx, self.options.run_id, found)
 
-    def embed(self, memories: Sequence[tuple[str, str]]) -> None:
-        """Embed these (id, content) pairs and keep their vectors, in the store or, dry, in memory.
+    def embed_missing(self) -> None:
+        """Embed every memory without a vector of the current model, page by page, and keep the vectors
+        in the store or, in a dry run, in memory.
 
-        Raises EmbeddingError when the model fails; the batches before stay.
+        Raises EmbeddingError when the model fails; the pages before stay, so that the next try goes on there.
         """
-        texts = [embedding_text(content) for _, content in memories]
-        ids = [memory_id for memory_id, _ in memories]
-
-        def keep(start: int, vectors: Vectors) -> None:
-            batch = ids[start : start + len(vectors)]
-            check_vectors(vectors, batch, self.embedder.dimension, self.embedder.name)
-            if self.options.dry_run:
-                self._unsaved.update(zip(batch, vectors, strict=True))
+        model = self.embedder.name
+        with self.store.reading() as tx:
+            total = count_missing_vectors(tx, model)
+        if total:
+            self.log.info("embedding %d memories with %s", total, model)
+        done, after = 0, ""
+        while done < total:
+            with self.store.reading() as tx:
+                page = missing_vectors(tx, model, after, _PAGE)
+            if not page:
                 return
-            with self.store.writing(self.holder, self.options.run_id) as tx:
-                insert_vectors(tx, batch, vectors, self.embedder.name)
-
-        embed_with_progress(self.embedder, texts, keep, lambda done, total: self.progress("embedding", done, total))
+            ids = [memory_id for memory_id, _ in page]
+            vectors = self.embedder.embed([embedding_text(content) for _, content in page])
+            check_vectors(vectors, ids, self.embedder.dimension, model)
+            if self.options.dry_run:
+                self._unsaved.update(zip(ids, vectors, strict=True))
+            else:
+                self.hold_lease()
+                with self.store.writing(self.holder, self.options.run_id) as tx:
+                    insert_vectors(tx, ids, vectors, model)
+            done, after = done + len(ids), ids[-1]
+            self.progress("embedding", done, total)
 
     def with_vector(self, tx: Transaction, ids: Sequence[str]) -> set[str]:
         """Those of these memories that have a vector of the current model."""

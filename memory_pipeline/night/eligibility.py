@@ -11,7 +11,7 @@ from datetime import timedelta
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import DuplicateGroup, EligibleMemory, Memory
-from memory_pipeline.store import active_totals, missing_vectors, select_candidates
+from memory_pipeline.store import active_totals, select_candidates
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -25,11 +25,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     if too_few(night) is not None:
         return []
     try:
-        with night.store.reading() as tx:
-            missing = missing_vectors(tx, night.embedder.name)
-        if missing:
-            night.log.info("embedding %d memories with %s", len(missing), night.embedder.name)
-            night.embed(missing)
+        night.embed_missing()
     except EmbeddingError as error:
         night.note_error("", "embed", error)
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None

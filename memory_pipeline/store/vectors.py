@@ -71,13 +71,24 @@ def embedded_ids(tx: Transaction, ids: Sequence[str], model: str, dimension: int
     return {str(row[0]) for row in rows}
 
 
-def missing_vectors(tx: Transaction, model: str) -> list[tuple[str, str]]:
-    """Id and content of every memory without a vector of this model, newest first."""
+def missing_vectors(tx: Transaction, model: str, after: str, limit: int) -> list[tuple[str, str]]:
+    """Id and content of memories without a vector of this model: the first `limit` by id beyond `after`."""
     return tx.execute(
         "select m.id, m.content from memories m anti join (select memory_id from embeddings where model = $1) e "
-        "on e.memory_id = m.id order by m.archived_at is not null, m.created_at desc, m.id",
-        [model],
+        "on e.memory_id = m.id where m.id > $2 order by m.id limit $3",
+        [model, after, limit],
     ).fetchall()
+
+
+def count_missing_vectors(tx: Transaction, model: str) -> int:
+    """How many memories have no vector of this model."""
+    row = tx.execute(
+        "select count(*) from memories m anti join (select memory_id from embeddings where model = $1) e "
+        "on e.memory_id = m.id",
+        [model],
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def compared_ids(tx: Transaction, project_id: str, model: str, floor: float) -> list[str]:

@@ -160,7 +160,8 @@ STOP_WORDS = frozenset(
     "this that these those there here he she they we you i me my our your his her their them us do does did done has "
     "have had having will would can could may might just also very too into onto over under about after before when "
     "while which who whom whose what where why how all any each some such own same other more most much many few up "
-    "down out off again once only both s t now still yet because due via per".split()
+    "down out off again once only both s t now still yet because due via per another since today therefore thus hence "
+    "however besides".split()
 )
 
 

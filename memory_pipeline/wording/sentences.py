@@ -16,6 +16,20 @@ _BOUNDARY = re.compile(r"(?<=[.!?。！？])[\"')\]*_]*(?:\s+|(?<=[。！？]))"
 _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
+#: Words in front of a statement that announce it and say nothing themselves.
+_LEAD_IN = re.compile(
+    r"^\s*(?:(?:reminder|remember|noted?|lesson(?: learned)?|important|tip|fyi|nb|once|for|again|next|more|time|"
+    r"learned)\s*){1,3}:\s+(?=\S)",
+    re.IGNORECASE,
+)
+
+
+def strip_lead_in(statement: str) -> str:
+    """The statement without `Reminder:`, `Noted again:` and the like."""
+    shorter = _LEAD_IN.sub("", statement, count=1)
+    return shorter[:1].upper() + shorter[1:] if shorter != statement else statement
+
+
 def split_statements(text: str) -> list[str]:
     """The statements of a text in order, without list marks. Code blocks and tables stay whole."""
     statements: list[str] = []

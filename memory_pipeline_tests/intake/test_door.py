@@ -88,6 +88,11 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
     assert "importance is 9; use 0 to 3" in kept[7] and "no valid JSON" in kept[15] and "length is zero" in kept[12]
 
 
+def test_an_import_of_nothing_leaves_a_store_that_a_night_can_run_on(store: Store, tmp_path: Path) -> None:
+    assert bring(store, rows(tmp_path / "empty.jsonl")).read == 0
+    assert run(store, date(2026, 3, 3))["verdict"] == "IDLE"
+
+
 def test_a_line_of_megabytes_is_quarantined_without_being_kept(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"content": "' + b"x" * 5_000_000 + b'"}\n{"content": "after"}\n')

@@ -25,8 +25,8 @@ from memory_pipeline.store import (
 from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-DAYS = [date(2026, 3, 1) + timedelta(days=n) for n in range(6)]
-SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+DAYS = [date(2026, 3, 1) + timedelta(days=n) for n in range(5)]
+SLOW = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 TOPICS = (
     "Restart the payment gateway after rotating its API key, otherwise the gateway keeps using the old key",
@@ -41,7 +41,7 @@ DETAILS = (
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Candidate]:
-    """Memories of five days in two projects: near-copies, exact copies, contradictions, critical ones."""
+    """Memories of four days in two projects: near-copies, exact copies, contradictions, critical ones."""
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
     notes: list[Candidate] = []
     for number in range(draw(st.integers(6, 26))):
@@ -53,7 +53,7 @@ def histories(draw: st.DrawFn) -> list[Candidate]:
         notes.append(
             candidate(
                 text,
-                START + timedelta(hours=rng.randint(0, 24 * 5 - 1), minutes=number),
+                START + timedelta(hours=rng.randint(0, 24 * 4 - 1), minutes=number),
                 native_id=f"m{number:03}",
                 project_id=rng.choice(("a", "b")),
                 importance=2.9 if rng.random() < 0.1 else 1.0,

@@ -1,0 +1,57 @@
+"""A real agent's workspace, where `MEMORY_PIPELINE_SHARED_DATA` names a directory that holds one.
+
+Nothing of it is in this repository; without the variable these tests are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.embedding.minilm import MiniLM
+from memory_pipeline.intake import import_memories, read_format
+from memory_pipeline.intake.candidates import Skipped
+from memory_pipeline.intake.openclaw import parse_workspace_file
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, all_memories, check_store, sources_fingerprint, store_hash
+from memory_pipeline_tests.build import run
+
+WORKSPACE = Path(os.environ.get("MEMORY_PIPELINE_SHARED_DATA", "")) / "openclaw_workspace"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not WORKSPACE.is_dir(), reason="MEMORY_PIPELINE_SHARED_DATA names no workspace"),
+]
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def test_no_line_of_the_workspace_is_lost() -> None:
+    for path in sorted(WORKSPACE.rglob("*.md")):
+        skipped = Skipped()
+        note = parse_workspace_file(path, skipped)
+        covered = {n for e in note.entries for n in range(e.first_line, e.last_line + 1)} | set(note.structure)
+        lines = path.read_text(encoding="utf-8").split("\n")
+        lost = [n for n, line in enumerate(lines, start=1) if line.strip() and n not in covered]
+        assert len(lost) == sum(skipped.counts.values()), (path.name, lost[:5])
+
+
+def test_its_nights_lose_nothing_and_a_second_backfill_changes_nothing(store: Store) -> None:
+    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    reading = read_format("openclaw", WORKSPACE, UTC, NOW, settings, Skipped())
+    summary = import_memories(store, reading, project="agent", embedder=MiniLM(), now=NOW)
+    assert summary.imported == summary.read > 1500 and not summary.quarantined
+    with store.reading() as tx:
+        sources = sources_fingerprint(tx)
+    days = [date(2026, 2, 18) + timedelta(days=n) for n in range(46)]
+    reports = [run(store, day, settings) for day in days]
+    assert sum(report["clusters_compressed"] for report in reports) >= 40
+    with store.reading() as tx:
+        assert sources_fingerprint(tx) == sources and check_store(tx) == []
+        once = store_hash(tx, with_log=True)
+        assert all(memory.content for memory in all_memories(tx))
+    for day in days:
+        run(store, day, settings, run_id=f"again-{day}")
+    with store.reading() as tx:
+        assert store_hash(tx, with_log=True) == once

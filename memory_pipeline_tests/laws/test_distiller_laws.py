@@ -1,0 +1,42 @@
+"""Law 9 for the extractive distiller: whatever it is given, it loses no fact and invents none."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_pipeline.demo import texts
+from memory_pipeline.distillers import Member
+from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.distillers.preservation import check_preservation, find_invention
+from memory_pipeline.records import Cluster, fingerprint_of
+from memory_pipeline_tests.build import FIRST, memory
+
+EPISODES = [episode for _, episodes in texts.CAUSAL for episode in episodes]
+SENTENCES = [
+    *EPISODES,
+    *(wording for lesson in texts.LESSONS for wording in lesson.wordings),
+    *(detail for lesson in texts.LESSONS for detail in lesson.details),
+    *(f"**autonomous**: POSTFLIGHT: outcome success (exit={n % 2}, duration={n * 37}s)" for n in range(9)),
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "```\nx = 41\n```",
+    "Heartbeat: Gateway=running, self-assessment=9/10",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4), min_size=2, max_size=7))
+@settings(max_examples=150, deadline=None)
+def test_no_fact_is_lost_or_invented(notes: list[list[str]]) -> None:
+    contents = ["\n".join(note) for note in notes]
+    members = [Member(memory(f"m{n}", text, FIRST + timedelta(hours=n)), 0.9) for n, text in enumerate(contents)]
+    ids = tuple(member.memory.id for member in members)
+    cluster = Cluster(
+        "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "x", ("x",), 100, 1.0, FIRST, FIRST
+    )
+    draft = Extractive().draft(cluster, members, np.full((len(ids), len(ids)), 0.85))
+    assert check_preservation(contents, draft.text, draft.attached).lost == ()
+    assert find_invention(contents, draft.content) is None
+    assert draft == Extractive().draft(cluster, members, np.full((len(ids), len(ids)), 0.85))
