@@ -148,6 +148,7 @@ _SPELLED_NUMBER = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*\b|\b[A-Z]{2,}[A-Z0-9]*\b")
+_SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"'(\[*]\s*|\s[-–—]\s)$")
 
 NEGATORS = frozenset(
@@ -291,13 +292,17 @@ def _names(text: str) -> Iterator[Fact]:
 
 
 def _negations_and_recommendations(text: str) -> Iterator[Fact]:
-    words = [(match.group().lower().replace("’", "'"), match.group()) for match in _WORD.finditer(text)]
-    for index, (word, written) in enumerate(words):
-        kind = "negation" if word in NEGATORS else "recommendation" if word in _MODALS else None
-        if kind is None:
-            continue
-        follower = next(((low, raw) for low, raw in words[index + 1 : index + 5] if low not in STOP_WORDS), ("", ""))
-        yield Fact(kind, f"{kind} {stem(follower[0])}".strip(), f"{written} {follower[1]}".strip())
+    """Each negator and modal with the word it bears on: the next that carries meaning in its sentence, else
+    the one before."""
+    for sentence in _SENTENCE_END.split(text):
+        words = [(match.group().lower().replace("’", "'"), match.group()) for match in _WORD.finditer(sentence)]
+        for index, (word, written) in enumerate(words):
+            kind = "negation" if word in NEGATORS else "recommendation" if word in _MODALS else None
+            if kind is None:
+                continue
+            near = [*words[index + 1 : index + 5], *reversed(words[:index])]
+            bears_on = next(((low, raw) for low, raw in near if low not in STOP_WORDS), ("", ""))
+            yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
 
 
 def stem(word: str) -> str:
