@@ -1,5 +1,6 @@
 """What flows between the assets: Parquet files by partition, each written whole or not at all."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -20,8 +21,6 @@ def to_table(value: Any) -> pa.Table:
     if isinstance(value, pa.Table):
         return value
     if isinstance(value, dict):
-        import json
-
         return _marked(pa.table({"report": [json.dumps(value, sort_keys=True)]}), _REPORT)
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
@@ -35,8 +34,6 @@ def from_table(table: pa.Table) -> Any:
     if name is None:
         return table
     if name == _REPORT.encode():
-        import json
-
         return json.loads(table.column("report")[0].as_py())
     if not name:
         return []
@@ -67,7 +64,7 @@ class ParquetByPartition(UPathIOManager):
     def load_from_path(self, context: InputContext, path: UPath) -> Any:
         """Read what was written for this partition."""
         with path.open("rb") as file:
-            return from_table(pq.read_table(file))
+            return from_table(pq.ParquetFile(file).read())
 
 
 class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):

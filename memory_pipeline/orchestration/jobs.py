@@ -23,7 +23,6 @@ from memory_pipeline.orchestration.resources import NightResource
 night_job = define_asset_job(
     "night",
     selection=AssetSelection.assets(*NIGHT_ASSETS),
-    partitions_def=DAILY,
     executor_def=in_process_executor,
     description="One night, end to end: duplicates, clusters, distillation, archive, report.",
 )
@@ -31,7 +30,6 @@ night_job = define_asset_job(
 duplicates_job = define_asset_job(
     "duplicates",
     selection=AssetSelection.assets(exact_duplicates),
-    partitions_def=DAILY,
     executor_def=in_process_executor,
     description="The exact duplicates of a day alone.",
 )
