@@ -79,6 +79,7 @@ def main() -> None:
             end = datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
             bring(live, settings_of(live), [(p, c) for p, c in items if (c.created_at or NOW) < end])
             run_night(Night(live, settings_of(live), NightOptions(day, f"live-{day}")))
+        bring(live, settings_of(live), items)  # what is dated by its file came after all the nights
         print(f"live, day by day                          {hash_of(live)[:16]}")
 
         for label, seed, block in (("one backfill", 0, 2048), ("rows shuffled, blocks of 64", 1, 64)):
