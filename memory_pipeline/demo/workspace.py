@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -59,7 +58,7 @@ def import_demo(
         reading = read_format(name, path, zone(zone_name), NOW, settings, skipped)
         part = import_memories(store, reading, project=project, embedder=embedder, now=NOW, progress=progress)
         part.skipped = skipped.counts
-        _add(total, part)
+        total.add(part)
     _mark(store).write_text("This store holds the demo and is made anew by 'memory-pipeline demo'.\n", encoding="utf-8")
     return total
 
@@ -76,16 +75,6 @@ def _clear_earlier_demo(store: Store) -> None:
     for leftover in (snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")):
         shutil.rmtree(leftover, ignore_errors=True)
     store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)
-
-
-def _add(total: ImportSummary, part: ImportSummary) -> None:
-    for name in ("read", "imported", "unchanged", "new_versions", "embedded"):
-        setattr(total, name, getattr(total, name) + getattr(part, name))
-    total.quarantined += part.quarantined
-    total.masked += part.masked
-    total.dates += part.dates
-    total.skipped = dict(Counter(total.skipped) + Counter(part.skipped))
-    total.embedding_error = total.embedding_error or part.embedding_error
 
 
 def days_of_demo() -> list[date]:

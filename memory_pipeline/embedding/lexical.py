@@ -24,12 +24,14 @@ class Lexical:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32 (n, 384), in the order given."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float64)
-        for row, text in zip(vectors, texts, strict=True):
-            for feature, count in _features(text).items():
-                place, sign = _place(feature, self.dimension)
-                row[place] += sign * (1.0 if feature[0] == "w" else 0.5) * np.sqrt(count)
-            if not row.any():
-                row[0] = 1.0
+        for row, text in enumerate(texts):
+            features = _features(text)
+            if features:
+                places, weights = zip(*map(_place, features), strict=True)
+                weighted = np.array(weights) * np.sqrt(np.fromiter(features.values(), dtype=np.float64))
+                vectors[row] = np.bincount(places, weighted, minlength=self.dimension)
+            if not vectors[row].any():
+                vectors[row, 0] = 1.0
         vectors /= np.sqrt((vectors**2).sum(axis=1, keepdims=True))
         return vectors.astype(np.float32)
 
@@ -48,6 +50,8 @@ def _features(text: str) -> Counter[str]:
 
 
 @lru_cache(maxsize=200_000)
-def _place(feature: str, dimension: int) -> tuple[int, float]:
+def _place(feature: str) -> tuple[int, float]:
+    """The dimension that a feature adds to, and its signed weight."""
     number = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), "big")
-    return (number >> 1) % dimension, 1.0 if number & 1 else -1.0
+    weight = 1.0 if feature[0] == "w" else 0.5
+    return (number >> 1) % Lexical.dimension, weight if number & 1 else -weight

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
@@ -39,18 +40,24 @@ from memory_pipeline.wording.normalise import clean_text, content_hash, embeddin
 Progress = Callable[[str, int, int], None]
 _BATCH = 500
 _EXCERPT = 160
+_SHOWN = 100
+_COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined")
 
 
 @dataclass
 class ImportSummary:
-    """What an import did. `dates` counts where creation times came from; `masked` what was redacted."""
+    """What an import did. `dates` counts where creation times came from; `masked` what was redacted.
+
+    `rejected` shows the first rows of those in quarantine; the store keeps all.
+    """
 
     read: int = 0
     imported: int = 0
     unchanged: int = 0
     new_versions: int = 0
     embedded: int = 0
-    quarantined: list[Rejected] = field(default_factory=list)
+    quarantined: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
     masked: Counter[str] = field(default_factory=Counter)
     dates: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, int] = field(default_factory=dict)
@@ -59,13 +66,44 @@ class ImportSummary:
     def as_json(self) -> dict[str, object]:
         """The summary for `--json`."""
         return {
-            **{name: getattr(self, name) for name in ("read", "imported", "unchanged", "new_versions", "embedded")},
-            "quarantined": [asdict(rejected) for rejected in self.quarantined],
+            **{name: getattr(self, name) for name in _COUNTS},
+            "rejected": [asdict(rejected) for rejected in self.rejected],
             "masked": dict(self.masked),
             "dates": dict(self.dates),
             "skipped": self.skipped,
             "embedding_error": self.embedding_error,
         }
+
+    def add(self, other: ImportSummary) -> None:
+        """Add what another import did."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.rejected += other.rejected
+        self.masked += other.masked
+        self.dates += other.dates
+        self.skipped = dict(Counter(self.skipped) + Counter(other.skipped))
+        self.embedding_error = self.embedding_error or other.embedding_error
+
+    def reject(self, rejected: list[Rejected]) -> None:
+        """Count what went to quarantine and keep the first of it to show."""
+        self.quarantined += len(rejected)
+        self.rejected += rejected[: max(0, _SHOWN - len(self.rejected))]
+
+
+class _Occurrences:
+    """How often each key came by, on disk: a file may hold more rows than fit in memory."""
+
+    def __init__(self) -> None:
+        self._table = sqlite3.connect("")  # SQLite's own temporary file, gone with the connection
+        self._table.execute("create table seen (key blob primary key, times integer) without rowid")
+
+    def count(self, key: str) -> int:
+        """Note the key and return how often it has come by now."""
+        digest = hashlib.sha256(key.encode()).digest()
+        (times,) = self._table.execute(
+            "insert into seen values (?, 1) on conflict do update set times = times + 1 returning times", [digest]
+        ).fetchone()
+        return int(times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +131,7 @@ def import_memories(
     does not fail the import: the next night embeds what is left.
     """
     summary = ImportSummary()
-    occurrences: Counter[str] = Counter()
+    occurrences = _Occurrences()
     stream = iter(reading)
     with store.writing(actor):
         pass  # an import of nothing still leaves a store that nights can run on
@@ -108,7 +146,7 @@ def _write_batch(
     store: Store,
     batch: list[Candidate | Rejected],
     summary: ImportSummary,
-    occurrences: Counter[str],
+    occurrences: _Occurrences,
     project: str,
     embedder: Embedder,
     now: datetime,
@@ -140,14 +178,14 @@ def _write_batch(
         masked = [(r.file, r.line, r.reason, redact(r.excerpt)[0] if mask else r.excerpt) for r in rejected]
         keep_quarantine(tx, [(f, n, clean_text(reason), clean_text(e)) for f, n, reason, e in masked], now)
     summary.imported += len(fresh)
-    summary.quarantined += rejected
+    summary.reject(rejected)
     summary.dates.update(entry.memory.created_at_quality for entry in fresh)
 
 
 def _admit(
     candidate: Candidate,
     summary: ImportSummary,
-    occurrences: Counter[str],
+    occurrences: _Occurrences,
     project: str,
     embedder: Embedder,
     now: datetime,
@@ -196,7 +234,7 @@ def _admit(
     return _Admitted(memory, links, candidate.embedding, candidate.embedding_model)
 
 
-def _derived(candidate: Candidate, project: str, content: str, occurrences: Counter[str]) -> str:
+def _derived(candidate: Candidate, project: str, content: str, occurrences: _Occurrences) -> str:
     """An id from what was read: the same entry gets the same id however often, and wherever in its file, it is read."""
     source = candidate.source
     if source.connector == "openclaw":
@@ -204,8 +242,8 @@ def _derived(candidate: Candidate, project: str, content: str, occurrences: Coun
     else:
         told = [project, content, candidate.memory_type, str(candidate.created_at), json.dumps(candidate.tags)]
         stem = f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
-    occurrences[stem] += 1
-    return stem if occurrences[stem] == 1 else f"{stem}~{occurrences[stem]}"
+    times = occurrences.count(stem)
+    return stem if times == 1 else f"{stem}~{times}"
 
 
 def entry_id(project: str, file: str, content: str) -> str:

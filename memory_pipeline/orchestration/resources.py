@@ -37,8 +37,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
     def store(self) -> Store:
         """The store of this run."""
-        settings = self.effective_settings()
-        return Store(settings.store_path, settings.store_busy_timeout_s)
+        return Store.of(self.effective_settings())
 
     def open(self, run_id: str, partition_key: str, log: Any = None, *, dry_run: bool = False) -> Night:
         """The night of a partition; the same object for every step of a run, so that models load once."""
@@ -48,7 +47,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             logger = log or logging.getLogger("memory_pipeline.night")
             self._started[run_id] = datetime.now(UTC)
             self._nights[key] = Night(
-                store=Store(settings.store_path, settings.store_busy_timeout_s),
+                store=Store.of(settings),
                 settings=settings,
                 options=NightOptions(
                     partition=date.fromisoformat(partition_key),

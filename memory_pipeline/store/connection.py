@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from memory_pipeline.errors import StoreBusyError, StoreError
+from memory_pipeline.settings import Settings
 from memory_pipeline.store.migrations import migrate
 
 #: An open transaction on the store; only this package looks inside.
@@ -27,11 +28,20 @@ _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 class Store:
     """The one home of what an agent knows. Cheap to make: nothing is opened until it is used."""
 
-    def __init__(self, path: str | Path, busy_timeout_s: float = 30.0) -> None:
-        """`busy_timeout_s`: how long to wait for another process that has the file open."""
+    def __init__(self, path: str | Path, busy_timeout_s: float = 30.0, memory_limit_mb: int = 256) -> None:
+        """`busy_timeout_s`: how long to wait for another process that has the file open.
+
+        `memory_limit_mb`: what DuckDB keeps in memory before it writes to a temporary file beside the store.
+        """
         self.path = Path(path)
         self._busy_timeout_s = busy_timeout_s
+        self._config: dict[str, str | bool | int | float | list[str]] = {"memory_limit": f"{memory_limit_mb}MB"}
         self._migrated = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Store:
+        """The store that the settings name."""
+        return cls(settings.store_path, settings.store_busy_timeout_s, settings.store_memory_limit_mb)
 
     def exists(self) -> bool:
         """Whether the file is there."""
@@ -107,10 +117,10 @@ class Store:
         pause = 0.01
         while True:
             try:
-                return duckdb.connect(str(self.path), read_only=read_only)
+                return duckdb.connect(str(self.path), read_only=read_only, config=self._config)
             except duckdb.ConnectionException:
                 # This process already has the file open for writing: share that instance.
-                return duckdb.connect(str(self.path))
+                return duckdb.connect(str(self.path), config=self._config)
             except duckdb.Error as error:
                 held = _HOLDER.search(str(error))
                 if not held:

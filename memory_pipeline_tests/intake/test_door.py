@@ -68,7 +68,7 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
     )
     summary = bring(store, path)
     assert sorted(contents(store).values()) == ["fine", "last fine"]
-    assert [r.line for r in sorted(summary.quarantined, key=lambda r: r.line)] == [
+    assert [r.line for r in sorted(summary.rejected, key=lambda r: r.line)] == [
         2,
         3,
         4,
@@ -93,10 +93,25 @@ def test_an_import_of_nothing_leaves_a_store_that_a_night_can_run_on(store: Stor
     assert run(store, date(2026, 3, 3))["verdict"] == "IDLE"
 
 
+def test_equal_rows_without_ids_are_memories_of_their_own_however_often_they_are_read(
+    store: Store, tmp_path: Path
+) -> None:
+    path = rows(tmp_path / "m.jsonl", *[{"content": "the same words", "created_at": "2026-03-01"}] * 3)
+    assert [bring(store, path).imported, bring(store, path).imported] == [3, 0]
+    assert len(contents(store)) == 3
+
+
+def test_the_first_hundred_rejected_rows_are_shown_and_all_are_kept(store: Store, tmp_path: Path) -> None:
+    summary = bring(store, rows(tmp_path / "m.jsonl", *["{}"] * 120))
+    assert (summary.quarantined, len(summary.rejected)) == (120, 100)
+    with store.reading() as tx:
+        assert len(read_quarantine(tx)) == 120
+
+
 def test_a_line_of_megabytes_is_quarantined_without_being_kept(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"content": "' + b"x" * 5_000_000 + b'"}\n{"content": "after"}\n')
-    assert bring(store, path).quarantined[0].reason == "the line is longer than 4000000 bytes"
+    assert bring(store, path).rejected[0].reason == "the line is longer than 4000000 bytes"
     assert list(contents(store).values()) == ["after"]
 
 
@@ -134,7 +149,7 @@ def test_edited_content_under_a_known_id_is_kept_as_a_version_and_the_old_one_st
 def test_an_id_of_another_project_is_quarantined(store: Store, tmp_path: Path) -> None:
     bring(store, rows(tmp_path / "a.jsonl", {"id": "m1", "content": "a a a", "project_id": "one"}))
     summary = bring(store, rows(tmp_path / "b.jsonl", {"id": "m1", "content": "b b b", "project_id": "two"}))
-    assert "belongs to project 'one'" in summary.quarantined[0].reason
+    assert "belongs to project 'one'" in summary.rejected[0].reason
 
 
 def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
@@ -156,7 +171,7 @@ def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text(
         'content,tags,importance,pinned\n"a, b",x;y,2.0,true\nbad,,seven,\n', encoding="utf-8-sig"
     )
-    assert len(bring(store, tmp_path / "m.csv", "csv").quarantined) == 1
+    assert bring(store, tmp_path / "m.csv", "csv").quarantined == 1
     pq.write_table(pa.table({"content": ["from parquet"], "categories": [["k"]]}), tmp_path / "m.parquet")
     bring(store, tmp_path / "m.parquet", "parquet")
     with store.reading() as tx:
@@ -182,7 +197,7 @@ def test_a_vector_that_comes_along_is_kept_and_a_wrong_one_named(store: Store, t
     short = {"id": "short", "content": "x y z", "embedding": [1.0], "embedding_model": "lexical-384"}
     summary = bring(store, rows(tmp_path / "m.jsonl", good, short))
     assert summary.embedded == 0 and summary.imported == 1
-    assert "memory 'short' has a vector of 1 numbers" in summary.quarantined[0].reason
+    assert "memory 'short' has a vector of 1 numbers" in summary.rejected[0].reason
 
 
 def test_a_failing_embedder_does_not_fail_the_import(store: Store) -> None:

@@ -58,7 +58,7 @@ def _settings(store: Path | None) -> Settings:
 
 def _open(store: Path | None) -> tuple[Settings, Store]:
     settings = _settings(store)
-    return settings, Store(settings.store_path, settings.store_busy_timeout_s)
+    return settings, Store.of(settings)
 
 
 def _day(text: str, name: str) -> date:

@@ -64,7 +64,7 @@ def run_night_job(
     from memory_pipeline.night.context import NightOptions
     from memory_pipeline.orchestration import resources
 
-    store = Store(settings.store_path, settings.store_busy_timeout_s)
+    store = Store.of(settings)
     _check_request(store, settings, request)
     NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     resources.listeners[:] = [progress]

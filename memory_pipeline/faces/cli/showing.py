@@ -58,7 +58,7 @@ def import_text(summary: ImportSummary) -> str:
     """What an import did, for a person."""
     lines = [
         f"Read {summary.read} entries: {summary.imported} imported, {summary.unchanged} known already, "
-        f"{summary.new_versions} of them new versions, {len(summary.quarantined)} quarantined."
+        f"{summary.new_versions} of them new versions, {summary.quarantined} quarantined."
     ]
     if summary.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
@@ -67,7 +67,7 @@ def import_text(summary: ImportSummary) -> str:
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
     if summary.skipped:
         lines.append("Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
-    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.quarantined[:20]]
+    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
     if summary.embedding_error:
         lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
     return "\n".join(lines)
@@ -118,7 +118,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
     from memory_pipeline.demo import scorecard
     from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
 
-    store = Store(settings.store_path, settings.store_busy_timeout_s)
+    store = Store.of(settings)
     say("Importing the demo workspace ...")
     summary = import_demo(store, settings, progress)
     say(import_text(summary))
