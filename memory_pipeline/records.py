@@ -237,48 +237,6 @@ class NightError:
     timestamp: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """A causal unit: who did what, with which outcome, and what followed. `confidence` lies in 0-1."""
-
-    id: str
-    project_id: str
-    subject: str
-    action: str
-    outcome: str
-    consequences: str
-    confidence: float
-    source_ids: tuple[str, ...]
-    created_at: datetime
-    strengthened_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlaybookEntry:
-    """Guidance drawn from patterns and principles."""
-
-    id: str
-    project_id: str
-    category: str
-    content: str
-    confidence: float
-    source_ids: tuple[str, ...]
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A relationship pattern: how a person and an agent work together."""
-
-    id: str
-    project_id: str
-    text: str
-    confidence: float
-    last_confirmed_at: datetime
-    contradictions: int = 0
-
-
 def fingerprint_of(member_ids: tuple[str, ...] | list[str]) -> str:
     """SHA-256 over the sorted member ids, one a line: the same members give the same fingerprint."""
     return hashlib.sha256("\n".join(sorted(member_ids)).encode()).hexdigest()

@@ -21,10 +21,54 @@ from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGro
 _PREVIEW = 8
 
 
+#: What a reader of an asset's page wants to know of the columns, whichever record they stand in.
+_MEANINGS = {
+    "archived_ids": "Sources that were archived into the abstraction.",
+    "abstraction_id": "The memory that was written.",
+    "attached": "Facts of single sources, added after the shared statement.",
+    "avg_similarity": "Mean cosine over all pairs.",
+    "cluster_id": "Derived from policy, project and members: the same cluster has the same id every night.",
+    "compression_ratio": "Tokens before divided by tokens after.",
+    "confidence": "0 to 1; for extractive drafts the mean cosine of the sources.",
+    "content": "The proposed memory, attached facts included.",
+    "content_hash": "SHA-256 of the normalised words.",
+    "created_at": "When the memory came into being, UTC.",
+    "dominant_category": "The category that most members carry.",
+    "duplicate_ids": "Copies that were archived into the survivor.",
+    "effective_date": "The time that the content speaks of, UTC; for an abstraction its newest source's.",
+    "facts_attached": "Facts that were added from single sources.",
+    "facts_found": "Numbers, dates, names, identifiers, negations and recommendations in the sources.",
+    "facts_kept": "Facts that stand in the shared statement.",
+    "fingerprint": "SHA-256 of the sorted member ids.",
+    "importance": "0 to 3; 2.5 and above is critical and never touched.",
+    "is_causal": "Whether it says that one thing led to another.",
+    "max_importance": "The highest importance among the members.",
+    "member_ids": "The memories of the cluster.",
+    "method": "Which distiller wrote it.",
+    "min_similarity": "The lowest cosine of any pair; never under the threshold.",
+    "outcome": "accepted, refused (see reason) or failed (tried again next night).",
+    "policy": "Which rule made it.",
+    "reason": "Why it was refused or failed.",
+    "settled": "Why tonight leaves the cluster alone; empty for those that are distilled.",
+    "similarities": "Each member's mean cosine to the others.",
+    "status": "compressed, skipped or failed.",
+    "survivor_id": "The oldest copy, or what replaced it.",
+    "tokens_after": "Tokens of the proposed memory.",
+    "tokens_before": "Tokens of all members.",
+    "top_categories": "The two most frequent categories.",
+    "total_tokens": "Tokens of all members.",
+}
+
+
 def schema_of(record: type) -> TableSchema:
-    """The columns of a record class, with their types."""
+    """The columns of a record class, with their types and, where the name does not say it all, their meaning."""
     hints = typing.get_type_hints(record)
-    return TableSchema(columns=[TableColumn(field.name, _type_name(hints[field.name])) for field in fields(record)])
+    return TableSchema(
+        columns=[
+            TableColumn(field.name, _type_name(hints[field.name]), _MEANINGS.get(field.name))
+            for field in fields(record)
+        ]
+    )
 
 
 def _type_name(hint: Any) -> str:
