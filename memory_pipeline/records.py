@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 MEMORY_TYPES = (
@@ -52,7 +52,8 @@ class Memory:
 
     `importance` lies in 0-3; `confidence_score` in 0-1. `effective_date` is the time that the content
     speaks of (for an abstraction its newest source's), `created_at` the time the memory came into being.
-    `importance_before` keeps the importance that archiving replaced. `content_hash` is the same for exact
+    `importance_before` keeps the importance that archiving replaced; `rolled_back_at` says when an
+    abstraction was retired by a rollback. `content_hash` is the same for exact
     duplicates, `shape_hash` for texts that differ in figures alone.
     """
 
@@ -80,6 +81,7 @@ class Memory:
     consolidated_into_id: str | None = None
     compressed_from: str | None = None
     importance_before: float | None = None
+    rolled_back_at: datetime | None = None
     is_canonical: bool = False
     pinned: bool = False
     reuse_count: int = 0
@@ -98,12 +100,16 @@ class LineageLink:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Memories of one project whose normalised content is the same; the survivor is the oldest."""
+    """Memories of one project whose normalised content is the same; the survivor is the oldest.
+
+    `proposed`: a person has to approve it before the copies are archived.
+    """
 
     project_id: str
     content_hash: str
     survivor_id: str
     duplicate_ids: tuple[str, ...]
+    proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,7 @@ class Distillation:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What became of one cluster in the store: `compressed`, `skipped` or `failed`, and why."""
+    """What became of one cluster in the store: `compressed`, `skipped`, `failed` or `proposed`, and why."""
 
     cluster_id: str
     fingerprint: str
@@ -209,6 +215,28 @@ class Archive:
     facts_found: int
     facts_kept: int
     facts_attached: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a night would have done and a person decides: `pending`, `approved`, `rejected` or `withdrawn`.
+
+    `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is
+    the cluster's.
+    """
+
+    id: str
+    project_id: str
+    cluster_fingerprint: str
+    policy: str
+    run_id: str
+    partition: date
+    draft: str
+    status: str
+    proposed_at: datetime
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

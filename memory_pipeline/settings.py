@@ -159,7 +159,12 @@ class Settings(BaseModel):
     recall_sample: int = _setting(
         "compression.recall_sample", 50, "Newly archived memories that the recall check looks up.", ge=0
     )
-    review: Literal["auto"] = _setting("compression.review", "auto", "How clusters are approved: `auto`.")
+    review: Literal["auto", "manual"] = _setting(
+        "compression.review", "auto", "`manual`: nights leave proposals, and archive nothing that no person approved."
+    )
+    review_projects: tuple[str, ...] = _setting(
+        "compression.review_projects", (), "Projects that are reviewed by hand although `compression.review` is `auto`."
+    )
     trigger: Literal["time", "token", "both"] = _setting(
         "compression.trigger", "both", "What starts a compression of conversations. Not used by this version."
     )
@@ -267,6 +272,10 @@ class Settings(BaseModel):
         if not _DURATION.match(value):
             raise ValueError(f"{value!r} is no duration; write a number and s, m, h or d, like 2h")
         return value
+
+    def is_reviewed(self, project_id: str) -> bool:
+        """Whether a person approves what nights make of a project."""
+        return self.review == "manual" or project_id in self.review_projects
 
     @property
     def reports_path(self) -> Path:

@@ -10,7 +10,7 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import Memory
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, active_totals, all_memories, read_vectors, sources_fingerprint
+from memory_pipeline.store import Store, all_memories, read_vectors, sources_fingerprint, store_facts
 
 BUDGET = 1000
 
@@ -32,7 +32,8 @@ def measure(store: Store, settings: Settings) -> Measure:
     embedder = choose_embedder(settings)
     with store.reading() as tx:
         memories = all_memories(tx)
-        active, tokens = active_totals(tx)
+        facts = store_facts(tx)
+        active, tokens = facts["active"], facts["active_tokens"]
         sources = sources_fingerprint(tx)
         ids, vectors = read_vectors(tx, [m.id for m in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))

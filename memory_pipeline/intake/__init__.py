@@ -1,7 +1,7 @@
 """Where memories come from, and go back to: one file a format, and one door that all of them pass."""
 
 from memory_pipeline.intake.door import ImportSummary, import_memories
-from memory_pipeline.intake.exporting import EXPORT_FORMATS, export_memories
+from memory_pipeline.intake.exporting import EXPORT_FORMATS, export_memories, write_rows
 from memory_pipeline.intake.formats import IMPORT_FORMATS, read_format
 from memory_pipeline.intake.redaction import redact
 
@@ -13,4 +13,5 @@ __all__ = [
     "import_memories",
     "read_format",
     "redact",
+    "write_rows",
 ]

@@ -40,6 +40,7 @@ class Candidate:
     archived_at: datetime | None = None
     consolidated_into_id: str | None = None
     importance_before: float | None = None
+    rolled_back_at: datetime | None = None
     compressed_from: str | None = None
     source_links: tuple[tuple[str, str, float], ...] = ()
     embedding: tuple[float, ...] | None = None

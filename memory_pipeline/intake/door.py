@@ -225,6 +225,7 @@ def _admit(
         consolidated_into_id=candidate.consolidated_into_id,
         compressed_from=candidate.compressed_from,
         importance_before=candidate.importance_before,
+        rolled_back_at=candidate.rolled_back_at,
         is_canonical=candidate.is_canonical,
         pinned=candidate.pinned,
         reuse_count=candidate.reuse_count,

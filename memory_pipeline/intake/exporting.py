@@ -24,13 +24,16 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
     Without `everything` only the active ones. Raises InputError for an unknown format or a path that
     cannot be written, StoreError when the disk is full.
     """
-    if name not in EXPORT_FORMATS:
-        raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"'{path}' cannot be written: name a file in a directory that exists")
+    _check_target(name, path)
     with store.reading() as tx:
-        memories = all_memories(tx, include_archived=everything)
+        memories = all_memories(tx, include_archived=everything, include_rolled_back=everything)
         links = lineage_of(tx, [memory.id for memory in memories])
+    return write_rows(name, path, memories, links)
+
+
+def write_rows(name: str, path: Path, memories: list[Memory], links: list[LineageLink]) -> int:
+    """Write these memories with their direct sources to `path`; errors as in `export_memories`."""
+    _check_target(name, path)
     rows = list(_rows(memories, links))
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -47,6 +50,13 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
     finally:
         partial.unlink(missing_ok=True)
     return len(rows)
+
+
+def _check_target(name: str, path: Path) -> None:
+    if name not in EXPORT_FORMATS:
+        raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"'{path}' cannot be written: name a file in a directory that exists")
 
 
 def _rows(memories: list[Memory], links: list[LineageLink]) -> Iterator[dict[str, Any]]:
@@ -81,6 +91,7 @@ def export_row(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
         "consolidation_method": memory.consolidation_method,
         "created_at_quality": memory.created_at_quality,
         "importance_before": memory.importance_before,
+        "rolled_back_at": memory.rolled_back_at.isoformat() if memory.rolled_back_at else None,
         "is_canonical": memory.is_canonical,
         "reuse_count": memory.reuse_count,
         "useful_count": memory.useful_count,
@@ -127,5 +138,6 @@ def export_row_columns() -> tuple[str, ...]:
         "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at",
         "effective_date", "abstraction_level", "archived", "archived_by", "archived_at", "consolidated_into_id",
         "source_ids", "pinned", "confidence_score", "pattern_type", "consolidation_method", "created_at_quality",
-        "importance_before", "is_canonical", "reuse_count", "useful_count", "compressed_from", "source", "sources",
+        "importance_before", "rolled_back_at", "is_canonical", "reuse_count", "useful_count", "compressed_from",
+        "source", "sources",
     )  # fmt: skip

@@ -53,6 +53,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         archived_at=archived_at,
         consolidated_into_id=_text(row, "consolidated_into_id") if archived_at else None,
         importance_before=_number(row, "importance_before", 0.0, 3.0, 1.0) if archived_at else None,
+        rolled_back_at=parse_moment(row.get("rolled_back_at"), default_zone, now, "rolled_back_at"),
         compressed_from=_compressed_from(row),
         source_links=_links(row),
         embedding=_vector(row),

@@ -7,7 +7,7 @@ its sources are archived. Whatever fails rolls the whole cluster back and is log
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.review import propose_distillation
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     Archive,
@@ -25,7 +26,16 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
-from memory_pipeline.store import archive_memories, insert_lineage, insert_log, insert_memories, insert_vectors
+from memory_pipeline.store import (
+    Transaction,
+    archive_memories,
+    insert_lineage,
+    insert_log,
+    insert_memories,
+    insert_vectors,
+    read_memories,
+    revive_memory,
+)
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 
@@ -52,8 +62,12 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
         return result
     if night.options.dry_run:
         return _result(distillation, "compressed", None, archived=distillation.member_ids)
+    if night.settings.is_reviewed(distillation.project_id):
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            propose_distillation(night, tx, distillation)
+        return _result(distillation, "proposed", "awaits review")
     try:
-        return _write_and_archive(night, distillation)
+        return apply_distillation(night, distillation)
     except SourcesChangedError as change:
         result = _result(distillation, "skipped", str(change))
     except Exception as error:  # the cluster is rolled back whole; the others go on
@@ -64,12 +78,21 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
     return result
 
 
-def _write_and_archive(night: Night, distillation: Distillation) -> Archive:
-    memory = make_abstraction(night, distillation)
+def apply_distillation(
+    night: Night, distillation: Distillation, also: Callable[[Transaction], None] = lambda tx: None
+) -> Archive:
+    """Write the abstraction, archive its sources and do `also`, in one transaction.
+
+    Raises SourcesChangedError when a source may no longer be archived.
+    """
+    memory = _under_free_id(night, make_abstraction(night, distillation))
     vector: Vectors = night.embedder.embed([embedding_text(memory.content)])
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        insert_memories(tx, [memory])
+        if memory.id in read_memories(tx, [memory.id]):
+            revive_memory(tx, memory.id)
+        else:
+            insert_memories(tx, [memory])
         insert_vectors(tx, [memory.id], np.asarray(vector, dtype=np.float32), night.embedder.name)
         archived = archive_memories(
             tx,
@@ -91,7 +114,34 @@ def _write_and_archive(night: Night, distillation: Distillation) -> Archive:
         )
         result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
         insert_log(tx, _log_row(night, result, distillation))
+        also(tx)
     return result
+
+
+def _under_free_id(night: Night, memory: Memory) -> Memory:
+    """The abstraction with an id that it may use. One that was rolled back and is made again word for
+    word comes back under its own id; if anything differs, the new one gets the next id."""
+    candidate, generation = memory, 1
+    while True:
+        with night.store.reading() as tx:
+            there = read_memories(tx, [candidate.id]).get(candidate.id)
+        if there is None or there.rolled_back_at is None:
+            return candidate
+        before = replace(
+            there,
+            importance=there.importance_before if there.importance_before is not None else there.importance,
+            importance_before=None,
+            archived_by=None,
+            archived_at=None,
+            rolled_back_at=None,
+            updated_at=None,
+            reuse_count=candidate.reuse_count,
+            useful_count=candidate.useful_count,
+        )
+        if before == candidate:
+            return candidate
+        generation += 1
+        candidate = replace(memory, id=derived_id("abstraction", memory.id, str(generation)))
 
 
 def make_abstraction(night: Night, distillation: Distillation) -> Memory:

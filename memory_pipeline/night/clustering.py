@@ -23,6 +23,7 @@ from memory_pipeline.store import (
     Transaction,
     record_conflicts,
     resolve_conflicts,
+    reviewed_fingerprints,
     series_shapes,
     settled_fingerprints,
     shapes_of,
@@ -61,7 +62,11 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     night.hold_lease()
     with night.store.reading() as tx:
         edges, episodes = reconcile_series(edges, *_series(tx, night, edges))
-        decided = settled_fingerprints(tx, night.as_of, night.settings.fingerprint_ttl_days)
+        ttl = night.settings.fingerprint_ttl_days
+        decided = {
+            **{f: f"{status} within {ttl} days" for f, status in settled_fingerprints(tx, night.as_of, ttl).items()},
+            **reviewed_fingerprints(tx),
+        }
     conflicts = conflicts_in(edges)
     if (conflicts or episodes) and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
@@ -75,11 +80,11 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:
-        status = decided.get(cluster.fingerprint)
+        why = decided.get(cluster.fingerprint)
         if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
             marked.append(replace(cluster, settled="another cluster was asked for"))
-        elif status and not wanted:
-            marked.append(replace(cluster, settled=f"{status} within {night.settings.fingerprint_ttl_days} days"))
+        elif why and not wanted:
+            marked.append(replace(cluster, settled=why))
         else:
             marked.append(cluster)
     return marked

@@ -6,9 +6,11 @@ now, so that a line repeated every day does not come back every day.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.review import DUPLICATE_POLICY, REJECTED, propose_duplicates
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.store import (
     SameContent,
@@ -17,10 +19,10 @@ from memory_pipeline.store import (
     insert_lineage,
     insert_log,
     replacement_of,
+    reviewed_fingerprints,
     same_content_groups,
 )
 
-POLICY = "duplicate"
 _GROUPS_AT_ONCE = 200
 
 
@@ -36,13 +38,18 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         )
         groups = find_duplicates(rows)
         targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
-    groups = [DuplicateGroup(g.project_id, g.content_hash, targets[g.survivor_id], g.duplicate_ids) for g in groups]
+        decided = reviewed_fingerprints(tx)
+    groups = [
+        replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
+        for g in groups
+        if decided.get(fingerprint_of(g.duplicate_ids)) != REJECTED
+    ]
     if not night.options.dry_run:
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
             with night.store.writing(night.holder, night.options.run_id) as tx:
                 for group in batch:
-                    _archive(night, tx, group)
+                    (propose_duplicates if group.proposed else archive_group)(night, tx, group)
             night.progress("duplicates", start + len(batch), len(groups))
     return groups
 
@@ -58,9 +65,10 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def _archive(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
+def archive_group(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
+    """Archive the copies of a group into its survivor, within a transaction."""
     fingerprint = fingerprint_of(group.duplicate_ids)
-    cluster_id = derived_id(POLICY, group.project_id, fingerprint)
+    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint)
     archived = archive_memories(
         tx,
         [memory_id for memory_id in group.duplicate_ids if memory_id != group.survivor_id],
@@ -73,9 +81,9 @@ def _archive(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
     insert_log(
         tx,
         LogRow(
-            id=derived_id("log", POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
+            id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
             cluster_fingerprint=fingerprint,
-            policy=POLICY,
+            policy=DUPLICATE_POLICY,
             compressed_memory_id=group.survivor_id,
             status="compressed",
             reason="exact duplicates",

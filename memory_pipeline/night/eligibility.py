@@ -11,7 +11,7 @@ from datetime import timedelta
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import DuplicateGroup, EligibleMemory, Memory
-from memory_pipeline.store import active_totals, select_candidates
+from memory_pipeline.store import count_before_night, select_candidates
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -42,10 +42,10 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
 
 
 def too_few(night: Night) -> str | None:
-    """Why the night ends early, or None: there are fewer active memories than the setting asks for."""
+    """Why the night ends early, or None: it began with fewer active memories than the setting asks for."""
     least = night.settings.min_active_memories
     with night.store.reading() as tx:
-        count, _ = active_totals(tx, night.as_of)
+        count = count_before_night(tx, night.as_of)
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 

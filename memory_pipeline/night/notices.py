@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
 from memory_pipeline.store import note_delivery
 
@@ -56,6 +57,7 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
     line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
     with (night.settings.reports_path / "notices.jsonl").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+    reached("notice.written")
     if night.settings.notice_urls:
         error = _deliver(night.settings.notice_urls, notice)
         with night.store.writing(night.holder, notice["run_id"]) as tx:

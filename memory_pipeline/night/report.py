@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.killpoints import reached
 from memory_pipeline.night import pages
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
@@ -43,7 +44,7 @@ def report_night(
     """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
     night.hold_lease()
     archived = [memory_id for archive in archives for memory_id in archive.archived_ids]
-    copies = [memory_id for group in duplicates for memory_id in group.duplicate_ids]
+    copies = [memory_id for group in duplicates if not group.proposed for memory_id in group.duplicate_ids]
     found, sampled = check_recall(night, archived + copies)
     report = _count(night, duplicates, eligible, clusters, archives, started_at)
     report["recall_found"], report["recall_sampled"] = found, sampled
@@ -84,11 +85,12 @@ def failed_night(night: Night, error: str, started_at: datetime) -> Report:
 
 
 def decide_verdict(
-    compressed: int, found: int, settled: int, errors: int, *, eligible: int, strict: bool
+    compressed: int, found: int, settled: int, errors: int, *, eligible: int, strict: bool, proposed: int = 0
 ) -> tuple[Verdict, str]:
     """PASS, PARTIAL, FAIL or IDLE, and why (requirement 7.2).
 
-    `settled` clusters were decided on an earlier night and count as not found.
+    `settled` clusters were decided on an earlier night and count as not found; `proposed` ones wait for
+    a person, which is no failure.
     """
     if compressed:
         return (
@@ -101,6 +103,8 @@ def decide_verdict(
         )
     if errors:
         return "FAIL", f"no cluster compressed, {errors} errors"
+    if proposed:
+        return "IDLE", f"{proposed} proposals await review"
     if found > settled:
         return "FAIL", f"none of {found - settled} clusters could be compressed"
     why = "no memory was eligible" if not eligible else "no cluster was found"
@@ -120,7 +124,7 @@ def _count(
     compressed = [archive for archive in archives if archive.status == "compressed"]
     with night.store.reading() as tx:
         active, tokens_now = active_totals(tx, night.as_of)
-        copies = read_memories(tx, [i for group in duplicates for i in group.duplicate_ids])
+        copies = read_memories(tx, [i for group in duplicates if not group.proposed for i in group.duplicate_ids])
         errors = errors_of_run(tx, night.options.run_id) if not night.options.dry_run else list(night.errors)
         facts = store_facts(tx)
         conflicts = open_conflicts(tx)
@@ -128,6 +132,7 @@ def _count(
     saved = sum(a.tokens_before - a.tokens_after for a in compressed) + sum(m.token_count for m in copies.values())
     before, after = (tokens_now, tokens_now - saved) if night.options.dry_run else (tokens_now + saved, tokens_now)
     settled = sum(cluster.settled is not None for cluster in clusters)
+    proposed = sum(archive.status == "proposed" for archive in archives) + sum(group.proposed for group in duplicates)
     skipped = settled + sum(archive.status == "skipped" for archive in archives)
     ratios = [archive.compression_ratio for archive in compressed]
     verdict, reason = decide_verdict(
@@ -135,6 +140,7 @@ def _count(
         len(clusters),
         settled,
         len(errors),
+        proposed=proposed,
         eligible=len(eligible),
         strict=night.settings.strict_verdict,
     )
@@ -158,6 +164,7 @@ def _count(
         "clusters_compressed": len(compressed),
         "clusters_failed": sum(archive.status == "failed" for archive in archives),
         "duplicates_archived": len(copies),
+        "proposals": proposed,
         "memories_archived": sum(len(archive.archived_ids) for archive in compressed) + len(copies),
         "abstractions_created": len(compressed),
         "atoms_created": 0,
@@ -247,6 +254,7 @@ def write_report_files(directory: Path, report: Report, history: Sequence[Report
     for name, text in files.items():
         partial = directory / f".{name}.partial"
         partial.write_text(text, encoding="utf-8")
+        reached("report.written")
         partial.replace(directory / name)
     return directory / f"{stem}.json"
 

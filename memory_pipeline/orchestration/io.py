@@ -11,6 +11,7 @@ from dagster import ConfigurableIOManagerFactory, InputContext, OutputContext, U
 from upath import UPath
 
 from memory_pipeline import records
+from memory_pipeline.killpoints import reached
 
 _RECORD = b"memory_pipeline.record"
 _REPORT = "report"
@@ -59,6 +60,7 @@ class ParquetByPartition(UPathIOManager):
         partial = path.with_name(f".{path.name}.partial")
         with partial.open("wb") as file:
             pq.write_table(to_table(obj), file)
+        reached("asset.written")
         partial.rename(path)
 
     def load_from_path(self, context: InputContext, path: UPath) -> Any:

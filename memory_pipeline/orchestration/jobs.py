@@ -1,7 +1,10 @@
-"""The jobs: a whole night, the duplicates alone, and a preview that writes nothing."""
+"""The jobs: a whole night, the duplicates alone, a preview that writes nothing, and a rollback."""
+
+from datetime import UTC, datetime
 
 from dagster import (
     AssetSelection,
+    Config,
     JobDefinition,
     MetadataValue,
     OpExecutionContext,
@@ -12,9 +15,11 @@ from dagster import (
     op,
 )
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from pydantic import Field
 
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line
+from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.partitions import DAILY
@@ -53,4 +58,38 @@ def preview_job() -> None:
     preview_night()
 
 
-JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [night_job, duplicates_job, preview_job]
+class RollbackConfig(Config):
+    """What to undo: exactly one of `run_id`, `since` and `abstraction`."""
+
+    run_id: str = Field(default="", description="Undo one run.")
+    since: str = Field(default="", description="Undo every run that wrote at or after this time (ISO, UTC).")
+    abstraction: str = Field(default="", description="Undo one abstraction, by its memory id.")
+    cascade: bool = Field(default=False, description="What was made of it since goes too.")
+    dry_run: bool = Field(default=True, description="Only show what would come back; set to false to do it.")
+
+
+@op(description="Brings archived memories back and retires what was made of them; a dry run unless told otherwise.")
+def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
+    since = datetime.fromisoformat(config.since) if config.since else None
+    since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
+    scope = RollbackScope(config.run_id or None, since, config.abstraction or None)
+    if config.dry_run:
+        result = preview_rollback(night.store(), scope, cascade=config.cascade)
+    else:
+        result = roll_back(night.store(), night.effective_settings(), scope, cascade=config.cascade)
+    text = as_text(result)
+    context.log.info(text)
+    counts = {name: len(result[name]) for name in ("restored", "retired", "dependents")}
+    return Output(result, metadata={**counts, "result": MetadataValue.md(f"```text\n{text}\n```")})
+
+
+@job(
+    name="rollback",
+    executor_def=in_process_executor,
+    description="Undo a run, every run since a time, or one abstraction; a dry run unless `dry_run` is false.",
+)
+def rollback_job() -> None:
+    roll_back_runs()
+
+
+JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [night_job, duplicates_job, preview_job, rollback_job]

@@ -1,5 +1,18 @@
-"""Finding memories again: hybrid search over one project."""
+"""Finding memories again: hybrid search over one project, the past, and what changed."""
 
+from memory_pipeline.recall.difference import Difference, diff_html, diff_states, diff_text
+from memory_pipeline.recall.past import PastState, read_state, search_state
 from memory_pipeline.recall.search import Hit, SearchIndex, fit_budget
 
-__all__ = ["Hit", "SearchIndex", "fit_budget"]
+__all__ = [
+    "Difference",
+    "Hit",
+    "PastState",
+    "SearchIndex",
+    "diff_html",
+    "diff_states",
+    "diff_text",
+    "fit_budget",
+    "read_state",
+    "search_state",
+]

@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from memory_pipeline.errors import StoreBusyError, StoreError
+from memory_pipeline.killpoints import reached
 from memory_pipeline.settings import Settings
 from memory_pipeline.store.migrations import migrate
 
@@ -81,10 +82,12 @@ class Store:
             connection.execute("set variable audit_run = $1", [run_id])
             try:
                 yield connection
+                reached("store.commit.before")
                 connection.commit()
             except BaseException:
                 _roll_back(connection)
                 raise
+        reached("store.commit.after")
 
     @contextmanager
     def quiescent(self) -> Iterator[None]:

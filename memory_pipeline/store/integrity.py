@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from memory_pipeline.store.connection import Transaction
-from memory_pipeline.wording.normalise import content_hash
+from memory_pipeline.wording.normalise import content_hash, shape_hash
 
 _MAX_PER_RULE = 20
 
@@ -34,22 +34,22 @@ _RULES = (
         "archived memories point to what replaced them",
         "select m.id, 'consolidated_into_id ' || coalesce(m.consolidated_into_id, 'is empty') || ' leads nowhere' "
         "from memories m left join memories t on t.id = m.consolidated_into_id "
-        "where m.archived_at is not null and t.id is null",
+        "where m.archived_at is not null and m.rolled_back_at is null and t.id is null",
         _RESTORE,
     ),
     (
         "archive fields are all set or all empty",
         "select id, 'archived_by, archived_at, consolidated_into_id and importance_before disagree' from memories "
-        "where (archived_at is null) <> (archived_by is null) or (archived_at is null) <> "
+        "where rolled_back_at is null and ((archived_at is null) <> (archived_by is null) or (archived_at is null) <> "
         "(consolidated_into_id is null) "
-        "or (archived_at is null) <> (importance_before is null)",
+        "or (archived_at is null) <> (importance_before is null))",
         _RESTORE,
     ),
     (
         "every archived memory is a source in the lineage of what replaced it",
         "select m.id, 'no lineage link from ' || m.consolidated_into_id from memories m "
         "left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
-        "where m.archived_at is not null and l.source_id is null",
+        "where m.archived_at is not null and m.rolled_back_at is null and l.source_id is null",
         _RESTORE,
     ),
     (
@@ -69,7 +69,7 @@ _RULES = (
     (
         "every abstraction has sources",
         "select m.id, 'no lineage at all' from memories m left join lineage l on l.memory_id = m.id "
-        "where m.compressed_from is not null and l.memory_id is null",
+        "where m.compressed_from is not null and m.rolled_back_at is null and l.memory_id is null",
         _RESTORE,
     ),
     (
@@ -103,7 +103,6 @@ _RULES = (
         "every abstraction is in the log",
         "select m.id, 'no compressed row in compression_log' from memories m "
         "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
-        ""
         "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and "
         "g.id is null",
         _RESTORE,
@@ -111,7 +110,6 @@ _RULES = (
     (
         "conflicting memories are not archived into one",
         "select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id from conflicts c "
-        ""
         "join memories a on a.id = c.a join memories b on b.id = c.b "
         "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and "
         "b.archived_at is not null "
@@ -123,33 +121,105 @@ _RULES = (
         "select m.id, 'the audit log does not end in the state that the store has' from memories m "
         "left join (select row_id, max_by(after_hash, sequence) as last from audit_log where table_name = "
         "'memories' group by 1) g "
-        "on g.row_id = m.id where g.last is distinct from memory_state(m.importance, m.archived_by, m.archived_at, "
-        "m.consolidated_into_id, m.importance_before, m.pinned, m.reuse_count, m.useful_count)",
+        "on g.row_id = m.id where g.last is distinct from sha256(memory_json(m.importance, m.archived_by, "
+        "m.archived_at, m.consolidated_into_id, m.importance_before, m.pinned, m.reuse_count, m.useful_count, "
+        "m.rolled_back_at))",
         "something wrote past the audit log; compare with a snapshot",
     ),
 )
 
 
-def check_store(tx: Transaction, *, hashes: bool = True) -> list[Finding]:
+#: What `check --deep` adds: figures and links computed again from the rows they speak of.
+_DEEP_RULES = (
+    (
+        "rolled back memories are out of use",
+        "select id, 'rolled back, but not archived or still linked' from memories m where rolled_back_at is not null "
+        "and (archived_at is null or consolidated_into_id is not null or importance_before is null "
+        "or exists (select 1 from lineage l where l.memory_id = m.id))",
+        _RESTORE,
+    ),
+    (
+        "replacements lead to an active memory",
+        "with recursive chain(id, next, depth) as (select id, consolidated_into_id, 0 from memories "
+        "where archived_at is not null and rolled_back_at is null union all select c.id, m.consolidated_into_id, "
+        "c.depth + 1 from chain c join memories m on m.id = c.next where m.archived_at is not null "
+        "and c.depth < 100), ends as (select id, max(depth) as depth from chain group by 1) "
+        "select id, 'its chain of replacements is longer than 100, or a circle' from ends where depth >= 100 "
+        "union all select m.id, 'was archived into ' || t.id || ', which was rolled back' from memories m "
+        "join memories t on t.id = m.consolidated_into_id where t.rolled_back_at is not null",
+        "roll back the run that made the circle, or restore a snapshot",
+    ),
+    (
+        "compressed_from names the sources that the lineage has",
+        "select m.id, 'compressed_from and lineage name different sources' from memories m where "
+        "m.compressed_from is not null and m.rolled_back_at is null and list_sort(from_json(m.compressed_from "
+        "-> 'source_ids', '[\"VARCHAR\"]')) is distinct from (select list(l.source_id order by l.source_id) "
+        "from lineage l where l.memory_id = m.id and l.relation <> 'duplicate')",
+        _RESTORE,
+    ),
+    (
+        "compression ratios are what the tokens give",
+        "select g.id, 'says ' || g.compression_ratio || ', the tokens give ' || round(t.ratio, 4) "
+        "from compression_log g join (select l.memory_id, "
+        "sum(s.token_count) / any_value(a.token_count)::double as ratio from lineage l "
+        "join memories s on s.id = l.source_id join memories a on a.id = l.memory_id "
+        "where l.relation <> 'duplicate' group by 1) t on t.memory_id = g.compressed_memory_id "
+        "where g.status = 'compressed' and g.policy <> 'duplicate' and g.rolled_back_at is null "
+        "and abs(g.compression_ratio - t.ratio) > 0.01",
+        "the report of that run shows a wrong figure; the memories are whole",
+    ),
+    (
+        "token counts are positive",
+        "select id, 'token_count is ' || token_count from memories where token_count < 1",
+        _RESTORE,
+    ),
+    (
+        "the audit log is one unbroken chain for every memory",
+        "select row_id, 'entry ' || sequence || ' does not begin where the one before ended' from (select row_id, "
+        "sequence, before_hash, action, lag(after_hash) over (partition by row_id order by sequence) as previous "
+        "from audit_log where table_name = 'memories' and after_state is not null) "
+        "where action = 'update' and before_hash is distinct from previous",
+        "something wrote past the audit log; compare with a snapshot",
+    ),
+    (
+        "audit entries hash to what they say",
+        "select 'entry ' || sequence, 'its hash is not that of its state' from audit_log where table_name in "
+        "('memories', 'lineage') and ((after_state is not null and after_hash is distinct from sha256(after_state)) "
+        "or (before_state is not null and before_hash is distinct from sha256(before_state)))",
+        "the audit log was changed; compare with a snapshot",
+    ),
+    (
+        "reports count what the audit log shows",
+        "select r.run_id, 'the report says ' || (r.report ->> 'memories_archived') || ' archived, the audit log ' "
+        "|| coalesce(a.n, 0) from night_reports r left join (select run_id, count(*) as n from audit_log where "
+        "table_name = 'memories' and action = 'update' and before_state ->> 'archived_at' is null "
+        "and after_state ->> 'archived_at' is not null group by 1) a on a.run_id = r.run_id "
+        "where r.verdict <> 'FAIL' and (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0)",
+        "the memories are whole; the figure of that report is wrong",
+    ),
+)
+
+
+def check_store(tx: Transaction, *, deep: bool = False) -> list[Finding]:
     """Everything that is wrong with the store, at most twenty findings a rule; empty when it is sound.
 
-    Without `hashes` the contents are not hashed again, which is most of the work.
+    Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log.
     """
     findings = []
-    for rule, query, mend in _RULES:
-        rows = tx.execute(f"{query} order by 1 limit {_MAX_PER_RULE}").fetchall()
+    for rule, query, mend in (*_RULES, *(_DEEP_RULES if deep else ())):
+        rows = tx.execute(f"select * from ({query}) order by 1 limit {_MAX_PER_RULE}").fetchall()
         findings += [Finding(rule, str(where), str(problem), mend) for where, problem in rows]
-    return findings + _wrong_hashes(tx) if hashes else findings
+    return findings + _wrong_hashes(tx)
 
 
 def _wrong_hashes(tx: Transaction) -> list[Finding]:
     found = []
-    cursor = tx.execute("select id, content, content_hash, importance from memories order by id")
+    cursor = tx.execute("select id, content, content_hash, shape_hash, importance from memories order by id")
     while rows := cursor.fetchmany(2000):
-        for memory_id, content, recorded, importance in rows:
-            if content_hash(content) != recorded:
+        for memory_id, content, recorded, shape, importance in rows:
+            if content_hash(content) != recorded or shape_hash(content) != shape:
                 found.append(
-                    Finding("content matches its hash", memory_id, "the content is not what was imported", _RESTORE)
+                    Finding("content matches its hashes", memory_id, "the content is not what was imported", _RESTORE)
                 )
             if not math.isfinite(importance):
                 found.append(Finding("importance is a number", memory_id, f"importance is {importance}", _RESTORE))

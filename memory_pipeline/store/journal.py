@@ -13,21 +13,28 @@ from memory_pipeline.store.memories import from_utc, to_utc
 
 
 def insert_log(tx: Transaction, row: LogRow) -> None:
-    """Add one decision to the compression log; the same decision twice is kept once."""
+    """Add one decision to the compression log; the same decision twice is kept once, and one that was
+    rolled back counts again when it is taken again."""
+    values = [
+        row.id,
+        row.cluster_fingerprint,
+        row.policy,
+        row.compressed_memory_id,
+        row.status,
+        row.reason,
+        row.member_count,
+        row.compression_ratio,
+        row.run_id,
+        to_utc(row.created_at),
+    ]
     tx.execute(
-        "insert into compression_log values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing",
-        [
-            row.id,
-            row.cluster_fingerprint,
-            row.policy,
-            row.compressed_memory_id,
-            row.status,
-            row.reason,
-            row.member_count,
-            row.compression_ratio,
-            row.run_id,
-            to_utc(row.created_at),
-        ],
+        "update compression_log set rolled_back_at = null, compressed_memory_id = $2, reason = $3, "
+        "member_count = $4, compression_ratio = $5, run_id = $6 where id = $1 and rolled_back_at is not null",
+        [row.id, row.compressed_memory_id, row.reason, row.member_count, row.compression_ratio, row.run_id],
+    )
+    tx.execute(
+        "insert into compression_log values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, null) on conflict do nothing",
+        values,
     )
 
 
@@ -38,7 +45,7 @@ def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dic
     """
     rows = tx.execute(
         "select cluster_fingerprint, max_by(status, created_at) from compression_log "
-        "where created_at <= $1 and created_at > $2 and status <> 'failed' group by 1",
+        "where created_at <= $1 and created_at > $2 and status <> 'failed' and rolled_back_at is null group by 1",
         [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days))],
     ).fetchall()
     return {str(row[0]): str(row[1]) for row in rows}
@@ -47,7 +54,8 @@ def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dic
 def log_of_run(tx: Transaction, run_id: str) -> list[LogRow]:
     """What one run decided, by status and fingerprint."""
     rows = tx.execute(
-        "select * from compression_log where run_id = $1 order by status, cluster_fingerprint", [run_id]
+        "select * exclude (rolled_back_at) from compression_log where run_id = $1 order by status, cluster_fingerprint",
+        [run_id],
     ).fetchall()
     return [LogRow(*[*row[:9], from_utc(row[9])]) for row in rows]
 
@@ -74,10 +82,12 @@ def keep_report(
     tx: Transaction, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
 ) -> None:
     """Keep a night's report; the same run reporting again replaces its own."""
+    values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)]
     tx.execute(
-        "insert or replace into night_reports values ($1, $2, $3, $4, $5)",
-        [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)],
+        "update night_reports set partition_date = $2, verdict = $3, report = $4, written_at = $5 where run_id = $1",
+        values,
     )
+    tx.execute("insert into night_reports values ($1, $2, $3, $4, $5) on conflict do nothing", values)
 
 
 def read_report(tx: Transaction, run_id: str | None = None) -> dict[str, Any] | None:
@@ -164,7 +174,8 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
 def store_facts(tx: Transaction) -> dict[str, int]:
     """Row counts that a person wants to see: active, archived, abstractions, conflicts, quarantine, tokens."""
     row = tx.execute(
-        "select count(*) filter (where archived_at is null), count(*) filter (where archived_at is not null), "
+        "select count(*) filter (where archived_at is null), "
+        "count(*) filter (where archived_at is not null and rolled_back_at is null), "
         "count(*) filter (where compressed_from is not null), "
         "coalesce(sum(token_count) filter (where archived_at is null), 0), "
         "(select count(*) from conflicts where resolution is null), (select count(*) from quarantine) from memories"

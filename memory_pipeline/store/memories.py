@@ -17,7 +17,8 @@ _COLUMNS = (
     "token_count, categories, tags, "
     "importance, abstraction_level, pattern_type, confidence_score, consolidation_method, created_at_quality, "
     "updated_at, source_connector, source_file, source_line, archived_by, archived_at, consolidated_into_id, "
-    "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count"
+    "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count, "
+    "rolled_back_at"
 )
 _TIME = pa.timestamp("us")
 _TYPES = {
@@ -25,6 +26,7 @@ _TYPES = {
     "effective_date": _TIME,
     "updated_at": _TIME,
     "archived_at": _TIME,
+    "rolled_back_at": _TIME,
     "categories": pa.list_(pa.string()),
     "tags": pa.list_(pa.string()),
     "importance": pa.float64(),
@@ -72,12 +74,18 @@ def read_memories(tx: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
     return {row[0]: _from_row(row) for row in rows}
 
 
-def all_memories(tx: Transaction, *, include_archived: bool = True, created_by: datetime | None = None) -> list[Memory]:
-    """Every memory, or the active ones (created by a time, when given), ordered by creation and id."""
+def all_memories(
+    tx: Transaction,
+    *,
+    include_archived: bool = True,
+    include_rolled_back: bool = False,
+    created_by: datetime | None = None,
+) -> list[Memory]:
+    """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and id."""
     rows = tx.execute(
-        f"select {_COLUMNS} from memories where ($1 or archived_at is null) and ($2 is null or created_at <= $2) "
-        "order by created_at, id",
-        [include_archived, to_utc(created_by) if created_by else None],
+        f"select {_COLUMNS} from memories where ($1 or archived_at is null) and ($2 or rolled_back_at is null) "
+        "and ($3 is null or created_at <= $3) order by created_at, id",
+        [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
     ).fetchall()
     return [_from_row(row) for row in rows]
 
@@ -128,7 +136,7 @@ def same_content_groups(
     rows = tx.execute(
         "select project_id, content_hash, id, archived_at is null and created_at <= $2 and importance < $3 "
         "and not pinned and abstraction_level <= 1 and compressed_from is null as may_be_archived "
-        "from memories where created_at <= $1 "
+        "from memories where created_at <= $1 and rolled_back_at is null "
         "window same as (partition by project_id, content_hash) "
         "qualify count(*) over same > 1 and bool_or(may_be_archived) over same "
         "order by project_id, content_hash, created_at, source_line nulls last, id",
@@ -260,15 +268,25 @@ def open_conflicts(tx: Transaction) -> list[Conflict]:
     return [Conflict(*row) for row in rows]
 
 
-def active_totals(tx: Transaction, as_of: datetime | None = None) -> tuple[int, int]:
-    """Number and tokens of the active memories (created by `as_of`, when given)."""
+def active_totals(tx: Transaction, as_of: datetime) -> tuple[int, int]:
+    """Number and tokens of the active memories that had been created by `as_of`."""
     row = tx.execute(
-        "select count(*), coalesce(sum(token_count), 0) from memories "
-        "where archived_at is null and ($1 is null or created_at <= $1)",
-        [to_utc(as_of) if as_of else None],
+        "select count(*), coalesce(sum(token_count), 0) from memories where archived_at is null and created_at <= $1",
+        [to_utc(as_of)],
     ).fetchone()
     assert row is not None
     return int(row[0]), int(row[1])
+
+
+def count_before_night(tx: Transaction, as_of: datetime) -> int:
+    """How many memories were active when the night of `as_of` began, though it may have archived some already."""
+    row = tx.execute(
+        "select count(*) from memories where created_at < $1 and (archived_at is null or archived_at = $1) "
+        "and rolled_back_at is null",
+        [to_utc(as_of)],
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _to_row(memory: Memory) -> dict[str, object]:
@@ -287,7 +305,7 @@ def _to_row(memory: Memory) -> dict[str, object]:
 def _from_row(row: tuple[Any, ...]) -> Memory:
     values = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
     source = Source(values.pop("source_connector"), values.pop("source_file"), values.pop("source_line"))
-    for name in ("created_at", "effective_date", "updated_at", "archived_at"):
+    for name in ("created_at", "effective_date", "updated_at", "archived_at", "rolled_back_at"):
         values[name] = from_utc(values[name])
     values["categories"], values["tags"] = tuple(values["categories"]), tuple(values["tags"])
     return Memory(source=source, **values)

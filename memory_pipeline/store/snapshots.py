@@ -12,12 +12,13 @@ import os
 import re
 import shutil
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from memory_pipeline.errors import SnapshotError, StoreError
+from memory_pipeline.killpoints import reached
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.journal import store_hash
 
@@ -61,12 +62,14 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
     partial = directory / f".{name}.partial"
     try:
         _copy_quiescent(store, partial)
+        reached("snapshot.copied")
         digest = _sha256(partial)
         found = _hash_of_file(partial)
         if found != before:
             raise SnapshotError(f"the copy of '{store.path}' differs from the store; nothing was kept, try again")
         snapshot = Snapshot(name, at.isoformat(), label, partial.stat().st_size, digest, found)
         partial.replace(_file_of(store, name))
+        reached("snapshot.named")
         _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
     except OSError as error:
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
@@ -107,11 +110,12 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
 def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     """Put a verified snapshot in the store's place, or at `to`; return where.
 
-    The store that was there is kept as `NAME.before-restore`. Refused, with the holder's name, while
+    The store that was there is kept beside it as `NAME.before-restore-TIME`. Refused, with the holder's name, while
     another process has the store open; refused when `to` exists.
     """
     verify_snapshot(store, name)
     source = _file_of(store, name)
+    reached("restore.verified")
     if to is not None:
         if to.exists():
             raise SnapshotError(f"'{to}' exists; name a file that does not")
@@ -125,7 +129,8 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     try:
         if store.path.exists():
             with store.quiescent():
-                store.path.replace(store.path.with_name(f"{store.path.name}.before-restore"))
+                _keep_aside(store.path)
+                reached("restore.kept")
                 incoming.replace(store.path)
         else:
             incoming.replace(store.path)
@@ -135,11 +140,25 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     return store.path
 
 
+def _keep_aside(path: Path) -> None:
+    """A second name for the store's file, so that at every instant there is a store under the first."""
+    aside = path.with_name(f"{path.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z")
+    try:
+        os.link(path, aside)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(path, aside)
+
+
 def _named(store: Store, name: str) -> Snapshot:
     for snapshot in list_snapshots(store):
         if snapshot.name == name:
             return snapshot
     raise SnapshotError(f"there is no snapshot '{name}' of '{store.path}'; 'memory-pipeline snapshot list' shows them")
+
+
+def snapshot_path(store: Store, name: str) -> Path:
+    """The file of a snapshot. Raises SnapshotError when there is none of this name."""
+    return _file_of(store, _named(store, name).name)
 
 
 def _file_of(store: Store, name: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,28 +11,18 @@ import typer
 
 from memory_pipeline import __version__
 from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.faces.cli.base import (
+    JsonOption,
+    StoreOption,
+    app,
+    as_day,
+    config_app,
+    open_store,
+    settings_of,
+    snapshot_app,
+)
 from memory_pipeline.faces.cli.output import emit, progress_printer, say, table
 from memory_pipeline.orchestration.home import load_project_settings, project_home
-from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store
-
-app = typer.Typer(
-    name="memory-pipeline",
-    help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-snapshot_app = typer.Typer(help="Verified copies of the store: list, create, restore, verify.", no_args_is_help=True)
-config_app = typer.Typer(help="The settings in force.", no_args_is_help=True)
-app.add_typer(snapshot_app, name="snapshot")
-app.add_typer(config_app, name="config")
-
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
 def main() -> None:
@@ -52,22 +42,6 @@ def main() -> None:
         sys.exit(130)
 
 
-def _settings(store: Path | None) -> Settings:
-    return load_project_settings({"store.path": str(store.resolve())} if store else None).values
-
-
-def _open(store: Path | None) -> tuple[Settings, Store]:
-    settings = _settings(store)
-    return settings, Store.of(settings)
-
-
-def _day(text: str, name: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"{name} is '{text}', no date; write it as YYYY-MM-DD") from None
-
-
 @app.callback(invoke_without_command=True)
 def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
@@ -84,7 +58,7 @@ def demo(
     from memory_pipeline.faces.cli.showing import run_demo
 
     path = store.resolve() if store else project_home() / "data" / "demo" / "store.duckdb"
-    card, text = run_demo(_settings(path), say, progress_printer())
+    card, text = run_demo(settings_of(path), say, progress_printer())
     emit(card, as_json=json_, text=text)
 
 
@@ -101,7 +75,7 @@ def init(
     """Import your own workspace, and preview a night: every cluster it would make, nothing changed by it."""
     from memory_pipeline.faces.cli.showing import initialise
 
-    settings, opened = _open(store)
+    settings, opened = open_store(store)
     report, text = initialise(settings, opened, workspace, project, tz, say, progress_printer())
     emit(report, as_json=json_, text=text)
 
@@ -120,7 +94,7 @@ def import_(
     """Bring memories into the store. Importing the same thing again changes nothing."""
     from memory_pipeline.faces.cli.showing import import_into, import_text
 
-    settings, opened = _open(store)
+    settings, opened = open_store(store)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
     emit(summary.as_json(), as_json=json_, text=import_text(summary))
 
@@ -147,8 +121,8 @@ def night(
     from memory_pipeline.night.pages import as_markdown
     from memory_pipeline.night.report import closing_line, latest_complete_day
 
-    settings = _settings(store)
-    partition = _day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
+    settings = settings_of(store)
+    partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, verbose)
     with instance_of(settings) as instance:
         report = run_night_job(instance, settings, request, progress_printer())
@@ -171,10 +145,10 @@ def backfill(
     from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
     from memory_pipeline.night.report import closing_line
 
-    first, last = _day(from_, "--from"), _day(to, "--to")
+    first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} lies before --from {first}; swap them")
-    settings = _settings(store)
+    settings = settings_of(store)
     reports: list[dict[str, Any]] = []
     with instance_of(settings) as instance:
         day = first
@@ -206,7 +180,7 @@ def report(
     from memory_pipeline.night.pages import as_markdown
     from memory_pipeline.store import read_report
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     with opened.reading() as tx:
         found = read_report(tx, None if run_id == "latest" else run_id)
     if found is None:
@@ -228,19 +202,25 @@ def export(
     """Write the active memories, or everything, to a file."""
     from memory_pipeline.intake import export_memories
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     count = export_memories(opened, format_, path.resolve(), everything=all_)
     emit({"exported": count, "path": str(path)}, as_json=json_, text=f"Exported {count} memories to {path}.")
 
 
-@app.command(epilog="Example: memory-pipeline check")
-def check(store: StoreOption = None, json_: JsonOption = False) -> None:
+@app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
+def check(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Recompute ratios, sources, replacements and the audit log too.")
+    ] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
     """Check the store: links, hashes of sources, vectors, log and audit trail. Exits 1 when something is wrong."""
     from memory_pipeline.store import check_store, store_facts, store_hash
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     with opened.reading() as tx:
-        findings, facts, digest = check_store(tx), store_facts(tx), store_hash(tx)
+        findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
     rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
@@ -257,7 +237,7 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     from memory_pipeline.store import list_snapshots
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
     emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]))
 
@@ -273,7 +253,7 @@ def snapshot_create(
 
     from memory_pipeline.store import create_snapshot
 
-    settings, opened = _open(store)
+    settings, opened = open_store(store)
     made = create_snapshot(opened, label, datetime.now(UTC), settings.store_snapshots_kept)
     emit(asdict(made), as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
 
@@ -285,10 +265,10 @@ def snapshot_restore(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore."""
+    """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore-TIME."""
     from memory_pipeline.store import restore_snapshot
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     where = restore_snapshot(opened, name, to.resolve() if to else None)
     emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
 
@@ -302,7 +282,7 @@ def snapshot_verify(
     """Check that a snapshot is whole and holds what was recorded."""
     from memory_pipeline.store import verify_snapshot
 
-    _, opened = _open(store)
+    _, opened = open_store(store)
     found = verify_snapshot(opened, name)
     emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
 
@@ -325,7 +305,7 @@ def ui(
     """Start the Dagster UI, its daemon and the code location on a store, until Ctrl-C."""
     from memory_pipeline.faces.cli.showing import start_ui
 
-    settings = _settings(store)
+    settings = settings_of(store)
     emit({"url": f"http://{host}:{port}"}, as_json=json_, text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)")
     sys.stdout.flush()
     raise typer.Exit(start_ui(settings, host, port))

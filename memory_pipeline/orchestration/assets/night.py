@@ -201,7 +201,7 @@ def archives(
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
     results = archive_distillations(tonight, distillations)
-    soundness = check_archives(tonight, results)
+    soundness = check_archives(tonight)
     return MaterializeResult(value=results, metadata=describe.archives_metadata(results), check_results=soundness)
 
 

@@ -1,0 +1,255 @@
+"""The commands that look back, take back and decide: rollback, history, as-of, diff, proposals."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store, proposals_app
+from memory_pipeline.faces.cli.output import emit, table
+
+
+@app.command(
+    epilog="Examples: memory-pipeline rollback --run-id 3f0c... --dry-run; memory-pipeline rollback --since "
+    "2026-03-14T00:00Z --cascade"
+)
+def rollback(
+    run_id: Annotated[str | None, typer.Option("--run-id", help="Undo one run.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")
+    ] = None,
+    abstraction: Annotated[
+        str | None, typer.Option("--abstraction", metavar="ID", help="Undo one abstraction.")
+    ] = None,
+    cascade: Annotated[bool, typer.Option("--cascade", help="What was made of it since goes too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come back; write nothing.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Bring archived memories back and retire what was made of them. What was rolled back stays on record."""
+    from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
+
+    settings, opened = open_store(store)
+    scope = RollbackScope(run_id, _moment(since) if since else None, abstraction)
+    if dry_run:
+        result = preview_rollback(opened, scope, cascade=cascade)
+    else:
+        result = roll_back(opened, settings, scope, cascade=cascade)
+    emit(result, as_json=json_, text=as_text(result))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"--since is '{text}', no time; write it like 2026-03-14T09:30Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@app.command(epilog="Example: memory-pipeline history 8c1f0a52-...")
+def history(
+    memory_id: Annotated[str, typer.Argument(help="The memory.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Everything that ever happened to a memory: who, what, when, in which run, before and after."""
+    from memory_pipeline.store import history_of
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        events = history_of(tx, memory_id)
+    emit([asdict(event) for event in events], as_json=json_, text="\n".join(_event_text(asdict(e)) for e in events))
+
+
+def _event_text(event: dict[str, Any]) -> str:
+    before, after = event["before"] or {}, event["after"] or {}
+    changed = [
+        f"{name} {before.get(name)} -> {after.get(name)}"
+        for name in sorted(before.keys() | after.keys())
+        if event["before"] and before.get(name) != after.get(name)
+    ]
+    run = f" in run {event['run_id']}" if event["run_id"] else ""
+    what = f"{event['action']} {event['table']} {event['row_id']}"
+    return f"{event['happened_at']:%Y-%m-%d %H:%M:%S}  {event['actor']}{run}: {what}" + (
+        f" ({'; '.join(changed)})" if changed else ""
+    )
+
+
+@app.command(
+    "as-of",
+    epilog="Examples: memory-pipeline as-of 2026-03-14; memory-pipeline as-of 2026-03-14 search 'gateway key'; "
+    "memory-pipeline as-of before:night:2026-03-14 export jsonl then.jsonl",
+)
+def as_of(
+    when: Annotated[str, typer.Argument(help="A day, a moment, night:DATE, a run, before:..., or a snapshot.")],
+    action: Annotated[str, typer.Argument(metavar="list|search|export", help="What to do with it.")] = "list",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY | FORMAT PATH]", help="For search, or for export.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Only this project (search needs one if there are several).")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List or export archived memories too.")] = False,
+    limit: Annotated[int, typer.Option(help="Hits of a search, 1 to 100.")] = 10,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List, search or export the memories as they were."""
+    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.intake import write_rows
+    from memory_pipeline.recall import read_state, search_state
+    from memory_pipeline.store import lineage_of
+
+    settings, opened = open_store(store)
+    state = read_state(opened, when)
+    memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
+    rest = words or []
+    if action == "list":
+        rows: list[dict[str, object]] = [
+            {
+                "id": m.id,
+                "project": m.project_id,
+                "created": f"{m.created_at:%Y-%m-%d}",
+                "importance": m.importance,
+                "archived": m.archived_at is not None,
+                "content": " ".join(m.content.split())[:100],
+            }
+            for m in memories
+        ]
+        emit(
+            {
+                "as_of": state.label,
+                "memories": [{**row, "content": m.content} for row, m in zip(rows, memories, strict=True)],
+            },
+            as_json=json_,
+            text=f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}",
+        )
+    elif action == "search":
+        if not rest:
+            raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
+        hits = search_state(
+            opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings.archived_weight
+        )
+        found: list[dict[str, object]] = [
+            {
+                "score": round(hit.score, 4),
+                "id": hit.memory.id,
+                "archived": hit.memory.archived_at is not None,
+                "content": hit.memory.content,
+            }
+            for hit in hits
+        ]
+        text = table(found, ["score", "id", "archived", "content"])
+        emit({"as_of": state.label, "results": found}, as_json=json_, text=text)
+    elif action == "export":
+        if len(rest) != 2:
+            raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
+        with opened.reading() as tx:
+            links = lineage_of(tx, [memory.id for memory in memories])
+        count = write_rows(rest[0], Path(rest[1]).resolve(), memories, links)
+        emit({"exported": count, "path": rest[1]}, as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
+    else:
+        raise InputError(f"as-of knows list, search and export, not '{action}'")
+
+
+@app.command(
+    epilog="Examples: memory-pipeline diff before:night:2026-03-14 night:2026-03-14; memory-pipeline diff 2026-03-01"
+)
+def diff(
+    from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
+    to: Annotated[str, typer.Argument(metavar="TO", help="The same, or 'now'.")] = "now",
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as a page.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """What changed in the active memory between two states."""
+    from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state
+
+    _, opened = open_store(store)
+    difference = diff_states(read_state(opened, from_), read_state(opened, to))
+    if html:
+        if not html.resolve().parent.is_dir():
+            raise InputError(f"'{html}' cannot be written: its directory does not exist")
+        html.write_text(diff_html(difference), encoding="utf-8")
+    emit(difference.as_json(), as_json=json_, text=diff_text(difference))
+
+
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or how they begin.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Every proposal that waits.")]
+
+
+@proposals_app.command("list", epilog="Example: memory-pipeline proposals list")
+def proposals_list(
+    all_: Annotated[bool, typer.Option("--all", help="Decided ones too.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show what waits for a decision."""
+    from memory_pipeline.night.review import describe_proposal
+    from memory_pipeline.store import list_proposals
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        shown = [describe_proposal(tx, proposal) for proposal in list_proposals(tx, None if all_ else "pending")]
+    rows: list[dict[str, object]] = [
+        {**row, "memories": len(row["members"]), "becomes": " ".join(row["abstraction"].split())[:80]} for row in shown
+    ]
+    emit(shown, as_json=json_, text=table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
+
+
+@proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
+def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Each cluster beside what would stand for it: what is kept, what is attached."""
+    from memory_pipeline.night.approval import find_proposals
+    from memory_pipeline.night.review import describe_proposal, proposal_text
+
+    _, opened = open_store(store)
+    found = find_proposals(opened, ids or [])
+    with opened.reading() as tx:
+        shown = [describe_proposal(tx, proposal) for proposal in found]
+    emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal waits.")
+
+
+@proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
+def proposals_approve(
+    ids: IdsArgument = None, all_: AllOption = False, store: StoreOption = None, json_: JsonOption = False
+) -> None:
+    """Apply proposals as of their nights, each in one transaction."""
+    from memory_pipeline.night.approval import approve_proposals
+
+    settings, opened = open_store(store)
+    _decided(approve_proposals(opened, settings, _named(ids, all_=all_), getpass.getuser()), json_=json_)
+
+
+@proposals_app.command("reject", epilog="Example: memory-pipeline proposals reject 3f0c --reason 'two different nodes'")
+def proposals_reject(
+    ids: IdsArgument = None,
+    all_: AllOption = False,
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the proposal.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Refuse proposals; no night makes them again."""
+    from memory_pipeline.night.approval import reject_proposals
+
+    _, opened = open_store(store)
+    _decided(reject_proposals(opened, _named(ids, all_=all_), getpass.getuser(), reason), json_=json_)
+
+
+def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
+    if bool(ids) == all_:
+        raise InputError("name proposals by their ids, or all that wait with --all")
+    return ids or []
+
+
+def _decided(results: list[dict[str, Any]], *, json_: bool) -> None:
+    lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal waits."]
+    emit(results, as_json=json_, text="\n".join(lines))
+    if any(result["outcome"].startswith("not applied") for result in results):
+        raise typer.Exit(1)

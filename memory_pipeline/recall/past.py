@@ -1,0 +1,120 @@
+"""The memories as they were: on a day, at a moment, around a run, in a snapshot."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.recall.search import Hit, SearchIndex
+from memory_pipeline.records import Memory
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    list_snapshots,
+    memories_after,
+    memories_at,
+    memories_on,
+    read_vectors,
+    run_of_night,
+    run_span,
+    snapshot_path,
+)
+
+_HELP = (
+    "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
+    "it, 'before:' and one of these for the state before it, or a snapshot's name"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PastState:
+    """The memories that were in use at some point, archived ones included, by creation and id."""
+
+    label: str
+    memories: tuple[Memory, ...]
+
+    @property
+    def active(self) -> dict[str, Memory]:
+        """Those that were not archived, by id."""
+        return {memory.id: memory for memory in self.memories if memory.archived_at is None}
+
+
+def read_state(store: Store, when: str) -> PastState:
+    """The memories as of `when`.
+
+    A day goes by the memories' own time, so that it holds for backfilled nights too; a moment, a run and
+    a snapshot go by what the store really held. Raises InputError for anything else.
+    """
+    text = when.strip()
+    if text in {snapshot.name for snapshot in list_snapshots(store)}:
+        return PastState(f"snapshot {text}", tuple(_of_snapshot(store, text)))
+    with store.reading() as tx:
+        if text == "now":
+            return PastState("now", tuple(all_memories(tx)))
+        before = text.startswith("before:")
+        name = text.removeprefix("before:")
+        if name.startswith("night:"):
+            name = run_of_night(tx, _night(name))
+        elif not before and (day := _as_day(name)):
+            return PastState(f"the end of {day}", tuple(memories_on(tx, day)))
+        elif not before and (moment := _as_moment(name)):
+            return PastState(moment.isoformat(), tuple(memories_at(tx, moment)))
+        try:
+            first, last = run_span(tx, name)
+        except InputError:
+            raise InputError(f"'{when}' is no day, moment, night, run or snapshot of this store; {_HELP}") from None
+        label = f"{'before' if before else 'after'} run {name}"
+        return PastState(label, tuple(memories_after(tx, first if before else last)))
+
+
+def search_state(
+    store: Store, state: PastState, embedder: Embedder, query: str, project: str | None, limit: int, weight: float
+) -> list[Hit]:
+    """The best memories of a state for a query; archived ones count `weight`.
+
+    Raises InputError when the state holds several projects and none is named.
+    """
+    projects = sorted({memory.project_id for memory in state.memories})
+    if project is None and len(projects) > 1:
+        raise InputError(f"name one project with --project: {', '.join(projects)}")
+    chosen = project or "".join(projects)
+    memories = [memory for memory in state.memories if memory.project_id == chosen]
+    with store.reading() as tx:
+        ids, vectors = read_vectors(tx, [memory.id for memory in memories], embedder.name, embedder.dimension)
+    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embedder.embed, weight)
+    return index.search(query, limit)
+
+
+def _of_snapshot(store: Store, name: str) -> list[Memory]:
+    """From a copy: an older snapshot would be migrated, and a snapshot never changes."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Store(shutil.copyfile(snapshot_path(store, name), Path(directory) / "snapshot.duckdb"))
+        with copy.reading() as tx:
+            return all_memories(tx)
+
+
+def _as_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+
+
+def _night(text: str) -> date:
+    day = _as_day(text.removeprefix("night:"))
+    if day is None:
+        raise InputError(f"'{text}' names no day; write it as night:YYYY-MM-DD")
+    return day
+
+
+def _as_moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,140 @@
+"""The past: everything that happened to a memory, and the memories as the store was at some time.
+
+Two clocks. The audit log knows when each write happened, so the store of any moment or run can be read
+again. The memories' own time (created, archived as of a night) tells what was known on a day, whenever
+the nights were run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import Memory
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import all_memories, from_utc, read_memories, to_utc
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: when (UTC), by whom, in which run, to which table and row, and the states."""
+
+    sequence: int
+    happened_at: datetime
+    actor: str
+    run_id: str | None
+    table: str
+    row_id: str
+    action: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+def history_of(tx: Transaction, memory_id: str) -> list[Event]:
+    """Every entry of the audit log that concerns a memory, oldest first: itself, its links, its conflicts
+    and the decisions that made it. Raises InputError for a memory that does not exist."""
+    if not read_memories(tx, [memory_id]):
+        raise InputError(f"there is no memory '{memory_id}'")
+    rows = tx.execute(
+        "select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state "
+        "from audit_log where (table_name = 'memories' and row_id = $1) "
+        "or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1))) "
+        "or (table_name = 'conflicts' and (starts_with(row_id, $1 || ' ~ ') or ends_with(row_id, ' ~ ' || $1))) "
+        "or (table_name = 'compression_log' and after_state ->> 'compressed_memory_id' = $1) "
+        "or (table_name in ('atoms', 'playbook_entries') and contains(coalesce(after_state, before_state), $2)) "
+        "order by sequence",
+        [memory_id, json.dumps(memory_id)],
+    ).fetchall()
+    return [
+        Event(row[0], from_utc(row[1]), row[2], row[3], row[4], row[5], row[6], _state(row[7]), _state(row[8]))
+        for row in rows
+    ]
+
+
+def memories_on(tx: Transaction, day: date) -> list[Memory]:
+    """What was known at the end of a UTC day by the memories' own time, by creation and id.
+
+    Created by then; archived only if that was as of then. What arrived late counts from the day that it
+    speaks of, what was rolled back never counts.
+    """
+    end = datetime.combine(day + timedelta(days=1), time(), UTC)
+    known = all_memories(tx, created_by=end)
+    return [_as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
+
+
+def memories_at(tx: Transaction, moment: datetime) -> list[Memory]:
+    """The memories as the store was at a moment, by the audit log.
+
+    Raises InputError when the store did not exist yet.
+    """
+    row = tx.execute("select max(sequence) from audit_log where happened_at <= $1", [to_utc(moment)]).fetchone()
+    if row is None or row[0] is None:
+        began = tx.execute("select min(happened_at) from audit_log").fetchone()
+        since = f"{began[0]:%Y-%m-%d %H:%M:%S} UTC" if began and began[0] else "its first import"
+        raise InputError(f"the store's history begins on {since}; {moment.isoformat()} lies before it")
+    return memories_after(tx, int(row[0]))
+
+
+def memories_after(tx: Transaction, sequence: int) -> list[Memory]:
+    """The memories as the store was after an entry of the audit log, by creation and id."""
+    rows = tx.execute(
+        "select row_id, max_by(after_state, sequence) from audit_log where table_name = 'memories' "
+        "and sequence <= $1 group by 1",
+        [sequence],
+    ).fetchall()
+    states = {str(row[0]): _state(row[1]) for row in rows}
+    now = all_memories(tx, include_rolled_back=True)
+    then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]
+    return [memory for memory in then if memory.rolled_back_at is None]
+
+
+def run_span(tx: Transaction, run_id: str) -> tuple[int, int]:
+    """The entry of the audit log before a run's first one, and its last one.
+
+    Raises InputError for a run that wrote nothing.
+    """
+    row = tx.execute("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [run_id]).fetchone()
+    if row is None or row[0] is None:
+        raise InputError(f"there is no run '{run_id}' in the store's log; 'memory-pipeline report' names the latest")
+    return int(row[0]), int(row[1])
+
+
+def run_of_night(tx: Transaction, day: date) -> str:
+    """The newest run of a night. Raises InputError when that night was never run."""
+    row = tx.execute(
+        "select run_id from night_reports where partition_date = $1 order by written_at desc, run_id limit 1", [day]
+    ).fetchone()
+    if row is None:
+        raise InputError(f"the night of {day} has not been run on this store")
+    return str(row[0])
+
+
+def _state(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _with_state(memory: Memory, state: dict[str, Any] | None) -> Memory:
+    if state is None:
+        return memory
+    values = dict(state)
+    for name in ("archived_at", "rolled_back_at"):
+        values[name] = datetime.fromisoformat(values[name]).replace(tzinfo=UTC) if values.get(name) else None
+    return replace(memory, **values)
+
+
+def _as_before(memory: Memory) -> Memory:
+    importance = memory.importance if memory.importance_before is None else memory.importance_before
+    return replace(
+        memory,
+        importance=importance,
+        importance_before=None,
+        archived_by=None,
+        archived_at=None,
+        consolidated_into_id=None,
+    )

@@ -1,0 +1,64 @@
+"""Proposals: what nights would have done in projects that a person reviews."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from datetime import datetime
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import Proposal
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc, to_utc
+
+
+def keep_proposal(tx: Transaction, proposal: Proposal) -> bool:
+    """Keep a proposal; False when it waits or was decided already. One that was withdrawn waits again."""
+    found = tx.execute("select status from proposals where id = $1", [proposal.id]).fetchone()
+    if found is None:
+        row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
+        tx.execute("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
+        return True
+    if found[0] != "withdrawn":
+        return False
+    tx.execute(
+        "update proposals set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5, "
+        "decided_at = null, decided_by = null, reason = null where id = $1",
+        [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
+    )
+    return True
+
+
+def list_proposals(tx: Transaction, status: str | None = "pending") -> list[Proposal]:
+    """The proposals of a status (or all), by night and id."""
+    rows = tx.execute(
+        "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
+    ).fetchall()
+    return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
+
+
+def read_proposal(tx: Transaction, proposal_id: str) -> Proposal:
+    """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or several."""
+    found = [proposal for proposal in list_proposals(tx, None) if proposal.id.startswith(proposal_id)]
+    if len(found) != 1:
+        which = "there is no proposal" if not found else f"{len(found)} proposals begin with"
+        raise InputError(f"{which} '{proposal_id}'; 'memory-pipeline proposals list' shows them")
+    return found[0]
+
+
+def decide_proposal(
+    tx: Transaction, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None
+) -> None:
+    """Note what a person decided."""
+    tx.execute(
+        "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
+        [proposal_id, status, to_utc(at), decided_by, reason],
+    )
+
+
+def reviewed_fingerprints(tx: Transaction) -> dict[str, str]:
+    """Fingerprints that wait for a person or were rejected by one, with the reason for leaving them alone."""
+    words = {"pending": "awaits review", "rejected": "rejected in review"}
+    rows = tx.execute(
+        "select cluster_fingerprint, status from proposals where status in ('pending', 'rejected')"
+    ).fetchall()
+    return {str(fingerprint): words[status] for fingerprint, status in rows}
