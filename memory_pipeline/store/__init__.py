@@ -49,6 +49,7 @@ from memory_pipeline.store.memories import (
     series_shapes,
     shapes_of,
 )
+from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.proposals import (
     decide_proposal,
     keep_proposal,
@@ -121,6 +122,7 @@ __all__ = [
     "keep_proposal",
     "keep_quarantine",
     "keep_report",
+    "known_migrations",
     "lease_holder",
     "lineage_of",
     "list_proposals",

@@ -1,0 +1,53 @@
+"""Nights in processes of their own, which tests may kill. Imported by the processes too."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+from memory_pipeline.store import Store, check_store, sources_fingerprint, store_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+
+DAY = date(2026, 3, 4)
+
+
+def prepare(path: Path) -> Store:
+    """A store with three lessons, exact copies and a contradiction, as yet without vectors of its own."""
+    store = Store(path)
+    copies = [
+        candidate(f"Copied  words number {n % 3}", FIRST + timedelta(minutes=n), native_id=f"copy-{n}")
+        for n in range(9)
+    ]
+    ports = [candidate(f"The gateway listens on port {n}.", native_id=f"port-{n}") for n in (5432, 5433)]
+    topics = [entry for topic in ("gateway", "printer", "scanner") for entry in lesson(5, topic=topic)]
+    fill(store, [*topics, *copies, *ports])
+    return store
+
+
+def night(path: str) -> None:
+    """One whole night; the lease's holder is this process."""
+    store = Store(path)
+    run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}")
+
+
+def state_of(store: Store) -> tuple[str, str]:
+    """Hash of the store with its log, and of its sources; the deep check has to be clean."""
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        return store_hash(tx, with_log=True), sources_fingerprint(tx)
+
+
+def spawn(path: Path) -> multiprocessing.process.BaseProcess:
+    """Start a night in a process that has the modules loaded and no store open."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["memory_pipeline_tests.laws.crashes"])
+    process = context.Process(target=night, args=(str(path),), daemon=True)
+    process.start()
+    return process
+
+
+if __name__ == "__main__":
+    night(sys.argv[1])

@@ -1,0 +1,122 @@
+"""Review by hand: nights leave proposals, a person decides, and what is approved counts as of its night."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.night.approval import approve_proposals, find_proposals, reject_proposals
+from memory_pipeline.night.report import closing_line
+from memory_pipeline.night.review import describe_proposal, proposal_text
+from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.store import Store, check_store, list_proposals, read_memories, store_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+
+DAY = date(2026, 3, 3)
+
+
+def filled(store: Store) -> None:
+    copies = [candidate("Copied  words", FIRST + timedelta(hours=n), native_id=f"copy-{n}") for n in range(2)]
+    fill(store, [*lesson(5), *copies])
+
+
+def manual(store: Store, **changes: object) -> object:
+    return settings_for(store, **{"review": "manual", **changes})
+
+
+def active(store: Store) -> str:
+    with store.reading() as tx:
+        return store_hash(tx, active_only=True)
+
+
+def test_a_reviewed_night_archives_nothing_and_leaves_proposals(store: Store) -> None:
+    filled(store)
+    before = active(store)
+    report = run(store, DAY, manual(store))
+    assert active(store) == before
+    assert (report["verdict"], report["proposals"], report["memories_archived"]) == ("IDLE", 2, 0)
+    assert closing_line(report) == "COMPRESSION SKIPPED: 2 proposals await review"
+    again = run(store, DAY + timedelta(days=1), manual(store), run_id="b")
+    assert again["clusters_settled"] == 1 and len(find_proposals(store, [])) == 2
+
+
+def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Store, tmp_path: object) -> None:
+    twin = Store(store.path.with_name("twin.duckdb"))
+    for each in (store, twin):
+        filled(each)
+    run(twin, DAY)
+    run(store, DAY, manual(store))
+    results = approve_proposals(store, manual(store), [], "dana")
+    assert [result["outcome"] for result in results] == ["approved", "approved"]
+    assert active(store) == active(twin)
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        assert {(p.status, p.decided_by) for p in list_proposals(tx, None)} == {("approved", "dana")}
+
+
+def test_a_rejected_proposal_is_not_made_again(store: Store) -> None:
+    filled(store)
+    run(store, DAY, manual(store))
+    reject_proposals(store, [], "dana", "they differ")
+    for days in (1, 30):
+        report = run(store, DAY + timedelta(days=days), settings_for(store), run_id=f"r{days}")
+        assert report["memories_archived"] == 0
+    with store.reading() as tx:
+        assert {(p.status, p.reason) for p in list_proposals(tx, None)} == {("rejected", "they differ")}
+
+
+def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
+    filled(store)
+    run(store, DAY, manual(store))
+    with store.writing("agent") as tx:
+        tx.execute("update memories set pinned = true where id = 'gateway-2'")
+    (cluster,) = [p for p in find_proposals(store, []) if p.policy == "distill"]
+    (result,) = approve_proposals(store, manual(store), [cluster.id[:8]], "dana")
+    assert result["outcome"] == "not applied: 'gateway-2' is pinned"
+    assert find_proposals(store, [cluster.id])[0].status == "pending"
+
+
+def test_only_the_named_projects_are_reviewed(store: Store) -> None:
+    fill(store, lesson(4), project="free")
+    fill(store, lesson(4, topic="printer"), project="careful")
+    report = run(store, DAY, settings_for(store, review_projects=("careful",)))
+    assert (report["clusters_compressed"], report["proposals"], report["verdict"]) == (1, 1, "PASS")
+
+
+def test_an_approved_proposal_can_be_rolled_back_and_proposed_again(store: Store) -> None:
+    filled(store)
+    before = active(store)
+    run(store, DAY, manual(store))
+    run_id = approve_proposals(store, manual(store), [], "dana")[0]["run_id"]
+    roll_back(store, settings_for(store), RollbackScope(run_id=run_id))
+    assert active(store) == before
+    with store.reading() as tx:
+        assert {p.status for p in list_proposals(tx, None)} == {"withdrawn"}
+    run(store, DAY, manual(store), run_id="again")
+    assert len(find_proposals(store, [])) == 2
+
+
+def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store) -> None:
+    filled(store)
+    run(store, DAY, manual(store))
+    with store.reading() as tx:
+        texts = [proposal_text(describe_proposal(tx, p)) for p in list_proposals(tx)]
+        contents = [m.content for m in read_memories(tx, [f"gateway-{n}" for n in range(5)]).values()]
+    whole = "\n".join(texts)
+    assert all(content in whole for content in contents)
+    assert "5 kept, 0 attached, of 5" in whole and "exact copies of copy-0" in whole
+
+
+def test_an_unknown_proposal_is_named(store: Store) -> None:
+    filled(store)
+    with pytest.raises(InputError, match="there is no proposal 'zz'"):
+        approve_proposals(store, manual(store), ["zz"], "dana")
+
+
+def test_a_dry_run_leaves_no_proposals(store: Store) -> None:
+    filled(store)
+    bytes_before = store.path.read_bytes()
+    run(store, DAY, manual(store), dry_run=True)
+    assert store.path.read_bytes() == bytes_before

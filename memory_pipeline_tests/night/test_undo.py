@@ -1,0 +1,211 @@
+"""Rolling back: what comes back, what refuses, what stays on record, and how a night goes on from there."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
+from memory_pipeline.recall import read_state
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    check_store,
+    history_of,
+    list_snapshots,
+    log_of_run,
+    read_memories,
+    release_lease,
+    settled_fingerprints,
+    store_hash,
+    take_lease,
+)
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+
+DAY = date(2026, 3, 3)
+RUN = RollbackScope(run_id=f"run-{DAY}")
+
+
+def active_hash(store: Store) -> str:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        return store_hash(tx, active_only=True)
+
+
+def with_a_night(store: Store) -> str:
+    """A lesson and two exact copies, and one night over them; returns the active hash before it."""
+    copies = [candidate("Copied  words", FIRST + timedelta(hours=n), native_id=f"copy-{n}") for n in range(2)]
+    fill(store, [*lesson(5), *copies])
+    before = active_hash(store)
+    assert run(store, DAY)["memories_archived"] == 6
+    return before
+
+
+def abstraction_of(store: Store) -> str:
+    with store.reading() as tx:
+        (found,) = [m.id for m in all_memories(tx) if m.compressed_from and m.archived_at is None]
+    return found
+
+
+def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) -> None:
+    before = with_a_night(store)
+    result = roll_back(store, settings_for(store), RUN)
+    assert active_hash(store) == before == result["active_hash"]
+    assert len(result["restored"]) == 6 and len(result["retired"]) == 1
+
+
+def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -> None:
+    with_a_night(store)
+    bytes_before = store.path.read_bytes()
+    shown = preview_rollback(store, RUN)
+    assert {row["id"] for row in shown["restored"]} == {"copy-1", *(f"gateway-{n}" for n in range(5))}
+    assert "6 memories would be restored" in as_text(shown)
+    assert store.path.read_bytes() == bytes_before
+
+
+def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> None:
+    with_a_night(store)
+    made = abstraction_of(store)
+    roll_back(store, settings_for(store), RUN)
+    with store.reading() as tx:
+        retired = read_memories(tx, [made])[made]
+        assert retired.rolled_back_at is not None and retired.content
+        assert made not in {memory.id for memory in all_memories(tx)}
+        assert settled_fingerprints(tx, datetime(2026, 3, 9, tzinfo=UTC), 7) == {}
+        assert len(log_of_run(tx, f"run-{DAY}")) == 2
+        assert [event.action for event in history_of(tx, "gateway-0") if event.table == "memories"] == [
+            "insert",
+            "update",
+            "update",
+        ]
+
+
+def test_the_next_night_may_form_the_same_clusters_again(store: Store) -> None:
+    with_a_night(store)
+    first, after_first = abstraction_of(store), active_hash(store)
+    roll_back(store, settings_for(store), RUN)
+    assert run(store, DAY, run_id="again")["verdict"] == "PASS"
+    assert abstraction_of(store) == first and active_hash(store) == after_first
+    roll_back(store, settings_for(store), RollbackScope(run_id="again"))
+    assert run(store, DAY + timedelta(days=2), run_id="later")["verdict"] == "PASS"
+    assert abstraction_of(store) != first, "made on another night, it is another memory"
+
+
+def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollback(store: Store) -> None:
+    with_a_night(store)
+    words = lesson(1)[0].content.replace("15 minutes", "some time")
+    fill(store, [candidate(words, FIRST + timedelta(days=1), native_id="gateway-5")])
+    run(store, DAY + timedelta(days=1))
+    roll_back(store, settings_for(store), RUN)
+    run(store, DAY + timedelta(days=2))
+    with store.reading() as tx:
+        gateway = list(read_memories(tx, [f"gateway-{n}" for n in range(6)]).values())
+        assert len({m.consolidated_into_id for m in gateway}) == 1 and all(m.archived_at for m in gateway)
+
+
+def test_one_abstraction_is_undone_alone(store: Store) -> None:
+    fill(store, [*lesson(4), *lesson(4, topic="printer")])
+    run(store, DAY)
+    with store.reading() as tx:
+        target = read_memories(tx, ["printer-0"])["printer-0"].consolidated_into_id
+    roll_back(store, settings_for(store), RollbackScope(abstraction=target))
+    active_hash(store)
+    with store.reading() as tx:
+        found = read_memories(tx, ["printer-0", "gateway-0"])
+    assert found["printer-0"].archived_at is None and found["gateway-0"].archived_at is not None
+
+
+def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
+    before = with_a_night(store)
+    made = abstraction_of(store)
+    with store.reading() as tx:
+        words = read_memories(tx, ["gateway-0"])["gateway-0"].content
+    late = candidate(words, FIRST + timedelta(days=2, hours=3), native_id="late-copy")
+    fill(store, [late])
+    run(store, DAY + timedelta(days=2))
+    with store.reading() as tx:
+        assert read_memories(tx, ["late-copy"])["late-copy"].consolidated_into_id == made
+    with pytest.raises(InputError, match=r"'late-copy' was archived into .* add --cascade"):
+        roll_back(store, settings_for(store), RUN)
+    assert len(preview_rollback(store, RUN)["dependents"]) == 1
+    result = roll_back(store, settings_for(store), RUN, cascade=True)
+    assert "late-copy" in {row["id"] for row in result["restored"]}
+    active = read_state(store, "now").active
+    assert active_hash(store) != before and set(active) >= {"late-copy", "gateway-0", "copy-1"} and made not in active
+
+
+def test_since_undoes_every_run_from_then_on(store: Store) -> None:
+    before = with_a_night(store)
+    fill(store, lesson(4, FIRST + timedelta(days=1), topic="printer"))
+    with_printer = read_state(store, "now").active.keys() | {"x"}
+    between = datetime.now(UTC)
+    run(store, DAY + timedelta(days=1))
+    roll_back(store, settings_for(store), RollbackScope(since=between))
+    assert read_state(store, "now").active.keys() | {"x"} == with_printer
+    roll_back(store, settings_for(store), RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)))
+    assert {i for i in read_state(store, "now").active if i.startswith(("gateway", "copy"))} == {
+        "copy-0",
+        "copy-1",
+        *(f"gateway-{n}" for n in range(5)),
+    }
+    assert before
+
+
+def test_rolling_back_takes_atoms_and_playbook_contributions_back(store: Store) -> None:
+    with_a_night(store)
+    made = abstraction_of(store)
+    with store.writing("test") as tx:
+        tx.execute("insert into atoms values ('a', 'p', 's', 'a', 'o', 'c', 0.5, [$1], now(), null, null)", [made])
+        tx.execute(
+            "insert into playbook_entries values ('e', 'p', 'c', 'x', 0.5, [$1, 'gateway-0'], now(), now(), null)",
+            [made],
+        )
+    roll_back(store, settings_for(store), RUN)
+    with store.reading() as tx:
+        assert tx.execute("select source_ids, retracted_at is not null from atoms").fetchall() == [([], True)]
+        entry = tx.execute("select source_ids, retracted_at is not null from playbook_entries").fetchall()
+        assert entry == [(["gateway-0"], False)]
+
+
+def test_a_snapshot_is_taken_first_and_wrong_names_cost_none(store: Store) -> None:
+    with_a_night(store)
+    for scope in (RollbackScope(run_id="nowhere"), RollbackScope(abstraction="gateway-0")):
+        with pytest.raises(InputError, match=r"there is no run 'nowhere'|was made from nothing else"):
+            roll_back(store, settings_for(store), scope)
+    taken = len(list_snapshots(store))
+    roll_back(store, settings_for(store), RUN)
+    assert [snapshot.label for snapshot in list_snapshots(store)][taken:] == ["rollback"]
+
+
+def test_exactly_one_scope_is_named() -> None:
+    with pytest.raises(InputError, match="exactly one"):
+        RollbackScope()
+    with pytest.raises(InputError, match="exactly one"):
+        RollbackScope(run_id="a", abstraction="b")
+
+
+def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
+    with_a_night(store)
+    made = abstraction_of(store)
+    roll_back(store, settings_for(store), RollbackScope(abstraction=made))
+    with pytest.raises(InputError, match="was rolled back on"):
+        roll_back(store, settings_for(store), RollbackScope(abstraction=made))
+
+
+def test_a_rollback_waits_for_no_night(store: Store) -> None:
+    with_a_night(store)
+    take_lease(store, "other", "night", 60)
+    with pytest.raises(StoreBusyError, match=r"another night is running on .*: night on"):
+        roll_back(store, settings_for(store), RUN)
+    release_lease(store, "other")
+
+
+def test_pinning_survives_a_rollback(store: Store) -> None:
+    with_a_night(store)
+    with store.writing("agent") as tx:
+        tx.execute("update memories set reuse_count = 7 where id = 'gateway-1'")
+    roll_back(store, settings_for(store), RUN)
+    with store.reading() as tx:
+        assert read_memories(tx, ["gateway-1"])["gateway-1"].reuse_count == 7

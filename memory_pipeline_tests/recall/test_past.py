@@ -1,0 +1,140 @@
+"""The past: memories as of a day, a moment, a run and a snapshot, histories, and differences."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import duckdb
+import pytest
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.errors import InputError
+from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state, search_state
+from memory_pipeline.store import Store, create_snapshot, history_of, known_migrations, read_memories, verify_snapshot
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+
+DAY = date(2026, 3, 3)
+
+
+def told(store: Store) -> tuple[datetime, datetime]:
+    """An import, a night, another import; the moments after the first two."""
+    fill(store, lesson(5))
+    imported = datetime.now(UTC)
+    run(store, DAY)
+    ran = datetime.now(UTC)
+    fill(store, [candidate("Something new", FIRST + timedelta(days=20), native_id="new")])
+    return imported, ran
+
+
+def test_a_day_goes_by_the_memories_own_time(store: Store) -> None:
+    told(store)
+    assert set(read_state(store, "2026-03-02").active) == {f"gateway-{n}" for n in range(5)}
+    assert len(read_state(store, "2026-03-10").active) == 1
+    assert "new" in read_state(store, "2026-03-21").active and "new" not in read_state(store, "2026-03-20").active
+    before = read_state(store, "2026-03-02").active["gateway-0"]
+    assert (before.importance, before.archived_by) == (1.0, None)
+
+
+def test_a_moment_goes_by_what_the_store_held(store: Store) -> None:
+    imported, ran = told(store)
+    assert set(read_state(store, imported.isoformat()).active) == {f"gateway-{n}" for n in range(5)}
+    assert len(read_state(store, ran.isoformat()).active) == 1
+    roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"))
+    assert len(read_state(store, ran.isoformat()).active) == 1, "a rollback does not rewrite the past"
+    assert len(read_state(store, "now").active) == 6
+
+
+def test_runs_nights_and_snapshots_are_states_too(store: Store) -> None:
+    told(store)
+    snapshot = create_snapshot(store, "here", datetime.now(UTC), 7)
+    assert len(read_state(store, f"before:run-{DAY}").active) == 5
+    assert len(read_state(store, f"before:night:{DAY}").active) == 5
+    assert len(read_state(store, f"night:{DAY}").active) == len(read_state(store, f"run-{DAY}").active) == 1
+    assert read_state(store, snapshot.name).active.keys() == read_state(store, "now").active.keys()
+    assert verify_snapshot(store, snapshot.name)
+
+
+@pytest.mark.parametrize(
+    ("when", "words"),
+    [
+        ("2019-01-01T00:00Z", "the store's history begins on"),
+        ("yesterday", "'yesterday' is no day, moment, night, run or snapshot"),
+        ("night:2026-07-01", "the night of 2026-07-01 has not been run"),
+        ("night:soon", "write it as night:YYYY-MM-DD"),
+    ],
+)
+def test_what_is_no_state_is_named(store: Store, when: str, words: str) -> None:
+    told(store)
+    with pytest.raises(InputError, match=words):
+        read_state(store, when)
+
+
+def test_the_past_can_be_searched(store: Store) -> None:
+    told(store)
+    hits = search_state(store, read_state(store, "2026-03-02"), Lexical(), "payment gateway key", None, 10, 0.5)
+    assert {hit.memory.id for hit in hits} == {f"gateway-{n}" for n in range(5)}
+    assert all(hit.memory.archived_at is None for hit in hits)
+    fill(store, lesson(1, topic="printer"), project="other")
+    with pytest.raises(InputError, match="name one project with --project: other, p"):
+        search_state(store, read_state(store, "now"), Lexical(), "gateway", None, 10, 0.5)
+
+
+def test_a_history_tells_who_did_what_when_and_why(store: Store) -> None:
+    told(store)
+    roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"))
+    with store.reading() as tx:
+        events = history_of(tx, "gateway-3")
+        with pytest.raises(InputError, match="no memory 'gone'"):
+            history_of(tx, "gone")
+    assert [(e.table, e.action, e.actor) for e in events] == [
+        ("memories", "insert", "import"),
+        ("memories", "update", "night"),
+        ("lineage", "insert", "night"),
+        ("memories", "update", "memory-pipeline rollback"),
+        ("lineage", "delete", "memory-pipeline rollback"),
+    ]
+    archived = events[1]
+    assert archived.run_id == f"run-{DAY}" and archived.before and archived.after
+    assert (archived.before["importance"], archived.after["importance"]) == (1.0, 0.5)
+    assert [e.sequence for e in events] == sorted(e.sequence for e in events)
+
+
+def test_a_difference_shows_what_came_went_and_changed(store: Store) -> None:
+    told(store)
+    with store.writing("agent") as tx:
+        tx.execute("update memories set pinned = true where id = 'new'")
+    night = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
+    assert len(night.added) == 1 and {m.id for m, _ in night.gone} == {f"gateway-{n}" for n in range(5)}
+    assert all(why == f"archived into {night.added[0].id}" for _, why in night.gone)
+    assert night.tokens_after < night.tokens_before
+    since = diff_states(read_state(store, datetime.now(UTC).isoformat()), read_state(store, "now"))
+    assert not (since.added or since.gone or since.changed)
+    assert diff_text(night).count("\n- ") == 5 and "+ " in diff_text(night)
+
+
+def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None:
+    fill(store, [candidate("<script>alert(1)</script> & more", native_id="odd")])
+    empty = read_state(store, "2026-02-01")
+    page = diff_html(diff_states(empty, read_state(store, "now")))
+    assert "<script>" not in page and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
+
+
+def test_a_store_from_before_histories_begins_with_the_state_it_has(store: Store) -> None:
+    store.path.parent.mkdir(exist_ok=True)
+    with duckdb.connect(str(store.path)) as raw:
+        raw.execute("create table schema_migrations (number integer primary key, name text, applied_at timestamp)")
+        for number, name, sql in known_migrations():
+            if number < 5:
+                raw.execute(sql)
+                raw.execute("insert into schema_migrations values ($1, $2, now())", [number, name])
+        raw.execute(
+            "insert into memories by name select 'old' as id, 'p' as project_id, 'words' as content, 'other' as "
+            "memory_type, [] as categories, [] as tags, 1.0 as importance, 0 as abstraction_level, 2 as token_count, "
+            "'x' as content_hash, 'y' as shape_hash, timestamp '2026-01-01' as created_at, 'exact' as "
+            "created_at_quality, timestamp '2026-01-01' as effective_date, 'jsonl' as source_connector"
+        )
+    with store.reading() as tx:
+        assert read_memories(tx, ["old"])["old"].rolled_back_at is None
+        assert [event.action for event in history_of(tx, "old")] == ["insert", "baseline"]
+    assert set(read_state(store, datetime.now(UTC).isoformat()).active) == {"old"}
