@@ -87,7 +87,7 @@ class Store:
             except BaseException:
                 _roll_back(connection)
                 raise
-        reached("store.commit.after")
+            reached("store.commit.after")
 
     @contextmanager
     def quiescent(self) -> Iterator[None]:
@@ -153,7 +153,7 @@ def _explain(path: Path, error: duckdb.Error) -> str:
         return f"the disk is full: nothing was written to the store '{path}'; free some space and run again"
     if "permission denied" in low or "read-only file system" in low:
         return f"the store '{path}' cannot be written: permission denied; check the owner of the file and its directory"
-    if "not a valid duckdb" in low or "corrupt" in low or "checksum" in low:
+    if any(sign in low for sign in ("not a valid duckdb", "corrupt", "checksum", "could not read enough", "wal file")):
         return f"'{path}' is not a readable store ({text}); restore a snapshot with 'memory-pipeline snapshot restore'"
     if "newer" in low and "version" in low:
         return f"the store '{path}' was written by a newer DuckDB ({text}); install that version"

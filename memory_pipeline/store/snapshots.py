@@ -11,19 +11,22 @@ import json
 import os
 import re
 import shutil
+import time
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from memory_pipeline.errors import SnapshotError, StoreError
+from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.journal import store_hash
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
 _CHUNK = 1 << 20
+_LEFT_OVER_AFTER_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
         return known[-1]
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
+    _sweep(directory)
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
@@ -75,7 +79,9 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
     finally:
         partial.unlink(missing_ok=True)
-    for old in list_snapshots(store)[:-keep]:
+    # Should the clock have been set back, the one just taken is not the newest by name, and stays all the same.
+    others = [old for old in list_snapshots(store) if old.name != name]
+    for old in others[: max(0, len(others) - keep + 1)]:
         _file_of(store, old.name).unlink(missing_ok=True)
         (directory / f"{old.name}.json").unlink(missing_ok=True)
     return snapshot
@@ -127,17 +133,35 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     incoming = store.path.with_name(f".{store.path.name}.incoming")
     shutil.copyfile(source, incoming)
     try:
-        if store.path.exists():
-            with store.quiescent():
-                _keep_aside(store.path)
-                reached("restore.kept")
-                incoming.replace(store.path)
-        else:
-            incoming.replace(store.path)
+        try:
+            with store.quiescent() if store.path.exists() else nullcontext():
+                _put_in_place(incoming, store.path)
+        except StoreBusyError:
+            raise
+        except StoreError:  # too damaged to be opened, by anyone
+            _put_in_place(incoming, store.path)
     finally:
         incoming.unlink(missing_ok=True)
-    store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)
     return store.path
+
+
+def _put_in_place(incoming: Path, path: Path) -> None:
+    if path.exists():
+        _keep_aside(path)
+    log = path.with_name(f"{path.name}.wal")
+    if log.exists():
+        log.replace(log.with_name(f"{log.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z"))
+    reached("restore.kept")
+    incoming.replace(path)
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what killed processes left unfinished: partial files, and copies without a description."""
+    described = {path.stem for path in directory.glob("*.json")}
+    orphans = [path for path in directory.glob("*.duckdb") if path.stem not in described]
+    for leftover in [*directory.glob(".*.partial*"), *orphans]:
+        if time.time() - leftover.stat().st_mtime > _LEFT_OVER_AFTER_S:
+            leftover.unlink(missing_ok=True)
 
 
 def _keep_aside(path: Path) -> None:

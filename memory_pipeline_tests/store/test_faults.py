@@ -1,0 +1,165 @@
+"""Bad days of a disk: one clear error each, nothing lost, and the way out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.errors import StoreError
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    check_store,
+    create_snapshot,
+    list_snapshots,
+    restore_snapshot,
+    snapshot_directory,
+    store_hash,
+)
+from memory_pipeline_tests.build import candidate, fill, lesson, run
+
+HERE = Path(__file__).resolve().parents[2]
+AT = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def whole(store: Store) -> str:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        return store_hash(tx, with_log=True)
+
+
+def python(code: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, **environment},
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+ADD_ONE = (
+    "import sys; from pathlib import Path; from memory_pipeline.store import Store; "
+    "from memory_pipeline_tests.build import candidate, fill; "
+    "fill(Store(Path(sys.argv[1])), [candidate('written just before the crash', native_id='late')])"
+)
+
+
+def store_with_a_log_ahead(store: Store) -> Path:
+    """A store whose last commit stands in the write-ahead log alone: its writer was killed right after it."""
+    fill(store, lesson(4))
+    assert python(ADD_ONE, store.path, KILL_POINT="store.commit.after#2").returncode == -signal.SIGKILL
+    log = store.path.with_name(f"{store.path.name}.wal")
+    assert log.exists() and log.stat().st_size > 100
+    return log
+
+
+def test_a_commit_that_only_the_log_has_is_not_lost(store: Store) -> None:
+    store_with_a_log_ahead(store)
+    with Store(store.path).reading() as tx:
+        assert "late" in {memory.id for memory in all_memories(tx)}
+
+
+@pytest.mark.parametrize("cut", [1, 20, 200])
+def test_a_log_that_was_cut_off_costs_at_most_its_own_commit(store: Store, cut: int) -> None:
+    log = store_with_a_log_ahead(store)
+    log.write_bytes(log.read_bytes()[:-cut])
+    again = Store(store.path)
+    with again.reading() as tx:
+        kept = {memory.id for memory in all_memories(tx)}
+    assert kept - {"late"} == {f"gateway-{n}" for n in range(4)}
+    whole(again)
+    fill(again, [candidate("written after the crash", native_id="after")])
+    whole(Store(store.path))
+
+
+def test_a_log_of_garbage_is_named_with_the_way_out(store: Store) -> None:
+    fill(store, lesson(4))
+    before = whole(store)
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    log = store.path.with_name(f"{store.path.name}.wal")
+    log.write_bytes(b"this is no log" * 100)
+    try:
+        state = whole(Store(store.path))
+    except StoreError as error:
+        assert store.path.name in str(error) and "snapshot restore" in str(error)
+        log.unlink()
+        state = whole(Store(store.path))
+    assert state == before
+    restore_snapshot(Store(store.path), snapshot.name)
+    assert whole(Store(store.path)) == before
+
+
+def test_a_truncated_store_comes_back_from_its_snapshot(store: Store) -> None:
+    fill(store, lesson(4))
+    before = whole(store)
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    store.path.write_bytes(store.path.read_bytes()[:9000])
+    with pytest.raises(StoreError, match="snapshot restore"), Store(store.path).reading() as tx:
+        all_memories(tx)
+    restore_snapshot(Store(store.path), snapshot.name)
+    assert whole(Store(store.path)) == before
+    assert len(list(store.path.parent.glob("*.before-restore-*"))) == 1, "the damaged file is kept too"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_directory_that_cannot_be_written_is_one_sentence(store: Store) -> None:
+    fill(store, lesson(4))
+    for path in (store.path.parent, *store.path.parent.parents):
+        if path.owner() == "root" and str(path).startswith("/tmp/"):
+            path.chmod(0o755)
+    store.path.chmod(0o444)
+    store.path.parent.chmod(0o555)
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from memory_pipeline.store import Store\n"
+        "from memory_pipeline_tests.build import candidate, fill\n"
+        "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "try:\n"
+        "    fill(Store(Path(sys.argv[1])), [candidate('x y z')])\n"
+        "except Exception as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    try:
+        done = python(code, store.path)
+    finally:
+        store.path.parent.chmod(0o755)
+        store.path.chmod(0o644)
+    assert done.stdout.startswith("StoreError") and "cannot be written: permission denied" in done.stdout, done
+    assert len(done.stdout.strip().splitlines()) == 1
+    assert whole(Store(store.path))
+
+
+def test_half_written_reports_and_snapshots_are_never_taken_for_whole_ones(store: Store) -> None:
+    fill(store, lesson(4))
+    directory = snapshot_directory(store)
+    directory.mkdir()
+    (directory / ".20260101T000000000000Z-night.partial").write_bytes(b"half")
+    (directory / "20260101T000000000000Z-night.duckdb").write_bytes(b"a copy nobody described")
+    (directory / "20260102T000000000000Z-night.json").write_text('{"name": "20260102T0000')
+    old = (datetime.now() - timedelta(hours=2)).timestamp()
+    for leftover in directory.iterdir():
+        os.utime(leftover, (old, old))
+    assert list_snapshots(store) == []
+    run(store, date(2026, 3, 3))
+    assert len(list_snapshots(store)) == 1
+    assert not list(directory.glob(".*.partial")) and not (directory / "20260101T000000000000Z-night.duckdb").exists()
+    assert not list((store.path.parent / "reports").glob(".*.partial"))
+
+
+def test_a_clock_that_was_set_back_does_not_drop_the_snapshot_just_taken(store: Store) -> None:
+    for hour in range(8):
+        fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])
+        create_snapshot(store, "manual", AT + timedelta(hours=hour), keep=7)
+    fill(store, [candidate("after the clock went back", native_id="back")])
+    taken = create_snapshot(store, "manual", AT + timedelta(hours=6, minutes=30), keep=7)
+    names = [snapshot.name for snapshot in list_snapshots(store)]
+    assert taken.name in names and len(names) == 7
