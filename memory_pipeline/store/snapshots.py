@@ -23,6 +23,7 @@ from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.journal import store_hash
+from memory_pipeline.store.lease import lease_holder
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
 _CHUNK = 1 << 20
@@ -113,25 +114,24 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
     return snapshot
 
 
-def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
+def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expiry_s: float = 60.0) -> Path:
     """Put a verified snapshot in the store's place, or at `to`; return where.
 
     The store that was there is kept beside it as `NAME.before-restore-TIME`. Refused, with the holder's name, while
-    another process has the store open; refused when `to` exists.
+    another process has the store open or a night runs on it; refused when `to` exists. The lease of the
+    night that took the snapshot does not come back with it.
     """
     verify_snapshot(store, name)
-    source = _file_of(store, name)
     reached("restore.verified")
     if to is not None:
         if to.exists():
             raise SnapshotError(f"'{to}' exists; name a file that does not")
         to.parent.mkdir(parents=True, exist_ok=True)
-        partial = to.with_name(f".{to.name}.partial")
-        shutil.copyfile(source, partial)
+        partial = _copy_without_lease(store, name, to.with_name(f".{to.name}.partial"))
         partial.replace(to)
         return to
-    incoming = store.path.with_name(f".{store.path.name}.incoming")
-    shutil.copyfile(source, incoming)
+    _refuse_while_a_night_runs(store, lease_expiry_s)
+    incoming = _copy_without_lease(store, name, store.path.with_name(f".{store.path.name}.incoming"))
     try:
         try:
             with store.quiescent() if store.path.exists() else nullcontext():
@@ -143,6 +143,25 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     finally:
         incoming.unlink(missing_ok=True)
     return store.path
+
+
+def _copy_without_lease(store: Store, name: str, target: Path) -> Path:
+    shutil.copyfile(_file_of(store, name), target)
+    with Store(target).writing("restore") as tx:
+        tx.execute("delete from lease")
+    return target
+
+
+def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
+    try:
+        with store.reading() as tx:
+            holder = lease_holder(tx, lease_expiry_s)
+    except StoreBusyError:
+        raise
+    except StoreError:  # there is none, or it is too damaged to be read
+        return
+    if holder:
+        raise StoreBusyError(f"a night is running on '{store.path}': {holder}; restore when it has ended")
 
 
 def _put_in_place(incoming: Path, path: Path) -> None:

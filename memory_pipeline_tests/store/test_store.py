@@ -17,9 +17,11 @@ from memory_pipeline.store import (
     create_snapshot,
     insert_memories,
     list_snapshots,
+    release_lease,
     restore_snapshot,
     snapshot_directory,
     store_hash,
+    take_lease,
     verify_snapshot,
 )
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run
@@ -198,6 +200,17 @@ def test_restoring_over_a_store_that_is_open_elsewhere_is_refused(store: Store) 
             restore_snapshot(Store(store.path, 0.3), snapshot.name)
     finally:
         process.communicate()
+
+
+def test_restoring_while_a_night_runs_is_refused_and_no_lease_comes_back(store: Store) -> None:
+    fill(store, lesson(4))
+    take_lease(store, "run-a", "nightly", 60)
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    with pytest.raises(StoreBusyError, match=r"a night is running on .*: nightly on .* restore when it has ended"):
+        restore_snapshot(store, snapshot.name)
+    release_lease(store, "run-a")
+    restore_snapshot(store, snapshot.name)
+    take_lease(Store(store.path), "run-b", "nightly", 60)
 
 
 def test_an_unknown_snapshot_says_so(store: Store) -> None:

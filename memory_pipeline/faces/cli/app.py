@@ -268,8 +268,8 @@ def snapshot_restore(
     """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore-TIME."""
     from memory_pipeline.store import restore_snapshot
 
-    _, opened = open_store(store)
-    where = restore_snapshot(opened, name, to.resolve() if to else None)
+    settings, opened = open_store(store)
+    where = restore_snapshot(opened, name, to.resolve() if to else None, settings.lease_expiry_s)
     emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
 
 
