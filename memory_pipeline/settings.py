@@ -47,13 +47,6 @@ class Settings(BaseModel):
     store_busy_timeout_s: float = _setting(
         "store.busy_timeout_s", 30.0, "How long to wait for a store that another process holds.", ge=0, le=600
     )
-    store_memory_limit_mb: int = _setting(
-        "store.memory_limit_mb",
-        256,
-        "What the store may keep in memory before it uses a temporary file beside it.",
-        ge=64,
-        le=1_000_000,
-    )
     store_snapshots_kept: int = _setting(
         "store.snapshots_kept", 7, "Snapshots kept; the oldest go first.", ge=1, le=365
     )

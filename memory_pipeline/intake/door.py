@@ -39,6 +39,7 @@ from memory_pipeline.wording.normalise import clean_text, content_hash, embeddin
 
 Progress = Callable[[str, int, int], None]
 _BATCH = 500
+_MEMORY_LIMIT_MB = 192
 _EXCERPT = 160
 _SHOWN = 100
 _COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined")
@@ -135,10 +136,11 @@ def import_memories(
     stream = iter(reading)
     with store.writing(actor):
         pass  # an import of nothing still leaves a store that nights can run on
-    while batch := list(islice(stream, _BATCH)):
-        _write_batch(store, batch, summary, occurrences, project, embedder, now, mask, actor)
-        progress("import", summary.read, 0)
-    _embed_what_is_missing(store, embedder, summary, progress, actor)
+    with store.small_steps(_MEMORY_LIMIT_MB):
+        while batch := list(islice(stream, _BATCH)):
+            _write_batch(store, batch, summary, occurrences, project, embedder, now, mask, actor)
+            progress("import", summary.read, 0)
+        _embed_what_is_missing(store, embedder, summary, progress, actor)
     return summary
 
 

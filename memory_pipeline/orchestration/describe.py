@@ -15,7 +15,9 @@ from dagster import (
     TableSchema,
 )
 
+from memory_pipeline.night.context import Night
 from memory_pipeline.night.pages import plain
+from memory_pipeline.recall import diff_states, diff_text, read_state
 from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
 
 _PREVIEW = 8
@@ -199,6 +201,14 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
         "tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
         "preview": table(rows, "Nothing was archived."),
     }
+
+
+def difference_of(night: Night) -> MetadataValue:
+    """What the run changed in the active memory, the first of each kind."""
+    run_id = night.options.run_id
+    before, after = read_state(night.store, f"before:{run_id}"), read_state(night.store, run_id)
+    text = diff_text(diff_states(before, after), most=_PREVIEW)
+    return MetadataValue.md("\n".join(f"    {line}" for line in text.splitlines()))
 
 
 def report_metadata(report: dict[str, Any], markdown: str, path: str) -> dict[str, Any]:

@@ -29,20 +29,17 @@ _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 class Store:
     """The one home of what an agent knows. Cheap to make: nothing is opened until it is used."""
 
-    def __init__(self, path: str | Path, busy_timeout_s: float = 30.0, memory_limit_mb: int = 256) -> None:
-        """`busy_timeout_s`: how long to wait for another process that has the file open.
-
-        `memory_limit_mb`: what DuckDB keeps in memory before it writes to a temporary file beside the store.
-        """
+    def __init__(self, path: str | Path, busy_timeout_s: float = 30.0) -> None:
+        """`busy_timeout_s`: how long to wait for another process that has the file open."""
         self.path = Path(path)
         self._busy_timeout_s = busy_timeout_s
-        self._config: dict[str, str | bool | int | float | list[str]] = {"memory_limit": f"{memory_limit_mb}MB"}
+        self._memory_limit_mb: int | None = None
         self._migrated = False
 
     @classmethod
     def of(cls, settings: Settings) -> Store:
         """The store that the settings name."""
-        return cls(settings.store_path, settings.store_busy_timeout_s, settings.store_memory_limit_mb)
+        return cls(settings.store_path, settings.store_busy_timeout_s)
 
     def exists(self) -> bool:
         """Whether the file is there."""
@@ -90,6 +87,18 @@ class Store:
             reached("store.commit.after")
 
     @contextmanager
+    def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
+        """Bound what DuckDB caches, for a caller that writes much in many small transactions.
+
+        Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
+        """
+        self._memory_limit_mb = memory_limit_mb
+        try:
+            yield
+        finally:
+            self._memory_limit_mb = None
+
+    @contextmanager
     def quiescent(self) -> Iterator[None]:
         """Hold the file alone with nothing pending in its write-ahead log, so that it can be copied."""
         with self._connected(read_only=False) as connection:
@@ -109,6 +118,8 @@ class Store:
     def _connected(self, *, read_only: bool) -> Iterator[Transaction]:
         connection = self._open(read_only=read_only)
         try:
+            if self._memory_limit_mb is not None:
+                connection.execute(f"set memory_limit = '{self._memory_limit_mb}MB'")
             yield connection
         except duckdb.Error as error:
             raise StoreError(_explain(self.path, error)) from error
@@ -120,10 +131,10 @@ class Store:
         pause = 0.01
         while True:
             try:
-                return duckdb.connect(str(self.path), read_only=read_only, config=self._config)
+                return duckdb.connect(str(self.path), read_only=read_only)
             except duckdb.ConnectionException:
                 # This process already has the file open for writing: share that instance.
-                return duckdb.connect(str(self.path), config=self._config)
+                return duckdb.connect(str(self.path))
             except duckdb.Error as error:
                 held = _HOLDER.search(str(error))
                 if not held:

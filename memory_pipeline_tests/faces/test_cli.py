@@ -48,6 +48,34 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
+def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, workspace: Path) -> None:
+    assert cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path).returncode == 0
+    run_id = json.loads(cli("night", DAY, "--json", home=tmp_path).stdout)["run_id"]
+    assert "1 came, 5 went" in cli("diff", f"before:{run_id}", run_id, "--html", "d.html", home=tmp_path).stdout
+    assert "<li" in (tmp_path / "d.html").read_text()
+    assert cli("as-of", "2026-03-02", home=tmp_path).stdout.startswith("5 memories at the end of 2026-03-02")
+    found = json.loads(cli("as-of", f"before:{run_id}", "search", "gateway key", "--json", home=tmp_path).stdout)
+    assert len(found["results"]) == 5 and not any(hit["archived"] for hit in found["results"])
+    assert "Exported 5" in cli("as-of", "2026-03-02", "export", "jsonl", "then.jsonl", home=tmp_path).stdout
+
+    source = found["results"][0]["id"]
+    dry = cli("rollback", "--run-id", run_id, "--dry-run", home=tmp_path)
+    assert "5 memories would be restored" in dry.stdout and "1 memories would be retired" in dry.stdout
+    assert "5 memories restored" in cli("rollback", "--run-id", run_id, home=tmp_path).stdout
+    lines = cli("history", source, home=tmp_path).stdout.splitlines()
+    assert len(lines) == 5 and "importance 1.0 -> 0.5" in lines[1] and "memory-pipeline rollback" in lines[3]
+    assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
+
+    manual = {"MEMORY_PIPELINE_COMPRESSION_REVIEW": "manual"}
+    night = cli("night", DAY, home=tmp_path, **manual)
+    assert night.returncode == 0 and last(night) == "COMPRESSION SKIPPED: 1 proposals await review"
+    (waiting,) = json.loads(cli("proposals", "list", "--json", home=tmp_path).stdout)
+    assert len(waiting["members"]) == 5 and "=> " in cli("proposals", "show", waiting["id"][:8], home=tmp_path).stdout
+    assert "approved" in cli("proposals", "approve", "--all", home=tmp_path, **manual).stdout
+    assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND: 1 active, 5 archived")
+    assert "approved already" in cli("proposals", "reject", waiting["id"], home=tmp_path).stdout
+
+
 def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspace: Path) -> None:
     done = cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
     assert done.returncode == 0 and "5 imported" in done.stdout

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.store import Store, list_snapshots, restore_snapshot
+from memory_pipeline.store import Store, all_memories, list_snapshots, restore_snapshot
+from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.laws.crashes import night, prepare, spawn, state_of
 
 HERE = Path(__file__).resolve().parents[2]
@@ -136,3 +137,21 @@ def test_a_restore_that_is_killed_leaves_a_store_under_its_name(
     restore_snapshot(Store(path), snapshot.name)
     night(str(path))
     assert state_of(Store(path)) == expected
+
+
+def test_importers_write_beside_a_running_night_without_losing_a_row(
+    undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path
+) -> None:
+    before, _, _ = undisturbed
+    path = copy_of(before, tmp_path / "s")
+    process, written = spawn(path), []
+    while process.is_alive() and len(written) < 200:
+        written.append(f"agent-{len(written)}")
+        fill(Store(path), [candidate(f"an agent writes note {len(written)}", native_id=written[-1])])
+    process.join(60)
+    assert process.exitcode == 0 and written
+    with Store(path).reading() as tx:
+        memories = {memory.id: memory for memory in all_memories(tx)}
+    assert all(memories[memory_id].archived_at is None for memory_id in written)
+    assert sum(memory.archived_at is not None for memory in memories.values()) >= 15
+    state_of(Store(path))

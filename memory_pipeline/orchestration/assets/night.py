@@ -237,7 +237,10 @@ def reports(
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
         value=report,
-        metadata=describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
+        metadata={
+            **describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
+            "diff": describe.difference_of(tonight),
+        },
         check_results=check_report(report),
     )
 
