@@ -28,7 +28,7 @@ def test_every_command_that_the_docs_name_exists() -> None:
     command = typer.main.get_command(app)
     known = set(command.commands)  # type: ignore[attr-defined]
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    named = {word for page in pages for word in re.findall(r"memory-pipeline ([a-z]+)", page.read_text())}
+    named = {word for page in pages for word in re.findall(r"memory-pipeline ([a-z-]+)", page.read_text())}
     assert named and named <= known
 
 
@@ -43,6 +43,13 @@ def test_every_report_field_is_documented(store) -> None:  # type: ignore[no-unt
 
     report = run(store, date(2026, 3, 3), settings_for(store))
     assert set(report) == set(REPORT_FIELDS)
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    named = set(re.findall(r"`(test_\w+|Test\w+)`", (ROOT / "docs" / "what-can-go-wrong.md").read_text()))
+    tests = "\n".join(path.read_text() for path in (ROOT / "memory_pipeline_tests").rglob("test_*.py"))
+    assert len(named) > 30
+    assert not {name for name in named if not re.search(rf"(def|class) {name}\b", tests)}
 
 
 def test_links_between_the_pages_lead_somewhere() -> None:
