@@ -101,7 +101,8 @@ def as_text(result: dict[str, Any], most: int = 20) -> str:
     lines = [f"Rollback of {result['scope']}" + (" (dry run)" if result["dry_run"] else "")]
     for name, verb in (("restored", f"{would}restored"), ("retired", f"{would}retired")):
         rows = result[name]
-        lines.append(f"{len(rows)} memories {verb}:" if rows else f"No memory {verb}.")
+        count = "1 memory" if len(rows) == 1 else f"{len(rows)} memories"
+        lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row['id']}  {' '.join(row['content'].split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     if result["dependents"]:

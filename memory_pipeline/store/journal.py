@@ -176,7 +176,7 @@ def store_facts(tx: Transaction) -> dict[str, int]:
     row = tx.execute(
         "select count(*) filter (where archived_at is null), "
         "count(*) filter (where archived_at is not null and rolled_back_at is null), "
-        "count(*) filter (where compressed_from is not null), "
+        "count(*) filter (where compressed_from is not null and rolled_back_at is null), "
         "coalesce(sum(token_count) filter (where archived_at is null), 0), "
         "(select count(*) from conflicts where resolution is null), (select count(*) from quarantine) from memories"
     ).fetchone()

@@ -60,7 +60,7 @@ def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, works
 
     source = found["results"][0]["id"]
     dry = cli("rollback", "--run-id", run_id, "--dry-run", home=tmp_path)
-    assert "5 memories would be restored" in dry.stdout and "1 memories would be retired" in dry.stdout
+    assert "5 memories would be restored" in dry.stdout and "1 memory would be retired" in dry.stdout
     assert "5 memories restored" in cli("rollback", "--run-id", run_id, home=tmp_path).stdout
     lines = cli("history", source, home=tmp_path).stdout.splitlines()
     assert len(lines) == 5 and "importance 1.0 -> 0.5" in lines[1] and "memory-pipeline rollback" in lines[3]

@@ -19,6 +19,7 @@ from memory_pipeline.store import (
     read_memories,
     release_lease,
     settled_fingerprints,
+    store_facts,
     store_hash,
     take_lease,
 )
@@ -73,6 +74,7 @@ def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> No
         retired = read_memories(tx, [made])[made]
         assert retired.rolled_back_at is not None and retired.content
         assert made not in {memory.id for memory in all_memories(tx)}
+        assert (store_facts(tx)["abstractions"], store_facts(tx)["archived"]) == (0, 0)
         assert settled_fingerprints(tx, datetime(2026, 3, 9, tzinfo=UTC), 7) == {}
         assert len(log_of_run(tx, f"run-{DAY}")) == 2
         assert [event.action for event in history_of(tx, "gateway-0") if event.table == "memories"] == [

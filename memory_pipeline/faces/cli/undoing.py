@@ -67,6 +67,19 @@ def history(
     emit([asdict(event) for event in events], as_json=json_, text="\n".join(_event_text(asdict(e)) for e in events))
 
 
+_WORDS = {
+    ("memories", "insert"): "came into the store:",
+    ("memories", "baseline"): "was there when histories began:",
+    ("memories", "update"): "changed:",
+    ("lineage", "insert"): "became a source:",
+    ("lineage", "delete"): "is no source any more:",
+    ("conflicts", "insert"): "found a contradiction:",
+    ("conflicts", "update"): "settled a contradiction:",
+    ("compression_log", "insert"): "decided:",
+    ("compression_log", "update"): "decided anew:",
+}
+
+
 def _event_text(event: dict[str, Any]) -> str:
     before, after = event["before"] or {}, event["after"] or {}
     changed = [
@@ -75,7 +88,8 @@ def _event_text(event: dict[str, Any]) -> str:
         if event["before"] and before.get(name) != after.get(name)
     ]
     run = f" in run {event['run_id']}" if event["run_id"] else ""
-    what = f"{event['action']} {event['table']} {event['row_id']}"
+    what = _WORDS.get((event["table"], event["action"]), f"{event['action']} in {event['table']}:")
+    what = f"{what} {event['row_id']}"
     return f"{event['happened_at']:%Y-%m-%d %H:%M:%S}  {event['actor']}{run}: {what}" + (
         f" ({'; '.join(changed)})" if changed else ""
     )
