@@ -203,8 +203,10 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
     }
 
 
-def difference_of(night: Night) -> MetadataValue:
+def difference_of(night: Night, report: dict[str, Any]) -> MetadataValue:
     """What the run changed in the active memory, the first of each kind."""
+    if not report["memories_archived"]:
+        return MetadataValue.md("Nothing changed in the active memory.")
     run_id = night.options.run_id
     before, after = read_state(night.store, f"before:{run_id}"), read_state(night.store, run_id)
     text = diff_text(diff_states(before, after), most=_PREVIEW)

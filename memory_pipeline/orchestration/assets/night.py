@@ -239,7 +239,7 @@ def reports(
         value=report,
         metadata={
             **describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
-            "diff": describe.difference_of(tonight),
+            "diff": describe.difference_of(tonight, report),
         },
         check_results=check_report(report),
     )
