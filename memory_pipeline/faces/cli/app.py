@@ -308,4 +308,4 @@ def ui(
     settings = settings_of(store)
     emit({"url": f"http://{host}:{port}"}, as_json=json_, text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)")
     sys.stdout.flush()
-    raise typer.Exit(start_ui(settings, host, port))
+    start_ui(settings, host, port)

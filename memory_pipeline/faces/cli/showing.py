@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
@@ -150,8 +149,8 @@ def _command() -> str:
     return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
 
 
-def start_ui(settings: Settings, host: str, port: int) -> int:
-    """`dagster dev` on the store's own instance; returns its exit code."""
+def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
+    """Become `dagster dev` on the store's own instance, so that whoever ends this process ends Dagster."""
     home = prepare_dagster_home(Path(settings.store_path))
     environment = {
         **os.environ,
@@ -160,7 +159,5 @@ def start_ui(settings: Settings, host: str, port: int) -> int:
         "PYTHONWARNINGS": "ignore",
     }
     command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
-    try:
-        return subprocess.call(command, env=environment, cwd=project_home())
-    except KeyboardInterrupt:
-        return 0
+    os.chdir(project_home())
+    os.execve(command[0], command, environment)
