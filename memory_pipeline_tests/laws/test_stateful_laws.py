@@ -141,8 +141,7 @@ class AnyOrder(RuleBasedStateMachine):
         restore_snapshot(self.store, snapshot.name)
         with self.store.reading() as tx:
             assert store_hash(tx, with_log=True) == snapshot.store_hash
-            present = {memory.id for memory in all_memories(tx, include_rolled_back=True)}
-        self.seen = {memory_id: kept for memory_id, kept in self.seen.items() if memory_id in present}
+        self.seen = {}  # another history: an abstraction of both carries its own night's time in each
         self.something_else_happened()
 
     @invariant()
@@ -156,7 +155,7 @@ class AnyOrder(RuleBasedStateMachine):
         if hasattr(self, "store"):
             with self.store.reading() as tx:
                 now = {memory.id: mutable_free(memory) for memory in all_memories(tx, include_rolled_back=True)}
-            assert all(now.get(memory_id) == kept for memory_id, kept in self.seen.items())
+            assert [memory_id for memory_id, kept in self.seen.items() if now.get(memory_id) != kept] == []
             self.seen = now
 
     @invariant()
@@ -187,12 +186,10 @@ class BrokenDistiller:
         return self._real.draft(*arguments)
 
 
-class TestAnyOrder(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
-    """Runs in the default suite, with few examples; the slow one looks longer."""
-
-    settings = settings(
-        max_examples=6,
-        stateful_step_count=10,
+def _deterministic(examples: int, steps: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=True,
@@ -200,14 +197,14 @@ class TestAnyOrder(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
     )
 
 
+class TestAnyOrder(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
+    """Runs in the default suite, with few examples; the slow one looks longer."""
+
+    settings = _deterministic(examples=6, steps=10)
+
+
 @pytest.mark.slow
 class TestAnyOrderAtLength(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
     """The same model with more and longer histories."""
 
-    settings = settings(
-        max_examples=25,
-        stateful_step_count=20,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    settings = _deterministic(examples=25, steps=20)
