@@ -37,5 +37,9 @@ class SnapshotError(StoreError):
     """A snapshot is missing, damaged, or cannot be restored here."""
 
 
+class DistillerError(MemoryPipelineError):
+    """The language model cannot be used: its key, its name, its price or its server."""
+
+
 class StrategyError(MemoryPipelineError):
     """A distiller or strategy that was named does not exist or cannot work."""

@@ -163,7 +163,9 @@ class Cluster:
 class Distillation:
     """What a distiller made of one cluster, already judged.
 
-    `outcome` is `accepted`, `refused` (with a `reason`) or `failed` (an error, tried again next night).
+    `outcome` is `accepted`, `refused` (with a `reason`), `deferred` (no money or time was left tonight) or
+    `failed` (an error); the last two are tried again next night. `contradictions` are pairs of members that
+    the model found to disagree, `causal` the four fields of an atom when the cluster says what led to what.
     `content` is the abstraction with its attached facts; `facts_found`, `facts_kept` and
     `facts_attached` are the preservation figures. Ratios and token counts are measured, never a
     model's word.
@@ -195,6 +197,8 @@ class Distillation:
     pattern_type: str | None = None
     confidence: float = 0.0
     is_causal: bool = False
+    causal: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +260,100 @@ class LogRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What a model answered to one prompt, word for word; the prompt's hash finds it again."""
+
+    prompt_hash: str
+    model: str
+    prompt_version: str
+    answer: str
+    stop_reason: str | None
+    answered_at: datetime
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One question to a model and its bill.
+
+    `mode`: `live`, `batch`, or `cache` (an earlier answer was used, at no cost). `outcome`: `answered`,
+    `failed` (the server said no: nothing is billed) or `unknown` (the connection broke: billed at what was
+    reserved, since the server may have charged it).
+    """
+
+    id: str
+    run_id: str
+    prompt_hash: str
+    model: str
+    mode: str
+    outcome: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    latency_ms: int
+    masked_secrets: int
+    masked_personal: int
+    error: str | None
+    called_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBatch:
+    """A Message Batch: `sending` (its id at the server is not known yet), `sent`, `collected` or `lost`."""
+
+    id: str
+    batch_id: str | None
+    server: str
+    model: str
+    status: str
+    prompt_hashes: tuple[str, ...]
+    run_id: str
+    created_at: datetime
+    settled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Causal:
+    """What led to what: doing `action` to `subject` has `outcome`, with `consequences` further on."""
+
+    subject: str
+    action: str
+    outcome: str
+    consequences: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A causal finding that may rest on many memories.
+
+    `confidence`: 0.7 when a night creates it, 0.1 more with each further memory, 1.0 when somebody states it
+    (`stated_by`). `source_ids`: the abstractions or memories it rests on.
+    """
+
+    id: str
+    project_id: str
+    causal: Causal
+    confidence: float
+    source_ids: tuple[str, ...]
+    created_at: datetime
+    strengthened_at: datetime | None = None
+    retracted_at: datetime | None = None
+    stated_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtomDecision:
+    """What became of one abstraction's causal finding: `created`, `strengthened`, `skipped` or `not_causal`."""
+
+    memory_id: str
+    project_id: str
+    status: str
+    atom_id: str | None
+    reason: str | None
+    causal: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NightError:
     """Something that went wrong with one cluster, and did not stop the others."""
 
@@ -263,6 +361,12 @@ class NightError:
     stage: Stage
     error: str
     timestamp: datetime
+
+
+#: Reasons for which a cluster is put off and not decided: the next night takes it up.
+COST_CAP, TIME_LIMIT = "cost cap", "time limit"
+BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"
+DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER)
 
 
 def fingerprint_of(member_ids: tuple[str, ...] | list[str]) -> str:

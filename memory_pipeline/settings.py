@@ -25,6 +25,7 @@ from memory_pipeline.errors import SettingError
 CONFIG_FILE = "memory_pipeline.toml"
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(s|m|h|d)\s*$")
+_PRICE = re.compile(r"^[^=\s]+=\d+(?:\.\d+)?/\d+(?:\.\d+)?$")
 
 
 def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = False, **limits: Any) -> Any:
@@ -109,7 +110,7 @@ class Settings(BaseModel):
     rate_limit_per_min: int = _setting(
         "compression.rate_limit_per_min",
         10,
-        "Model calls a minute. Not used by this version.",
+        "Model calls in any minute.",
         "COMPRESSION_RATE_LIMIT_PER_MIN",
         ge=1,
         le=10_000,
@@ -218,12 +219,75 @@ class Settings(BaseModel):
         "consolidation.timeout", 600, "Seconds a job may take. Not used by this version.", ge=60, le=3600
     )
 
-    distiller: str = _setting("distillation.distiller", "extractive", "Name of the distiller.")
-    cost_cap_usd: float = _setting(
-        "distillation.cost_cap_usd", 0.25, "Hard cap per run in USD. Not used by this version.", ge=0
+    distiller: Literal["auto", "extractive", "claude"] = _setting(
+        "distillation.distiller", "auto", "`extractive`, `claude`, or `auto`: Claude when there is a key for it."
     )
-    anthropic_api_key: str = _setting(
-        "distillation.api_key", "", "Key for Claude. Not used by this version.", "ANTHROPIC_API_KEY", secret=True
+    anthropic_api_key: str = _setting("distillation.api_key", "", "Key for Claude.", "ANTHROPIC_API_KEY", secret=True)
+    model: str = _setting("distillation.model", "claude-haiku-5-5", "Model that distils when a model does.")
+    base_url: str = _setting(
+        "distillation.base_url",
+        "https://api.anthropic.com",
+        "Server of the model; any that speaks the Messages API.",
+        "ANTHROPIC_BASE_URL",
+    )
+    calling: Literal["live", "batch"] = _setting(
+        "distillation.calling",
+        "live",
+        "`live`: one call a cluster; `batch`: one Message Batch a night, at half the price.",
+    )
+    cost_cap_usd: float = _setting(
+        "distillation.cost_cap_usd", 0.25, "What a run may spend, in USD, at most; 0 calls no model.", ge=0
+    )
+    prices: tuple[str, ...] = _setting(
+        "distillation.prices",
+        (),
+        "Prices beside the built-in ones, as `MODEL=IN/OUT` in USD per million tokens: `my-model=0.10/0.50`.",
+    )
+    rate_burst: int = _setting(
+        "distillation.burst", 10, "Model calls in a row before the rate limit holds.", ge=1, le=1000
+    )
+    rate_spacing_s: float = _setting("distillation.spacing_s", 0.1, "Seconds between two model calls.", ge=0, le=60)
+    concurrency: int = _setting("distillation.concurrency", 4, "Model calls under way at one time.", ge=1, le=64)
+    call_attempts: int = _setting("distillation.attempts", 5, "How often one call is tried.", ge=1, le=20)
+    call_timeout_s: float = _setting("distillation.timeout_s", 120.0, "Seconds that one call may take.", gt=0, le=3600)
+    call_longest_wait_s: float = _setting(
+        "distillation.longest_wait_s", 120.0, "Longest wait that a busy server may ask for.", ge=0, le=3600
+    )
+    distillation_time_limit_s: float = _setting(
+        "distillation.time_limit_s",
+        7200.0,
+        "Seconds that a night calls models or waits for a batch; what is left waits for the next night.",
+        gt=0,
+        le=86_400,
+    )
+    batch_poll_s: float = _setting(
+        "distillation.batch_poll_s", 30.0, "Seconds between two looks at a batch.", gt=0, le=3600
+    )
+    answer_cache: bool = _setting("distillation.cache", True, "Use the answers that are kept, instead of asking again.")
+    max_prompt_tokens: int = _setting(
+        "distillation.max_prompt_tokens",
+        60_000,
+        "Largest cluster, in tokens, that is sent to a model.",
+        ge=1000,
+        le=900_000,
+    )
+    mask_personal: bool = _setting(
+        "distillation.mask_personal", True, "Mask addresses and phone numbers before they are sent; secrets always are."
+    )
+    strategies: tuple[str, ...] = _setting(
+        "distillation.strategies",
+        (),
+        "Strategies that are tried first: `trading`, `causal`, or your own as `package.module:Class`.",
+    )
+    atom_similarity: float = _setting(
+        "atoms.similarity", 0.85, "Cosine from which two atoms speak of one subject, and of one action.", ge=0.5, le=1.0
+    )
+    chain_similarity: float = _setting(
+        "atoms.chain_similarity",
+        0.6,
+        "Cosine from which an outcome leads on to another atom's subject and action.",
+        ge=0.3,
+        le=1.0,
     )
 
     first_partition: str = _setting(
@@ -250,6 +314,14 @@ class Settings(BaseModel):
         except (KeyError, ValueError, OSError) as error:
             raise ValueError(f"no time zone is called {name!r}; use a name like Europe/Lisbon") from error
         return name
+
+    @field_validator("prices")
+    @classmethod
+    def _are_prices(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if not _PRICE.match(value):
+                raise ValueError(f"{value!r} is no price; write it as MODEL=IN/OUT, like my-model=0.10/0.50")
+        return values
 
     @field_validator("first_partition")
     @classmethod

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
 from memory_pipeline.intake.door import entry_id
-from memory_pipeline.intake.redaction import redact
+from memory_pipeline.wording.redaction import redact
 
 SEED = 20260215
 FIRST_DAY, LAST_DAY = date(2026, 2, 15), date(2026, 3, 31)

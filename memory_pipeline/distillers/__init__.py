@@ -1,15 +1,24 @@
 """How a cluster becomes one memory: models that propose a draft, and the judge that accepts or refuses it."""
 
 from memory_pipeline.distillers.choose import choose_distiller
-from memory_pipeline.distillers.draft import DistillationModel, Draft, Member
-from memory_pipeline.distillers.judge import failed, judge, mean_similarities
+from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.hostile import find_attempt
+from memory_pipeline.distillers.judge import judge, mean_similarities, undistilled
+from memory_pipeline.distillers.session import AnswerBook, Session
+from memory_pipeline.distillers.support import unsupported
 
 __all__ = [
+    "AnswerBook",
+    "Declined",
     "DistillationModel",
     "Draft",
     "Member",
+    "Session",
+    "Task",
     "choose_distiller",
-    "failed",
+    "find_attempt",
     "judge",
     "mean_similarities",
+    "undistilled",
+    "unsupported",
 ]

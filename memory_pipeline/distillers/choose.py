@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from memory_pipeline.distillers.draft import DistillationModel
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.errors import StrategyError
 from memory_pipeline.settings import Settings
-
-DISTILLERS = {"extractive": Extractive}
 
 
 def choose_distiller(settings: Settings) -> DistillationModel:
-    """The distiller that the setting names. Raises StrategyError for a name that does not exist."""
-    try:
-        return DISTILLERS[settings.distiller]()
-    except KeyError:
-        raise StrategyError(
-            f"distillation.distiller is '{settings.distiller}'; use one of: {', '.join(sorted(DISTILLERS))}"
-        ) from None
+    """The distiller that the setting names; with `auto`, Claude when there is a key for it.
+
+    Raises DistillerError or StrategyError when Claude is wanted and its settings do not do.
+    """
+    wants_claude = settings.distiller == "claude" or (settings.distiller == "auto" and settings.anthropic_api_key)
+    if not wants_claude:
+        return Extractive()
+    from memory_pipeline.distillers.claude import Claude
+
+    return Claude(settings)

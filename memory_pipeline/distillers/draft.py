@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.records import Cluster, Memory
+from memory_pipeline.distillers.session import Session
+from memory_pipeline.records import Causal, Cluster, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,30 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """One cluster to distil. `similarities`: float64 (n, n) cosines between the members, in their order, which
+    is by effective date and id."""
+
+    cluster: Cluster
+    members: tuple[Member, ...]
+    similarities: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed abstraction: its statements as one text, and facts attached below it word for word."""
+    """A proposed abstraction: its statements as one text, and facts attached below it word for word.
+
+    `contradictions` are pairs of member ids that disagree, `causal` what leads to what. `prompt_version`
+    changes whenever the same cluster could give another draft; it is part of the abstraction's id.
+    """
 
     text: str
+    prompt_version: str
     attached: tuple[str, ...] = ()
     pattern_type: str | None = None
     confidence: float = 0.0
-    is_causal: bool = False
+    causal: Causal | None = None
+    contradictions: tuple[tuple[str, str], ...] = ()
 
     @property
     def content(self) -> str:
@@ -36,12 +53,20 @@ class Draft:
         return f"{self.text}\n{DETAILS_LABEL} {'; '.join(self.attached)}" if self.attached else self.text
 
 
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No draft, and why. `again`: tonight it could not be had; the next night tries once more."""
+
+    reason: str
+    again: bool = False
+
+
 #: Opens the line of attached facts.
 DETAILS_LABEL = "Details:"
 
 
 class DistillationModel(Protocol):
-    """Anything that can turn a cluster into one memory."""
+    """Anything that can turn clusters into memories."""
 
     @property
     def name(self) -> str:
@@ -53,10 +78,10 @@ class DistillationModel(Protocol):
 
     @property
     def prompt_version(self) -> str:
-        """Changes whenever the same cluster could give another draft; part of the abstraction's id."""
+        """Stands on the record of a cluster that got no draft."""
 
-    def draft(self, cluster: Cluster, members: Sequence[Member], similarities: NDArray[np.float64]) -> Draft:
-        """Propose an abstraction. `similarities`: float64 (n, n) cosines between the members, in their order.
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """What is proposed for each task, in their order; an exception fails its own cluster alone.
 
-        Members come by effective date and id. Any exception fails this cluster alone.
+        Raises DistillerError when the model cannot be used at all; what came before stands.
         """

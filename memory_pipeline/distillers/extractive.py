@@ -8,19 +8,20 @@ figures in which they differ.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.distillers.draft import Draft, Member
-from memory_pipeline.records import Cluster
+from memory_pipeline.distillers.causality import shared_cause
+from memory_pipeline.distillers.draft import Declined, Draft, Member, Task
+from memory_pipeline.distillers.pieces import fragment_around, trim_piece
+from memory_pipeline.distillers.session import Session
 from memory_pipeline.wording.conflicts import find_conflict
-from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_facts
+from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise, shape_hash
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
@@ -34,12 +35,10 @@ SAME_STATEMENT_COSINE = 0.9
 CLAUSE_WORDS = 2
 #: between near-copies, which share this much of their words, a single one is enough.
 NEAR_COPY_SHARE = 0.5
-_FRAGMENT_WORDS = 12
 _BARE_FIGURES = 3
 _FIGURES = ("number", "date", "time")
 _AROUND_FIGURE = " ,;:.|()[]{}\"'*"
 _PATTERN_OF_TYPE = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
-_CLAUSE_EDGE = re.compile(r"\s*(?:[;—–()\[\]]|,\s|\s-\s|:\s|\.\s)\s*")
 
 
 @dataclass(slots=True)
@@ -69,8 +68,18 @@ class Extractive:
     method = "heuristic"
     prompt_version = "extractive-2"
 
-    def draft(self, cluster: Cluster, members: Sequence[Member], similarities: NDArray[np.float64]) -> Draft:
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """A draft a task, one after the other."""
+        for task in tasks:
+            session.keep_alive()
+            try:
+                yield task, self.draft(task)
+            except Exception as error:  # one cluster failing leaves the others
+                yield task, error
+
+    def draft(self, task: Task) -> Draft:
         """The best wording of every distinct statement, with the facts that it lacks attached."""
+        members, similarities = task.members, task.similarities
         statements = _statements_of(members)
         centrality = [member.centrality for member in members]
         groups = _group(statements, centrality, similarities)
@@ -84,9 +93,11 @@ class Extractive:
         attached = _missing_pieces(text, chosen, groups)
         return Draft(
             text=text,
+            prompt_version=self.prompt_version,
             attached=tuple(attached),
             pattern_type=_pattern_type(members),
-            confidence=round(min(1.0, cluster.avg_similarity), 4),
+            confidence=round(min(1.0, task.cluster.avg_similarity), 4),
+            causal=shared_cause([member.memory.content for member in members], centrality),
         )
 
 
@@ -166,7 +177,7 @@ def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -
     pieces: dict[str, str] = {}
 
     def attach(piece: str) -> None:
-        piece = _trim(piece)
+        piece = trim_piece(piece)
         if piece:
             pieces.setdefault(normalise(piece), piece)
             have_facts.update(fact_keys(piece))
@@ -190,24 +201,10 @@ def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -
             for fact in find_facts(statement.text):
                 if fact.key not in have_facts:
                     bare = says_nothing_new and fact.kind in _FIGURES
-                    attach(fact.text if bare else _fragment(statement.text, fact))
+                    attach(fact.text if bare else fragment_around(statement.text, fact))
                 if fact.key not in have_facts:
                     attach(statement.text)
     return list(pieces.values())
-
-
-def _trim(piece: str) -> str:
-    """A piece without the punctuation at its ends, and without a bracket that has lost its partner."""
-    piece = piece.strip(" ,;:.|-–—\n\t\"'")
-    for opening, closing in ("()", "[]", "{}"):
-        if piece.count(opening) != piece.count(closing):
-            piece = piece.strip(opening + closing)
-            piece = (
-                piece
-                if piece.count(opening) == piece.count(closing)
-                else piece.replace(opening, "").replace(closing, "")
-            )
-    return piece.strip(" ,;:.|-–—")
 
 
 def _figures_in(text: str) -> list[str]:
@@ -258,26 +255,6 @@ def _whole_facts(words: list[str], start: int, end: int) -> str:
         if fact_keys(clause) <= facts:
             return clause
     return ""
-
-
-def _fragment(statement: str, fact: Fact) -> str:
-    """The clause of a statement that holds a fact, cut to a few words around it when it is long."""
-    position = statement.find(fact.text)
-    if position < 0:
-        return statement
-    start, end = 0, len(statement)
-    for edge in _CLAUSE_EDGE.finditer(statement):
-        if edge.end() <= position:
-            start = edge.end()
-        elif edge.start() >= position + len(fact.text):
-            end = edge.start()
-            break
-    clause = statement[start:end]
-    if len(clause.split()) <= _FRAGMENT_WORDS:
-        return clause
-    before = statement[start:position].split()[-3:]
-    after = statement[position + len(fact.text) : end].split()[:3]
-    return " ".join([*before, fact.text, *after])
 
 
 def _pattern_type(members: Sequence[Member]) -> str | None:

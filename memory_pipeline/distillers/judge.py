@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.distillers.draft import DistillationModel, Draft, Member
+from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Task
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.records import Cluster, Distillation
 from memory_pipeline.settings import Settings
@@ -20,14 +21,14 @@ COMPRESSED_CATEGORY = "compressed"
 
 
 def judge(
-    cluster: Cluster,
-    members: Sequence[Member],
+    task: Task,
     draft: Draft,
     model: DistillationModel,
     settings: Settings,
     count_tokens: Callable[[str], int],
 ) -> Distillation:
     """The distillation with its measured figures, accepted or refused (requirement 5.3 and 5.4)."""
+    cluster, members = task.cluster, task.members
     sources = [member.memory.content for member in members]
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
@@ -55,7 +56,7 @@ def judge(
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
         method=model.method,
-        prompt_version=model.prompt_version,
+        prompt_version=draft.prompt_version,
         memory_type=min(memory_types, key=lambda kind: (-memory_types[kind], kind)),
         categories=(*cluster.top_categories, COMPRESSED_CATEGORY),
         importance=max(1.0, cluster.max_importance),
@@ -63,12 +64,18 @@ def judge(
         oldest_member_at=min(member.memory.effective_date for member in members),
         pattern_type=draft.pattern_type,
         confidence=draft.confidence,
-        is_causal=draft.is_causal,
+        is_causal=draft.causal is not None,
+        causal=astuple(draft.causal) if draft.causal else (),
+        contradictions=tuple(f"{a}\n{b}" for a, b in draft.contradictions),
     )
 
 
-def failed(cluster: Cluster, error: Exception, model: DistillationModel) -> Distillation:
-    """The record of a cluster whose distillation broke; the next night tries it again."""
+def undistilled(cluster: Cluster, why: Declined | Exception, model: DistillationModel) -> Distillation:
+    """The record of a cluster without a draft: refused, deferred to the next night, or failed with an error."""
+    if isinstance(why, Declined):
+        outcome, reason = ("deferred" if why.again else "refused"), why.reason
+    else:
+        outcome, reason = "failed", f"{type(why).__name__}: {why}"
     return Distillation(
         cluster_id=cluster.cluster_id,
         fingerprint=cluster.fingerprint,
@@ -78,8 +85,8 @@ def failed(cluster: Cluster, error: Exception, model: DistillationModel) -> Dist
         similarities=(),
         content="",
         attached=(),
-        outcome="failed",
-        reason=f"{type(error).__name__}: {error}"[:500],
+        outcome=outcome,
+        reason=reason[:500],
         tokens_before=cluster.total_tokens,
         tokens_after=0,
         compression_ratio=0.0,

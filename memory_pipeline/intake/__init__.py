@@ -3,7 +3,7 @@
 from memory_pipeline.intake.door import ImportSummary, import_memories
 from memory_pipeline.intake.exporting import EXPORT_FORMATS, export_memories, write_rows
 from memory_pipeline.intake.formats import IMPORT_FORMATS, read_format
-from memory_pipeline.intake.redaction import redact
+from memory_pipeline.wording.redaction import redact
 
 __all__ = [
     "EXPORT_FORMATS",

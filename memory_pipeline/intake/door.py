@@ -22,7 +22,6 @@ from memory_pipeline.embedding import Embedder, check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.intake.candidates import Candidate, Rejected, RowError
-from memory_pipeline.intake.redaction import redact
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import (
     Store,
@@ -36,6 +35,7 @@ from memory_pipeline.store import (
     missing_vectors,
 )
 from memory_pipeline.wording.normalise import clean_text, content_hash, embedding_text, shape_hash
+from memory_pipeline.wording.redaction import redact
 
 Progress = Callable[[str, int, int], None]
 _BATCH = 500

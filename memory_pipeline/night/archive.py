@@ -19,6 +19,8 @@ from memory_pipeline.night.review import propose_distillation
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     Archive,
+    Causal,
+    Conflict,
     Distillation,
     LineageLink,
     LogRow,
@@ -33,7 +35,9 @@ from memory_pipeline.store import (
     insert_log,
     insert_memories,
     insert_vectors,
+    note_candidate,
     read_memories,
+    record_conflicts,
     revive_memory,
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
@@ -114,6 +118,9 @@ def apply_distillation(
         )
         result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
         insert_log(tx, _log_row(night, result, distillation))
+        causal = Causal(*distillation.causal) if distillation.causal else None
+        note_candidate(tx, memory.id, memory.project_id, causal, night.options.run_id, night.as_of)
+        record_conflicts(tx, _contradictions(distillation), night.as_of)
         also(tx)
     return result
 
@@ -142,6 +149,18 @@ def _under_free_id(night: Night, memory: Memory) -> Memory:
             return candidate
         generation += 1
         candidate = replace(memory, id=derived_id("abstraction", memory.id, str(generation)))
+
+
+def _contradictions(distillation: Distillation) -> list[Conflict]:
+    """Members that the model found to disagree, for a person to look at; the abstraction quotes both."""
+    pairs = [tuple(sorted(pair.split("\n", 1))) for pair in distillation.contradictions]
+    similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
+    return [
+        Conflict(
+            distillation.project_id, a, b, "contradiction", "found in distillation", min(similarity[a], similarity[b])
+        )
+        for a, b in pairs
+    ]
 
 
 def make_abstraction(night: Night, distillation: Distillation) -> Memory:

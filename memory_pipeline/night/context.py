@@ -43,7 +43,8 @@ _PAGE = 256
 
 @dataclass(frozen=True, slots=True)
 class NightOptions:
-    """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster."""
+    """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster, and
+    `no_cache` asks the model again for what it has answered."""
 
     partition: date
     run_id: str
@@ -51,6 +52,7 @@ class NightOptions:
     threshold: float | None = None
     days: int | None = None
     cluster_id: str | None = None
+    no_cache: bool = False
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:

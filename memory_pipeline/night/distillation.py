@@ -2,36 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from memory_pipeline.distillers import Member, failed, judge, mean_similarities
+from memory_pipeline.distillers import (
+    AnswerBook,
+    Declined,
+    Draft,
+    Member,
+    Session,
+    Task,
+    find_attempt,
+    judge,
+    mean_similarities,
+    undistilled,
+)
+from memory_pipeline.errors import DistillerError
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation
 from memory_pipeline.store import read_memories
 
 
 def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distillation]:
-    """One distillation a cluster, in the clusters' order. An error fails its own cluster alone."""
+    """One distillation a cluster, in the clusters' order. An error fails its own cluster alone; a model that
+    cannot be used is one error, and fails every cluster that it had no answer for."""
     todo = [cluster for cluster in clusters if cluster.settled is None]
-    results = []
-    for done, cluster in enumerate(todo, start=1):
-        night.hold_lease()
+    session = session_of(night)
+    results: dict[str, Distillation] = {}
+    try:
+        for task, draft in night.distiller.drafts(_tasks(night, todo, results), session):
+            results[task.cluster.cluster_id] = _judged(night, task, draft)
+            night.progress("distillation", len(results), len(todo))
+    except DistillerError as error:
+        night.note_error("", "distill", error)
+        for cluster in todo:
+            results.setdefault(cluster.cluster_id, undistilled(cluster, error, night.distiller))
+    return [results[cluster.cluster_id] for cluster in todo]
+
+
+def session_of(night: Night) -> Session:
+    """What the night lends its distiller."""
+    return Session(
+        answers=answer_book(night),
+        preview=night.options.dry_run,
+        use_cache=night.settings.answer_cache and not night.options.no_cache,
+        keep_alive=night.hold_lease,
+        progress=night.progress,
+        log=night.log,
+    )
+
+
+def answer_book(night: Night) -> AnswerBook:
+    """The answers and calls of this run."""
+    return AnswerBook(night.store, night.options.run_id, night.holder, preview=night.options.dry_run)
+
+
+def _tasks(night: Night, clusters: Iterable[Cluster], results: dict[str, Distillation]) -> Iterator[Task]:
+    """The clusters with their members; one that no model should see is decided here."""
+    for cluster in clusters:
         try:
-            results.append(_distill(night, cluster))
+            task = _task(night, cluster)
+            attempt = find_attempt({member.memory.id: member.memory.content for member in task.members})
         except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-            night.log.exception("distilling cluster %s", cluster.cluster_id)
-            night.note_error(cluster.cluster_id, "distill", error)
-            results.append(failed(cluster, error, night.distiller))
-        night.progress("distillation", done, len(todo))
-    return results
+            results[cluster.cluster_id] = _failed(night, cluster, error)
+            continue
+        if attempt:
+            night.log.warning("cluster %s is left alone: %s", cluster.cluster_id, attempt)
+            declined = Declined(f"looks like an attempt to steer: {attempt}")
+            results[cluster.cluster_id] = undistilled(cluster, declined, night.distiller)
+        else:
+            yield task
 
 
-def _distill(night: Night, cluster: Cluster) -> Distillation:
+def _task(night: Night, cluster: Cluster) -> Task:
     with night.store.reading() as tx:
         memories = read_memories(tx, cluster.member_ids)
     ids, vectors = night.vectors_of(cluster.member_ids)
     order = sorted(range(len(ids)), key=lambda i: (memories[ids[i]].effective_date, ids[i]))
     similarities, means = mean_similarities(vectors[order])
-    members = [Member(memories[ids[i]], mean) for i, mean in zip(order, means, strict=True)]
-    draft = night.distiller.draft(cluster, members, similarities)
-    return judge(cluster, members, draft, night.distiller, night.settings, night.embedder.count_tokens)
+    members = tuple(Member(memories[ids[i]], mean) for i, mean in zip(order, means, strict=True))
+    return Task(cluster, members, similarities)
+
+
+def _judged(night: Night, task: Task, draft: Draft | Declined | Exception) -> Distillation:
+    if isinstance(draft, Declined):
+        return undistilled(task.cluster, draft, night.distiller)
+    try:
+        if isinstance(draft, Exception):
+            raise draft
+        return judge(task, draft, night.distiller, night.settings, night.embedder.count_tokens)
+    except Exception as error:  # one cluster failing leaves the others; it is logged and reported
+        return _failed(night, task.cluster, error)
+
+
+def _failed(night: Night, cluster: Cluster, error: Exception) -> Distillation:
+    night.log.error("distilling cluster %s", cluster.cluster_id, exc_info=error)
+    night.note_error(cluster.cluster_id, "distill", error)
+    return undistilled(cluster, error, night.distiller)

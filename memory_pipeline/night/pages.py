@@ -29,6 +29,9 @@ REPORT_FIELDS = {
     "abstractions_created": "New memories.",
     "atoms_created": "Causal atoms created.",
     "atoms_enriched": "Causal atoms strengthened.",
+    "atoms_skipped": "Causal findings that the sources do not bear out, or that lack a field.",
+    "atoms_not_causal": "Abstractions that say nothing of causes.",
+    "atoms": "The first twenty causal findings in words, with what became of each.",
     "active_memories": "Active memories as of the night, after it.",
     "tokens_before": "Tokens of the active memories before the night.",
     "tokens_after": "And after it.",
@@ -36,10 +39,16 @@ REPORT_FIELDS = {
     "avg_compression_ratio": "Original by abstraction tokens, on average.",
     "max_compression_ratio": "The highest.",
     "min_compression_ratio": "The lowest.",
-    "total_llm_calls": "Model calls.",
-    "total_llm_input_tokens": "Tokens sent.",
-    "total_llm_output_tokens": "Tokens received.",
-    "estimated_cost_usd": "What they cost.",
+    "total_llm_calls": "Model calls, every attempt counted.",
+    "total_llm_input_tokens": "Tokens sent, as the server counted them.",
+    "total_llm_output_tokens": "Tokens received, as the server counted them.",
+    "estimated_cost_usd": "What they cost: counted tokens by known prices; a broken call counts in full.",
+    "llm_calls_failed": "Calls without an answer.",
+    "llm_answers_reused": "Answers of earlier runs that were used again, at no cost.",
+    "llm_latency_ms": "Half of the answers took no longer; in a batch, the wait for it.",
+    "llm_models": "The models that were called.",
+    "masked_secrets": "Secrets masked in what was sent.",
+    "masked_personal": "Addresses and phone numbers masked in what was sent.",
     "facts_found": "Distinct facts in the sources of what was compressed.",
     "facts_kept": "Of these, kept in the abstraction's text.",
     "facts_attached": "And attached below it.",
@@ -75,7 +84,10 @@ _FIGURES = (
     ("Recall of what was archived", "recall_rate"),
     ("Conflicts kept apart", "conflicts_known"),
     ("Errors", None),
+    ("Atoms created", "atoms_created"),
+    ("Atoms strengthened", "atoms_enriched"),
     ("Model calls", "total_llm_calls"),
+    ("Answers reused", "llm_answers_reused"),
     ("Cost (USD)", "estimated_cost_usd"),
 )
 
@@ -108,6 +120,8 @@ def as_markdown(report: Report, examples: int = 20) -> str:
     ]
     if report["largest_clusters"]:
         lines += ["", "## Largest clusters", "", clusters_markdown(report["largest_clusters"][:examples])]
+    if report["atoms"]:
+        lines += ["", "## What leads to what", "", *(f"- {plain(line)}" for line in atom_lines(report))]
     if report["refusals"]:
         lines += ["", "## Left alone", ""]
         lines += [f"- {count} x {plain(reason)}" for reason, count in report["refusals"].items()]
@@ -118,6 +132,16 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         lines += ["", "## Errors", ""]
         lines += [f"- {e['stage']} {e['cluster_id']}: {plain(e['error'])}" for e in report["errors"]]
     return "\n".join(lines) + "\n"
+
+
+def atom_lines(report: Report) -> list[str]:
+    """The night's causal findings, a line each."""
+    return [
+        f"{atom['status']}: {atom['subject']}, {atom['action']} -> {atom['outcome']}"
+        + (f"; {atom['consequences']}" if atom["consequences"] else "")
+        + (f" ({atom['reason']})" if atom["reason"] else "")
+        for atom in report["atoms"]
+    ]
 
 
 def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
@@ -165,8 +189,10 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     )
     errors = "".join(f"<li>{escape(e['stage'])}: {escape(e['error'])}</li>" for e in report["errors"])
     refusals = "".join(f"<li>{n} × {escape(reason)}</li>" for reason, n in report["refusals"].items())
+    atoms = "".join(f"<li>{escape(line)}</li>" for line in atom_lines(report))
     sections = [
         ("Largest clusters", clusters),
+        ("What leads to what", f"<ul>{atoms}</ul>" if atoms else ""),
         ("Left alone", f"<ul>{refusals}</ul>" if refusals else ""),
         ("Conflicts kept apart", f"<ul>{conflicts}</ul>" if conflicts else ""),
         ("Errors", f"<ul>{errors}</ul>" if errors else ""),

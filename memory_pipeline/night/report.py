@@ -12,10 +12,20 @@ from typing import Any
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night import pages
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.notices import deliver_notice, make_notice
 from memory_pipeline.night.recall_check import check_recall
-from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory, Verdict
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Cluster,
+    Distillation,
+    DuplicateGroup,
+    EligibleMemory,
+    ModelCall,
+    Verdict,
+)
 from memory_pipeline.store import (
     active_totals,
     errors_of_run,
@@ -39,6 +49,7 @@ def report_night(
     clusters: Sequence[Cluster],
     distillations: Sequence[Distillation],
     archives: Sequence[Archive],
+    atoms: Sequence[AtomDecision],
     started_at: datetime,
 ) -> Report:
     """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
@@ -46,7 +57,7 @@ def report_night(
     archived = [memory_id for archive in archives for memory_id in archive.archived_ids]
     copies = [memory_id for group in duplicates if not group.proposed for memory_id in group.duplicate_ids]
     found, sampled = check_recall(night, archived + copies)
-    report = _count(night, duplicates, eligible, clusters, archives, started_at)
+    report = _count(night, duplicates, eligible, clusters, archives, atoms, started_at)
     report["recall_found"], report["recall_sampled"] = found, sampled
     report["recall_rate"] = round(found / sampled, 4) if sampled else None
     report["largest_clusters"] = _examples(night, clusters, distillations, archives)
@@ -76,7 +87,7 @@ def finish_report(night: Night, report: Report) -> None:
 def failed_night(night: Night, error: str, started_at: datetime) -> Report:
     """The report of a night that a fatal error ended: verdict FAIL, whatever was archived before it kept."""
     night.note_error("", "night", error)
-    report = _count(night, [], [], [], [], started_at)
+    report = _count(night, [], [], [], [], [], started_at)
     report["verdict"], report["verdict_reason"] = "FAIL", f"fatal error: {error}"[:500]
     report["recall_found"] = report["recall_sampled"] = 0
     report["recall_rate"], report["largest_clusters"] = None, []
@@ -119,6 +130,7 @@ def _count(
     eligible: Sequence[EligibleMemory],
     clusters: Sequence[Cluster],
     archives: Sequence[Archive],
+    atoms: Sequence[AtomDecision],
     started_at: datetime,
 ) -> Report:
     compressed = [archive for archive in archives if archive.status == "compressed"]
@@ -167,8 +179,11 @@ def _count(
         "proposals": proposed,
         "memories_archived": sum(len(archive.archived_ids) for archive in compressed) + len(copies),
         "abstractions_created": len(compressed),
-        "atoms_created": 0,
-        "atoms_enriched": 0,
+        "atoms_created": sum(decision.status == "created" for decision in atoms),
+        "atoms_enriched": sum(decision.status == "strengthened" for decision in atoms),
+        "atoms_skipped": sum(decision.status == "skipped" for decision in atoms),
+        "atoms_not_causal": sum(decision.status == "not_causal" for decision in atoms),
+        "atoms": [_atom_words(decision) for decision in atoms if decision.causal][:_EXAMPLES],
         "active_memories": active,
         "tokens_before": before,
         "tokens_after": after,
@@ -176,10 +191,7 @@ def _count(
         "avg_compression_ratio": round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         "max_compression_ratio": round(max(ratios, default=0.0), 2),
         "min_compression_ratio": round(min(ratios, default=0.0), 2),
-        "total_llm_calls": 0,
-        "total_llm_input_tokens": 0,
-        "total_llm_output_tokens": 0,
-        "estimated_cost_usd": 0.0,
+        **_bill(answer_book(night).calls()),
         "facts_found": facts_found,
         "facts_kept": facts_kept,
         "facts_attached": facts_attached,
@@ -210,8 +222,37 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
         if archive.status != "compressed" and archive.reason:
             kind = archive.reason.split(":")[0].split(" (")[0]
             kind = "compression ratio too low" if kind.startswith("compression ratio") else kind
+            kind = "confidence too low" if kind.startswith("confidence") else kind
             counts[kind] = counts.get(kind, 0) + 1
     return dict(sorted(counts.items()))
+
+
+def _bill(calls: Sequence[ModelCall]) -> Report:
+    """What the model was asked and what it cost, from the recorded calls; a kept answer is no call."""
+    sent = [call for call in calls if call.mode != "cache"]
+    latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
+    return {
+        "total_llm_calls": len(sent),
+        "total_llm_input_tokens": sum(call.input_tokens for call in sent),
+        "total_llm_output_tokens": sum(call.output_tokens for call in sent),
+        "estimated_cost_usd": round(sum(call.cost_usd for call in sent), 6),
+        "llm_calls_failed": sum(call.outcome != "answered" for call in sent),
+        "llm_answers_reused": sum(call.mode == "cache" for call in calls),
+        "llm_latency_ms": latencies[len(latencies) // 2] if latencies else None,
+        "llm_models": sorted({call.model for call in sent}),
+        "masked_secrets": sum(call.masked_secrets for call in sent),
+        "masked_personal": sum(call.masked_personal for call in sent),
+    }
+
+
+def _atom_words(decision: AtomDecision) -> dict[str, Any]:
+    names = ("subject", "action", "outcome", "consequences")
+    return {
+        "status": decision.status,
+        "reason": decision.reason,
+        "atom_id": decision.atom_id,
+        **dict(zip(names, decision.causal, strict=True)),
+    }
 
 
 def _examples(

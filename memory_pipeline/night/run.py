@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
@@ -35,7 +36,8 @@ def run_night(night: Night) -> Report:
         clusters = cluster_memories(night, eligible, edges)
         distillations = distill_clusters(night, clusters)
         archives = archive_distillations(night, distillations)
-        return report_night(night, duplicates, eligible, clusters, distillations, archives, started)
+        atoms = grow_atoms(night, distillations, archives)
+        return report_night(night, duplicates, eligible, clusters, distillations, archives, atoms, started)
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)

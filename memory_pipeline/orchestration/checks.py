@@ -10,8 +10,8 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import conflicts_inside, lossy_distillations, unsafe_members
-from memory_pipeline.records import Distillation
-from memory_pipeline.store import check_store
+from memory_pipeline.records import AtomDecision, Distillation
+from memory_pipeline.store import check_store, read_atoms
 
 RECALL_FLOOR = 0.95
 
@@ -43,6 +43,13 @@ ARCHIVE_CHECKS = [
         description="The store holds together: links, hashes of sources, vectors, log and audit trail.",
     )
 ]
+ATOM_CHECKS = [
+    AssetCheckSpec(
+        "atoms_supported",
+        asset="atoms",
+        description="Every finding that was used names an atom that stands and rests on it, and none broke.",
+    )
+]
 
 
 def check_distillations(night: Night, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
@@ -63,11 +70,27 @@ def check_archives(night: Night) -> list[AssetCheckResult]:
     return [_gate("store_sound", words, 1)]
 
 
-def _gate(name: str, failures: list[str], looked_at: int) -> AssetCheckResult:
+def check_atoms(night: Night, decisions: Sequence[AtomDecision]) -> list[AssetCheckResult]:
+    """Whether the night's atoms are what the store holds, read again from it."""
+    used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
+    failures = [error.error for error in night.errors if error.stage == "enrich"]
+    if used and not night.options.dry_run:
+        with night.store.reading() as tx:
+            standing = {atom.id: atom for atom in read_atoms(tx)}
+        for decision in used:
+            atom = standing.get(decision.atom_id or "")
+            if atom is None or decision.memory_id not in atom.source_ids or atom.project_id != decision.project_id:
+                failures.append(f"the atom of '{decision.memory_id}' does not rest on it")
+    return [_gate("atoms_supported", failures, len(used), AssetCheckSeverity.WARN)]
+
+
+def _gate(
+    name: str, failures: list[str], looked_at: int, severity: AssetCheckSeverity = AssetCheckSeverity.ERROR
+) -> AssetCheckResult:
     return AssetCheckResult(
         check_name=name,
         passed=not failures,
-        severity=AssetCheckSeverity.ERROR,
+        severity=severity,
         metadata={"looked_at": looked_at, "failures": len(failures), "first": "; ".join(failures[:5]) or "none"},
     )
 

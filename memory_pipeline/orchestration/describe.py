@@ -18,7 +18,7 @@ from dagster import (
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.pages import plain
 from memory_pipeline.recall import diff_states, diff_text, read_state
-from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import Archive, AtomDecision, Cluster, Distillation, DuplicateGroup, EligibleMemory
 
 _PREVIEW = 8
 
@@ -27,6 +27,10 @@ _PREVIEW = 8
 _MEANINGS = {
     "archived_ids": "Sources that were archived into the abstraction.",
     "abstraction_id": "The memory that was written.",
+    "atom_id": "The atom that the finding became or made surer.",
+    "causal": "Subject, action, outcome and consequences; empty when it says nothing of causes.",
+    "contradictions": "Pairs of members that the model found to disagree; the draft quotes both.",
+    "memory_id": "The abstraction that says it.",
     "attached": "Facts of single sources, added after the shared statement.",
     "avg_similarity": "Mean cosine over all pairs.",
     "cluster_id": "Derived from policy, project and members: the same cluster has the same id every night.",
@@ -48,7 +52,7 @@ _MEANINGS = {
     "member_ids": "The memories of the cluster.",
     "method": "Which distiller wrote it.",
     "min_similarity": "The lowest cosine of any pair; never under the threshold.",
-    "outcome": "accepted, refused (see reason) or failed (tried again next night).",
+    "outcome": "accepted, refused (see reason), or deferred or failed (tried again next night).",
     "policy": "Which rule made it.",
     "reason": "Why it was refused or failed.",
     "settled": "Why tonight leaves the cluster alone; empty for those that are distilled.",
@@ -172,6 +176,7 @@ def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, A
         "distillations": len(distillations),
         "accepted": len(accepted),
         "refused": sum(d.outcome == "refused" for d in distillations),
+        "deferred": sum(d.outcome == "deferred" for d in distillations),
         "failed": sum(d.outcome == "failed" for d in distillations),
         "facts_found": sum(d.facts_found for d in accepted),
         "facts_kept": sum(d.facts_kept for d in accepted),
@@ -203,6 +208,25 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
     }
 
 
+def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
+    """What became of the causal findings, and the first of them in words."""
+    findings = [decision for decision in decisions if decision.causal]
+    rows: list[dict[str, object]] = [
+        {
+            "subject": decision.causal[0],
+            "action": decision.causal[1],
+            "outcome": decision.causal[2],
+            "became": decision.status + (f" ({decision.reason})" if decision.reason else ""),
+        }
+        for decision in findings[:_PREVIEW]
+    ]
+    counts = {
+        status: sum(decision.status == status for decision in decisions)
+        for status in ("created", "strengthened", "skipped", "not_causal")
+    }
+    return {**counts, "preview": table(rows, "No causal findings tonight.")}
+
+
 def difference_of(night: Night, report: dict[str, Any]) -> MetadataValue:
     """What the run changed in the active memory, the first of each kind."""
     if not report["memories_archived"]:
@@ -228,6 +252,11 @@ def report_metadata(report: dict[str, Any], markdown: str, path: str) -> dict[st
         "tokens_after",
         "token_reduction_pct",
         "avg_compression_ratio",
+        "atoms_created",
+        "atoms_enriched",
+        "total_llm_calls",
+        "total_llm_input_tokens",
+        "total_llm_output_tokens",
         "estimated_cost_usd",
         "conflicts_known",
     )

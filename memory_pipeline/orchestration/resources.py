@@ -26,6 +26,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
     threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
     days: int | None = Field(default=None, description="Only memories of the last so many days.")
     cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
+    no_cache: bool = Field(default=False, description="Ask the model again for what it has answered.")
     holder: str = Field(default="dagster", description="Who holds the store's lease, as others are told.")
 
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
@@ -56,6 +57,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                     threshold=self.threshold,
                     days=self.days,
                     cluster_id=self.cluster_id,
+                    no_cache=self.no_cache,
                 ),
                 holder=self.holder,
                 progress=_Progress(logger),

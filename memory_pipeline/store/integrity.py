@@ -113,7 +113,8 @@ _RULES = (
         "join memories a on a.id = c.a join memories b on b.id = c.b "
         "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and "
         "b.archived_at is not null "
-        "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at)",
+        "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at) "
+        "and c.kind <> 'contradiction'",  # found while distilling: the abstraction quotes both sides
         "roll the run back that archived them",
     ),
     (
@@ -167,6 +168,46 @@ _DEEP_RULES = (
         "where g.status = 'compressed' and g.policy <> 'duplicate' and g.rolled_back_at is null "
         "and abs(g.compression_ratio - t.ratio) > 0.01",
         "the report of that run shows a wrong figure; the memories are whole",
+    ),
+    (
+        "atoms rest on memories that speak for them",
+        "select a.id, case when n.found < len(a.source_ids) then 'a source does not exist' "
+        "when n.retired > 0 then 'a source was rolled back' else 'no source, and nobody stated it' end from atoms a "
+        "join (select x.id, count(m.id) as found, count(m.rolled_back_at) as retired from "
+        "(select id, unnest(source_ids) as source from atoms union all select id, null from atoms) x "
+        "left join memories m on m.id = x.source group by x.id) n on n.id = a.id where a.retracted_at is null "
+        "and (n.found < len(a.source_ids) or n.retired > 0 or (len(a.source_ids) = 0 and a.stated_by is null))",
+        _RESTORE,
+    ),
+    (
+        "an atom is as sure as its findings make it",
+        "select a.id, 'confidence ' || a.confidence || ' with ' || n.findings || ' findings' from atoms a "
+        "join (select a.id, count(c.memory_id) as findings from atoms a left join atom_candidates c "
+        "on c.atom_id = a.id group by a.id) n on n.id = a.id where a.retracted_at is null "
+        "and abs(a.confidence - case when a.stated_by is not null then 1.0 "
+        "else least(1.0, 0.7 + 0.1 * (n.findings - 1)) end) > 1e-6",
+        _RESTORE,
+    ),
+    (
+        "every causal finding that was used names its atom",
+        "select c.memory_id, c.status || ' without an atom that stands' from atom_candidates c "
+        "left join atoms a on a.id = c.atom_id where c.status in ('created', 'strengthened') "
+        "and (a.id is null or a.retracted_at is not null)",
+        _RESTORE,
+    ),
+    (
+        "model calls have a cost that can be",
+        "select id, 'cost ' || cost_usd || ', tokens ' || input_tokens || ' and ' || output_tokens from model_calls "
+        "where not isfinite(cost_usd) or cost_usd < 0 or input_tokens < 0 or output_tokens < 0",
+        "the memories are whole; the bill of that run is wrong",
+    ),
+    (
+        "reports bill what the calls cost",
+        "select r.run_id, 'the report says ' || (r.report ->> 'estimated_cost_usd') || ' USD, its calls ' "
+        "|| round(coalesce(c.cost, 0), 6) from night_reports r left join (select run_id, sum(cost_usd) as cost "
+        "from model_calls where mode <> 'cache' group by 1) c on c.run_id = r.run_id "
+        "where abs((r.report ->> 'estimated_cost_usd')::double - coalesce(c.cost, 0)) > 1e-6",
+        "the memories are whole; the bill of that report is wrong",
     ),
     (
         "token counts are positive",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from memory_pipeline.records import LogRow, NightError
+from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import from_utc, to_utc
 
@@ -41,12 +41,13 @@ def insert_log(tx: Transaction, row: LogRow) -> None:
 def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dict[str, str]:
     """Fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
 
-    A `failed` row does not settle anything: the next night tries again.
+    A `failed` or deferred row does not settle anything: the next night tries again.
     """
     rows = tx.execute(
         "select cluster_fingerprint, max_by(status, created_at) from compression_log "
-        "where created_at <= $1 and created_at > $2 and status <> 'failed' and rolled_back_at is null group by 1",
-        [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days))],
+        "where created_at <= $1 and created_at > $2 and status <> 'failed' and rolled_back_at is null "
+        "and not list_contains($3::text[], coalesce(reason, '')) group by 1",
+        [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days)), list(DEFERRED_REASONS)],
     ).fetchall()
     return {str(row[0]): str(row[1]) for row in rows}
 

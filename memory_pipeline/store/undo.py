@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.store.atoms import withdraw_candidates
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
 
@@ -112,13 +113,13 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
         [list(plan.run_ids), now, actor],
     )
     tx.execute("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
-    for table in ("atoms", "playbook_entries"):
-        tx.execute(
-            f"update {table} set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
-            "retracted_at = case when len(list_filter(source_ids, lambda s: not list_contains($1::text[], s))) = 0 "
-            "then $2 else retracted_at end where list_has_any(source_ids, $1::text[])",
-            [retired, now],
-        )
+    withdraw_candidates(tx, retired, plan.run_ids, at)
+    tx.execute(
+        "update playbook_entries set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
+        "retracted_at = case when len(list_filter(source_ids, lambda s: not list_contains($1::text[], s))) = 0 "
+        "then $2 else retracted_at end where list_has_any(source_ids, $1::text[])",
+        [retired, now],
+    )
     tx.execute(
         "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
         [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],

@@ -8,34 +8,33 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from memory_pipeline.distillers import Draft, Member, choose_distiller, judge
+from memory_pipeline.demo import texts
+from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
+from memory_pipeline.distillers.causality import find_cause, shared_cause
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
-from memory_pipeline.errors import StrategyError
-from memory_pipeline.records import Cluster, Distillation, fingerprint_of
+from memory_pipeline.records import Causal, Cluster, Distillation, fingerprint_of
 from memory_pipeline.settings import Settings
 from memory_pipeline_tests.build import FIRST, memory
 
 
-def cluster_of(*contents: str) -> tuple[Cluster, list[Member]]:
+def task_of(*contents: str) -> Task:
     members = [Member(memory(f"member-{n}", text, FIRST + timedelta(days=n)), 0.9) for n, text in enumerate(contents)]
     ids = tuple(member.memory.id for member in members)
     cluster = Cluster(
         "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "deploy", ("deploy",),
         sum(m.memory.token_count for m in members), 1.0, FIRST, FIRST + timedelta(days=len(ids)),
     )  # fmt: skip
-    return cluster, members
+    return Task(cluster, tuple(members), np.full((len(members), len(members)), 0.9))
 
 
 def distil(*contents: str) -> Draft:
-    cluster, members = cluster_of(*contents)
-    return Extractive().draft(cluster, members, np.full((len(members), len(members)), 0.9))
+    return Extractive().draft(task_of(*contents))
 
 
 def judged(draft: Draft, *contents: str, **settings: object) -> Distillation:
-    cluster, members = cluster_of(*contents)
     rules = Settings().model_copy(update=settings)
-    return judge(cluster, members, draft, Extractive(), rules, lambda text: max(1, len(text) // 4))
+    return judge(task_of(*contents), draft, Extractive(), rules, lambda text: max(1, len(text) // 4))
 
 
 COPIES = (
@@ -119,6 +118,32 @@ def test_a_figure_that_no_source_has_is_an_invention() -> None:
     assert invented is not None and invented.text == "25 minutes"
 
 
-def test_an_unknown_distiller_names_the_ones_there_are() -> None:
-    with pytest.raises(StrategyError, match="extractive"):
-        choose_distiller(Settings().model_copy(update={"distiller": "oracle"}))
+def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
+    keyed = {"anthropic_api_key": "sk-test"}
+    assert choose_distiller(Settings()).name == "extractive"
+    assert choose_distiller(Settings().model_copy(update=keyed)).name == "claude"
+    assert choose_distiller(Settings().model_copy(update={**keyed, "distiller": "extractive"})).name == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("text", "causal"),
+    [
+        ("The deploy took long because the build cache was cold.", ("build cache", "was cold", "The deploy took long")),
+        ("Another cold build cache: because of that the deploy took long.",
+         ("Another cold build cache", "Another cold build cache", "the deploy took long")),
+        ("When the router overheated, the network went down.", ("router", "overheated", "the network went down")),
+        ("Raising the learning rate to 3e-4 made the loss diverge.",
+         ("learning rate", "Raising the learning rate to 3e-4", "the loss diverge")),
+        ("Nobody was home, so the parcel went back.", ("Nobody", "was home", "the parcel went back")),
+        ("The gateway listens on port 5432.", None),
+        ("Because.", None),
+    ],
+)  # fmt: skip
+def test_a_cause_is_read_off_the_words_that_say_so(text: str, causal: tuple[str, str, str] | None) -> None:
+    assert find_cause(text) == (Causal(*causal) if causal else None)
+
+
+def test_a_cluster_is_causal_when_most_of_its_members_say_so() -> None:
+    told = [episode for _, episodes in texts.CAUSAL for episode in [episodes]]
+    assert all(shared_cause(list(episodes), [0.9] * len(episodes)) for episodes in told)
+    assert shared_cause(["It broke because it rained.", "It broke.", "It broke again."], [0.9] * 3) is None

@@ -134,8 +134,8 @@ def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path
 
 def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
-    broken = cli("night", DAY, home=tmp_path, MEMORY_PIPELINE_DISTILLATION_DISTILLER="oracle")
-    assert broken.returncode == 1 and "use one of: extractive" in last(broken)
+    broken = cli("night", DAY, home=tmp_path, MEMORY_PIPELINE_EMBEDDING_MODEL="oracle")
+    assert broken.returncode == 1 and "oracle" in last(broken)
     assert last(broken).startswith("COMPRESSION BLOCKED: ")
     assert json.loads(cli("report", "--json", home=tmp_path).stdout)["verdict"] == "FAIL"
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.demo import texts
-from memory_pipeline.distillers import Member
+from memory_pipeline.distillers import Member, Task
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
 from memory_pipeline.records import Cluster, fingerprint_of
@@ -36,7 +36,8 @@ def test_no_fact_is_lost_or_invented(notes: list[list[str]]) -> None:
     cluster = Cluster(
         "c", fingerprint_of(ids), "distill", "p", ids, len(ids), 0.9, 0.85, "x", ("x",), 100, 1.0, FIRST, FIRST
     )
-    draft = Extractive().draft(cluster, members, np.full((len(ids), len(ids)), 0.85))
+    task = Task(cluster, tuple(members), np.full((len(ids), len(ids)), 0.85))
+    draft = Extractive().draft(task)
     assert check_preservation(contents, draft.text, draft.attached).lost == ()
     assert find_invention(contents, draft.content) is None
-    assert draft == Extractive().draft(cluster, members, np.full((len(ids), len(ids)), 0.85))
+    assert draft == Extractive().draft(task)

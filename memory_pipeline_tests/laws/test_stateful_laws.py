@@ -174,16 +174,14 @@ class BrokenDistiller:
     """Names itself like the real one, and fails at every second cluster."""
 
     def __init__(self, real: Any) -> None:
-        self._real, self._calls = real, 0
+        self._real = real
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
-    def draft(self, *arguments: Any) -> Any:
-        self._calls += 1
-        if self._calls % 2:
-            raise RuntimeError("the model is on strike")
-        return self._real.draft(*arguments)
+    def drafts(self, tasks: Any, session: Any) -> Any:
+        for number, (task, draft) in enumerate(self._real.drafts(tasks, session)):
+            yield task, draft if number % 2 else RuntimeError("the model is on strike")
 
 
 def _deterministic(examples: int, steps: int) -> settings:

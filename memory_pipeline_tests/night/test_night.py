@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.distillers import Draft, Task
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.night import archive as archive_step
-from memory_pipeline.night import distillation as distillation_step
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night, NightOptions
@@ -21,7 +22,7 @@ from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.report import closing_line, decide_verdict
 from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import Cluster, Distillation, Memory
+from memory_pipeline.records import Distillation, Memory
 from memory_pipeline.store import (
     Store,
     all_memories,
@@ -197,14 +198,14 @@ def test_an_early_night_run_late_does_not_see_later_decisions(store: Store) -> N
 
 def test_one_failing_cluster_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
-    work = distillation_step._distill
+    work = Extractive.draft
 
-    def failing(night: Night, cluster: Cluster) -> Distillation:
-        if any(i.startswith("printer") for i in cluster.member_ids):
+    def failing(self: Extractive, task: Task) -> Draft:
+        if any(i.startswith("printer") for i in task.cluster.member_ids):
             raise RuntimeError("the model fell over")
-        return work(night, cluster)
+        return work(self, task)
 
-    monkeypatch.setattr(distillation_step, "_distill", failing)
+    monkeypatch.setattr(Extractive, "draft", failing)
     report = run(store, DAY)
     assert report["verdict"] == "PARTIAL" and report["clusters_compressed"] == 1
     assert report["errors"][0]["stage"] == "distill" and "fell over" in report["errors"][0]["error"]

@@ -38,6 +38,7 @@ ASSETS = (
     "clusters",
     "distillations",
     "archives",
+    "atoms",
     "reports",
 )
 
@@ -64,7 +65,7 @@ def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **opti
     )
 
 
-def test_a_night_is_seven_assets_in_one_run_and_the_same_as_the_plain_function(
+def test_a_night_is_eight_assets_in_one_run_and_the_same_as_the_plain_function(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
     fill(store, lesson(5))
@@ -82,8 +83,8 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     fill(store, lesson(5))
     result = launch(instance)
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
-    expected = [*checks.DISTILLATION_CHECKS, *checks.ARCHIVE_CHECKS, *checks.REPORT_CHECKS]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 10
+    expected = [*checks.DISTILLATION_CHECKS, *checks.ARCHIVE_CHECKS, *checks.ATOM_CHECKS, *checks.REPORT_CHECKS]
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 11
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories"].value == 5

@@ -112,6 +112,7 @@ def night(
     threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
     days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
     cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Ask the model again for what it has answered.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log, and every cluster in full.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -123,7 +124,7 @@ def night(
 
     settings = settings_of(store)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
-    request = NightRequest(partition, dry_run, threshold, days, cluster_id, verbose)
+    request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
     with instance_of(settings) as instance:
         report = run_night_job(instance, settings, request, progress_printer())
     line = closing_line(report)

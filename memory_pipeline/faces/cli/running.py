@@ -34,6 +34,7 @@ class NightRequest:
     threshold: float | None = None
     days: int | None = None
     cluster_id: str | None = None
+    no_cache: bool = False
     verbose: bool = False
 
 
@@ -69,7 +70,9 @@ def run_night_job(
     NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     resources.listeners[:] = [progress]
     options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
-    config = {name: value for name, value in options.items() if value is not None}
+    config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if request.no_cache:
+        config["no_cache"] = True
     job = defs.resolve_job_def("night_preview" if request.dry_run else "night")
     started = datetime.now(UTC)
     level = "INFO" if request.verbose else "CRITICAL"

@@ -1,4 +1,4 @@
-"""The night as seven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
+"""The night as eight daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +15,7 @@ from dagster import (
 )
 
 from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import cluster_memories, conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
@@ -27,23 +28,25 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.orchestration import describe
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
+    ATOM_CHECKS,
     DISTILLATION_CHECKS,
     REPORT_CHECKS,
     check_archives,
+    check_atoms,
     check_distillations,
     check_report,
 )
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.policy import GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import Archive, AtomDecision, Cluster, Distillation, DuplicateGroup, EligibleMemory
 from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all seven share, and `extra`."""
+    """An asset of the night: what all eight share, and `extra`."""
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
         group_name=GROUP,
@@ -206,6 +209,35 @@ def archives(
 
 
 @_night_asset(
+    kinds={"duckdb", "python"},
+    check_specs=ATOM_CHECKS,
+    dagster_type=RECORDS,
+    metadata={
+        "dagster/column_schema": describe.schema_of(AtomDecision),
+        "dagster/column_lineage": describe.lineage_of_columns(
+            {"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]}
+        ),
+    },
+    description=(
+        "What the night's abstractions say about causes: subject, action, outcome. A finding that is known makes "
+        "its atom surer; a new one becomes an atom; one that the sources do not bear out is skipped. Written "
+        "apart from the archive, so that nothing here can stop a night."
+    ),
+)
+def atoms(
+    context: AssetExecutionContext,
+    night: NightResource,
+    distillations: list[Distillation],
+    archives: list[Archive],
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    tonight = _open(context, night)
+    decisions = grow_atoms(tonight, distillations, archives)
+    return MaterializeResult(
+        value=decisions, metadata=describe.atoms_metadata(decisions), check_results=check_atoms(tonight, decisions)
+    )
+
+
+@_night_asset(
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(dict, name="Report"),
@@ -223,6 +255,7 @@ def reports(
     clusters: list[Cluster],
     distillations: list[Distillation],
     archives: list[Archive],
+    atoms: list[AtomDecision],
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
     report = report_night(
@@ -232,6 +265,7 @@ def reports(
         clusters,
         distillations,
         archives,
+        atoms,
         night.started_at(context.run.run_id),
     )
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
@@ -252,5 +286,6 @@ NIGHT_ASSETS = [
     clusters,
     distillations,
     archives,
+    atoms,
     reports,
 ]

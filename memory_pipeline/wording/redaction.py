@@ -1,4 +1,5 @@
-"""Masking on the way in: secrets, e-mail addresses and phone numbers become `[REDACTED:kind]`.
+"""Masking on the way in, and before a text leaves the machine: secrets, e-mail addresses and phone numbers
+become `[REDACTED:kind]`.
 
 Only the source still has them, so a mask can be taken back there alone. Masking twice changes nothing.
 """
@@ -31,8 +32,8 @@ _PHONE = re.compile(
 )
 
 
-def redact(text: str) -> tuple[str, Counter[str]]:
-    """The text with secrets, addresses and phone numbers masked, and how many of each."""
+def redact(text: str, *, personal: bool = True) -> tuple[str, Counter[str]]:
+    """The text with secrets and, if `personal`, addresses and phone numbers masked, and how many of each."""
     counts: Counter[str] = Counter()
     for pattern in _SECRETS:
         text, number = pattern.subn("[REDACTED:secret]", text)
@@ -49,6 +50,8 @@ def redact(text: str) -> tuple[str, Counter[str]]:
         text = pattern.sub(keyed, text)
     text, number = _URL_PASSWORD.subn(r"\1[REDACTED:secret]\3", text)
     counts["secret"] += number
+    if not personal:
+        return text, +counts
     text, number = _EMAIL.subn("[REDACTED:email]", text)
     counts["email"] += number
     text, number = _PHONE.subn("[REDACTED:phone]", text)

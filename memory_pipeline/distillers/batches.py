@@ -1,0 +1,215 @@
+"""The night's questions as one Message Batch, at half the price.
+
+A batch is written down before it is sent and found again after a crash; its results are matched by
+custom id, which is the prompt's hash. A batch that is not done when the night's time is up is collected by
+the next night; what it holds is not asked twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
+from memory_pipeline.distillers.pricing import Ledger
+from memory_pipeline.distillers.prompts import VERSION
+from memory_pipeline.distillers.session import Session
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, ModelBatch
+from memory_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+
+#: A batch that the server made this long before we wrote down that we would send it is not ours.
+_CLOCKS_APART = timedelta(minutes=10)
+_HEARTBEAT_S = 2.0
+
+
+class BatchCalls:
+    """Asks questions in a batch, and collects the batches of earlier nights."""
+
+    def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
+        self._connection, self._settings = connection, settings
+        self._ledger, self._session = ledger, session
+        self._batches = connection.client.messages.batches
+        self._deadline = time.monotonic() + settings.distillation_time_limit_s
+
+    def collect_earlier(self, questions: Sequence[Question], *, wait: bool) -> Iterator[Reply]:
+        """Replies from batches that an earlier run sent; `deferred` for questions in one that still runs.
+
+        With `wait` they are waited for until the night's time is up.
+        """
+        for record in self._session.answers.batches():
+            found = self._find(record)
+            if found:
+                yield from self._collect(found, questions, wait=wait)
+
+    def ask(self, questions: Sequence[Question]) -> Iterator[Reply]:
+        """Send the questions as one batch, as far as the cap reaches, and wait for it.
+
+        Raises DistillerError when the server cannot be used.
+        """
+        fitting: list[Question] = []
+        for number, question in enumerate(questions):
+            if self._ledger.reserve(question.tokens_in, question.max_tokens, batch=True) is None:
+                yield from (Reply(rest, "failed", deferred=COST_CAP) for rest in questions[number:])
+                break
+            fitting.append(question)
+        if fitting:
+            yield from self._collect(self._send(fitting), fitting, wait=True)
+
+    def _send(self, questions: Sequence[Question]) -> ModelBatch:
+        import anthropic
+
+        record = self._session.answers.new_batch(self._connection.server, questions)
+        self._session.answers.note_batch(record)
+        reached("batch.announced")
+        requests: list[Any] = [
+            {"custom_id": question.prompt_hash, "params": self._connection.parameters(question)}
+            for question in questions
+        ]
+        for attempt in range(1, self._settings.call_attempts + 1):
+            try:
+                made = self._batches.create(requests=requests)
+                break
+            except anthropic.APIStatusError as error:
+                busy = error.status_code == 429 or error.status_code >= 500
+                pause = max(asked_wait(error), backoff(attempt))
+                last = attempt == self._settings.call_attempts or pause > self._settings.call_longest_wait_s
+                if last or not busy:
+                    self._lost(record)
+                    raise DistillerError(self._connection.explain(error)) from error
+                self._pause(pause)
+            except Exception as error:  # the server may have it all the same: the next night looks there
+                raise DistillerError(self._connection.explain(error)) from error
+        reached("batch.created")
+        record = replace(record, batch_id=made.id, status="sent")
+        self._session.answers.note_batch(record)
+        self._session.log.info("batch %s sent with %d questions", made.id, len(questions))
+        return record
+
+    def _find(self, record: ModelBatch) -> ModelBatch | None:
+        """A batch of an earlier run with its id at the server, or None when the server never got it."""
+        if record.server != self._connection.server:
+            return None
+        if record.batch_id:
+            return record
+        known = {other.batch_id for other in self._session.answers.batches()}
+        try:
+            for batch in self._batches.list(limit=100):  # newest first
+                if batch.created_at < record.created_at - _CLOCKS_APART:
+                    break
+                if batch.id not in known and _size(batch) == len(record.prompt_hashes) and self._is_ours(batch, record):
+                    self._session.log.info("batch %s was sent before the last run ended", batch.id)
+                    found = replace(record, batch_id=batch.id, status="sent")
+                    self._session.answers.note_batch(found)
+                    return found
+        except Exception as error:
+            raise DistillerError(self._connection.explain(error)) from error
+        self._lost(record)
+        return None
+
+    def _is_ours(self, batch: MessageBatch, record: ModelBatch) -> bool:
+        """Whether a batch holds our prompts. One that still runs shows no ids yet; its size and time must do,
+        and its results are matched by custom id in any case."""
+        if batch.processing_status != "ended":
+            return True
+        ids = {result.custom_id for result in self._batches.results(batch.id)}
+        return bool(ids & set(record.prompt_hashes))
+
+    def _collect(self, record: ModelBatch, questions: Sequence[Question], *, wait: bool) -> Iterator[Reply]:
+        """The replies of one batch; everything that it answered is kept, asked for tonight or not."""
+        import anthropic
+
+        assert record.batch_id is not None
+        mine = {question.prompt_hash: question for question in questions}
+        began = time.monotonic()
+        state = self._await_end(record, wait=wait)
+        if state != "ended":
+            if state == "running":
+                waiting = [mine[prompt] for prompt in record.prompt_hashes if prompt in mine]
+                yield from (Reply(question, "failed", deferred=BATCH_UNDER_WAY) for question in waiting)
+            return
+        latency_ms = int((time.monotonic() - began) * 1000)
+        try:
+            for response in self._batches.results(record.batch_id):
+                if response.custom_id not in record.prompt_hashes:
+                    continue
+                stranger = Question(response.custom_id, record.model, VERSION)
+                reply = self._read(record, response, mine.get(response.custom_id, stranger), latency_ms)
+                if response.custom_id in mine:
+                    yield reply
+        except anthropic.AnthropicError as error:
+            raise DistillerError(self._connection.explain(error)) from error
+        reached("batch.read")
+        self._session.answers.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
+
+    def _await_end(self, record: ModelBatch, *, wait: bool) -> str:
+        """`ended`, `running` when the time is up first, or `lost` when the server does not have it."""
+        import anthropic
+
+        assert record.batch_id is not None
+        trouble = 0
+        while True:
+            self._session.keep_alive()
+            try:
+                batch = self._batches.retrieve(record.batch_id)
+                trouble = 0
+                self._session.progress("batch", _size(batch) - batch.request_counts.processing, _size(batch))
+                if batch.processing_status == "ended":
+                    return "ended" if batch.results_url else self._lost(record)
+            except anthropic.NotFoundError:
+                return self._lost(record)
+            except anthropic.AnthropicError as error:
+                trouble += 1
+                passing = isinstance(
+                    error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
+                )
+                if not passing or trouble >= self._settings.call_attempts:
+                    raise DistillerError(self._connection.explain(error)) from error
+            left = self._deadline - time.monotonic()
+            if left <= 0 or not wait:
+                self._session.log.info("batch %s is not done; the next night collects it", record.batch_id)
+                return "running"
+            self._pause(min(self._settings.batch_poll_s, left))
+
+    def _lost(self, record: ModelBatch) -> str:
+        named = f"batch {record.batch_id}" if record.batch_id else "batch that was announced"
+        self._session.log.warning("the server has no %s; its questions are sent again", named)
+        self._session.answers.note_batch(replace(record, status="lost", settled_at=datetime.now(UTC)))
+        return "lost"
+
+    def _read(
+        self, record: ModelBatch, response: MessageBatchIndividualResponse, question: Question, latency_ms: int
+    ) -> Reply:
+        result = response.result
+        cost = 0.0
+        if result.type == "succeeded":
+            reply = read_message(question, result.message, latency_ms)
+            cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out, batch=True)
+        elif result.type == "errored":
+            said = f"{result.error.error.type}: {result.error.error.message}"[:300]
+            reply = Reply(question, "failed", error=said, latency_ms=latency_ms)
+        else:
+            reply = Reply(question, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
+        most = self._ledger.price.cost(question.tokens_in, question.max_tokens, batch=True)
+        self._ledger.settle(most if record.run_id == self._session.answers.run_id else 0.0, cost)
+        self._session.answers.record(reply, "batch", cost, "1", record.batch_id)
+        return reply
+
+    def _pause(self, seconds: float) -> None:
+        """Wait, and keep the lease meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _HEARTBEAT_S))
+            self._session.keep_alive()
+
+
+def _size(batch: MessageBatch) -> int:
+    counts = batch.request_counts
+    return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired

@@ -1,0 +1,86 @@
+"""What leads to what, read off the words that say so: `because`, `so`, `when ..., ...`, `caused`.
+
+Without a model this is all that can be had: explicit statements, in the sources' own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory_pipeline.records import Causal
+from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+
+#: So many members, and this share of them, must state a cause before a cluster counts as causal.
+_LEAST_MEMBERS, _LEAST_SHARE = 2, 0.5
+_LONGEST_CLAUSE = 200
+
+_FORMS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?P<cause>.+?)\s*[:;,]\s*(?:and\s+)?because\s+of\s+(?:that|this|it),?\s+(?P<effect>.+)$",
+        r"^(?P<cause>.+?),?\s+and\s+(?P<effect>.+?)\s+because\s+of\s+(?:that|this|it)$",
+        r"^(?P<effect>.+?),?\s+(?:because\s+of|due\s+to|owing\s+to|caused\s+by|as\s+a\s+result\s+of)\s+(?P<cause>.+)$",
+        r"^(?:because|since)\s+(?P<cause>[^,]+),\s+(?P<effect>.+)$",
+        r"^(?P<effect>.+?),?\s+because\s+(?P<cause>.+)$",
+        r"^(?P<cause>.+?)(?:,|;)?\s+(?:and\s+)?(?:so|therefore|hence|thus|consequently|as\s+a\s+result)(?:\s+that)?,?\s+(?P<effect>.+)$",
+        r"^(?P<cause>.+?),?\s+(?:which|that)\s+(?:caused|made|led\s+to|resulted\s+in|triggered|broke)\s+(?P<effect>.+)$",
+        r"^(?P<cause>.+?)\s+(?:causes?|caused|made|makes|leads?\s+to|led\s+to|results?\s+in|resulted\s+in|triggers?|triggered)"
+        r"\s+(?P<effect>.+)$",
+        r"^(?P<effect>.+?),\s+(?:the\s+)?(?:reason|cause)\s+(?:was|is|being)\s+(?P<cause>.+)$",
+        r"^(?P<effect>.+?)\s+after\s+(?P<cause>\w+ing\b.+)$",
+        r"^(?:when(?:ever)?|if|once|after)\s+(?P<cause>[^,]+),\s+(?P<effect>.+)$",
+        r"^(?P<cause>.+?),\s+(?:otherwise|or\s+else)\s+(?P<effect>.+)$",
+    )
+)  # fmt: skip
+_VERB = re.compile(
+    r"\b(?:was|were|is|are|went|goes|go|had|has|have|came|comes|began|begins|left|leaves|ran|runs|lost|loses|got|gets|"
+    r"became|becomes|fell|falls|rose|rises|does|did|do|can|cannot|could|will|would|must|should|keeps?|kept|stays?|jams?|"
+    r"fails?|breaks?|broke|stops?|\w{3,}ed|\w{3,}(?:izes|ises|ates))\b",
+    re.IGNORECASE,
+)
+_GERUND = re.compile(
+    r"^(?:\w+ing)\s+(?:(?:the|a|an|its|our)\s+)?(?P<object>[\w' -]+?)"
+    r"(?:\s+(?:to|from|with|in|on|at|by|for|of)\b|$)"
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|its|our|their|this|that|these|those|some|any)\s+", re.IGNORECASE)
+
+
+def shared_cause(contents: Sequence[str], centrality: Sequence[float]) -> Causal | None:
+    """The cause and effect that most of a cluster's members state, in the words of the most central of them."""
+    found = [(place, causal) for place, text in enumerate(contents) if (causal := find_cause(text))]
+    if len(found) < _LEAST_MEMBERS or len(found) < _LEAST_SHARE * len(contents):
+        return None
+    return min(found, key=lambda item: (-centrality[item[0]], item[0]))[1]
+
+
+def find_cause(text: str) -> Causal | None:
+    """The first statement of a text that says what leads to what, or None."""
+    for written in split_statements(text):
+        statement = strip_lead_in(written).strip().rstrip(".!")
+        for form in _FORMS:
+            match = form.match(statement)
+            if match:
+                cause, effect = _clause(match["cause"]), _clause(match["effect"])
+                if cause and effect:
+                    subject, action = _split(cause)
+                    return Causal(subject, action, effect)
+                break
+    return None
+
+
+def _clause(text: str) -> str:
+    flat = " ".join(text.split()).strip(" ,;:.")
+    return flat if len(flat.split()) >= 2 and len(flat) <= _LONGEST_CLAUSE else ""
+
+
+def _split(cause: str) -> tuple[str, str]:
+    """What a cause happens to, and what happens; the whole cause is the action where no verb divides it."""
+    gerund = _GERUND.match(cause)
+    if gerund:
+        return gerund["object"].strip(), cause
+    for verb in _VERB.finditer(cause):
+        subject = _ARTICLE.sub("", cause[: verb.start()]).strip(" ,")
+        if subject:
+            return subject, cause[verb.start() :]
+    return _ARTICLE.sub("", cause), cause

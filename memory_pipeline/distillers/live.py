@@ -1,0 +1,171 @@
+"""One call a question: paced, a few at a time, tried again when the server is busy, and never past the cap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TYPE_CHECKING
+
+from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
+from memory_pipeline.distillers.pacing import Pace
+from memory_pipeline.distillers.pricing import Ledger
+from memory_pipeline.distillers.session import Session
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.records import COST_CAP, TIME_LIMIT
+from memory_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from anthropic import APIStatusError
+
+#: Questions in a row that got no answer, whatever was tried, after which the rest is not asked tonight.
+_FRUITLESS_QUESTIONS = 3
+_HEARTBEAT_S = 2.0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    question: Question
+    attempt: int = 1
+    not_before: float = 0.0
+
+
+class LiveCalls:
+    """Asks questions over one connection. Workers do nothing but the call; all accounts are kept in one thread."""
+
+    def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
+        self._connection, self._settings = connection, settings
+        self._ledger, self._session = ledger, session
+        self._stop = Event()
+        self._pace = Pace(
+            settings.rate_limit_per_min, settings.rate_burst, settings.rate_spacing_s, sleep=self._stop.wait
+        )
+        self._fruitless = 0
+        self._hopeless: str | None = None
+
+    def ask(self, questions: Sequence[Question]) -> Iterator[Reply]:
+        """Replies as they come in. At the cap or the time limit the rest comes back `deferred`.
+
+        Raises DistillerError when no further call can succeed (key, model, server), after the replies that
+        were still under way.
+        """
+        waiting = [_Waiting(question) for question in questions]
+        flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
+        deadline = time.monotonic() + self._settings.distillation_time_limit_s
+        pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="distillation")
+        try:
+            while flying or (waiting and not self._hopeless):
+                late = time.monotonic() >= deadline
+                capped = False if late or self._hopeless else self._send(waiting, flying, pool)
+                if waiting and not flying and (late or capped):
+                    reason = TIME_LIMIT if late else COST_CAP
+                    yield from (Reply(item.question, "failed", deferred=reason) for item in waiting)
+                    return
+                self._rest(waiting, flying)
+                for future in [future for future in flying if future.done()]:
+                    item, reserved = flying.pop(future)
+                    reply = self._settle(future.result(), item, reserved)
+                    if reply.fatal:
+                        continue
+                    if reply.retry_after_s is None:
+                        yield reply
+                    else:
+                        item.attempt += 1
+                        item.not_before = time.monotonic() + reply.retry_after_s
+                        waiting.insert(0, item)
+            if self._hopeless:
+                raise DistillerError(self._hopeless)
+        finally:
+            self._stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _send(
+        self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]], pool: ThreadPoolExecutor
+    ) -> bool:
+        """Send what is due while there are workers; True when the next one does not fit under the cap."""
+        now = time.monotonic()
+        for item in [item for item in waiting if item.not_before <= now]:
+            if len(flying) >= self._settings.concurrency:
+                return False
+            reserved = self._ledger.reserve(item.question.tokens_in, item.question.max_tokens)
+            if reserved is None:
+                return True
+            waiting.remove(item)
+            flying[pool.submit(self._call, item.question)] = (item, reserved)
+        return False
+
+    def _rest(self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]]) -> None:
+        """Until a call ends, a retry is due, or the lease wants its heartbeat."""
+        self._session.keep_alive()
+        pause = _HEARTBEAT_S
+        if waiting:
+            pause = min(pause, max(0.01, min(item.not_before for item in waiting) - time.monotonic()))
+        if flying:
+            wait(flying, timeout=pause, return_when=FIRST_COMPLETED)
+        else:
+            time.sleep(pause)
+
+    def _call(self, question: Question) -> Reply:
+        """One attempt, in a worker."""
+        import anthropic
+
+        self._pace.wait_for_turn()
+        if self._stop.is_set():
+            return Reply(question, "failed", error="stopped")
+        began = time.monotonic()
+        try:
+            message = self._connection.client.messages.create(**self._connection.parameters(question))
+            return read_message(question, message, _since(began))
+        except anthropic.APIStatusError as error:
+            return self._status_reply(question, error, _since(began))
+        except anthropic.APIConnectionError as error:
+            # A connection that never came about cost nothing; one that broke may have been charged.
+            never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
+            outcome = "failed" if never else "unknown"
+            said = self._connection.explain(error)
+            return Reply(question, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
+        except Exception as error:  # an answer that the SDK cannot read: it may have been charged
+            said = f"unreadable answer: {type(error).__name__}: {error}"[:300]
+            return Reply(question, "unknown", error=said, latency_ms=_since(began), retry_after_s=0.0)
+
+    def _status_reply(self, question: Question, error: APIStatusError, latency_ms: int) -> Reply:
+        said = self._connection.explain(error)
+        reply = Reply(question, "failed", error=said, latency_ms=latency_ms)
+        if error.status_code in (408, 409, 429) or error.status_code >= 500:
+            return replace(reply, retry_after_s=asked_wait(error))
+        if error.status_code in (400, 413, 422):
+            return reply
+        return replace(reply, fatal=True)
+
+    def _settle(self, reply: Reply, item: _Waiting, reserved: float) -> Reply:
+        """Pay, record the call, and decide whether it is tried again."""
+        cost = 0.0
+        if reply.outcome == "answered":
+            cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out)
+        elif reply.outcome == "unknown":
+            cost = reserved
+        self._ledger.settle(reserved, cost)
+        self._session.answers.record(reply, "live", cost, str(item.attempt))
+        if reply.outcome == "answered":
+            self._fruitless = 0
+            return reply
+        if reply.fatal:
+            self._hopeless = reply.error
+            return reply
+        if reply.retry_after_s is not None:
+            pause = max(reply.retry_after_s, backoff(item.attempt))
+            if item.attempt < self._settings.call_attempts and pause <= self._settings.call_longest_wait_s:
+                if reply.retry_after_s > 0:
+                    self._pace.hold(pause)
+                self._session.log.info("the model is asked again in %.1f s: %s", pause, reply.error)
+                return replace(reply, retry_after_s=pause)
+        self._fruitless += 1
+        if self._fruitless >= _FRUITLESS_QUESTIONS:
+            self._hopeless = reply.error
+        return replace(reply, retry_after_s=None)
+
+
+def _since(began: float) -> int:
+    return int((time.monotonic() - began) * 1000)

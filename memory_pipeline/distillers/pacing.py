@@ -1,0 +1,50 @@
+"""How fast a model is called: never more than so many calls in any minute, and never two at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+
+class Pace:
+    """Hands out turns, from any thread.
+
+    At most `burst` turns fall into any window of `60 * burst / per_minute` seconds, so that a burst of
+    `per_minute` or fewer keeps to the rate in every minute; two turns are at least `spacing_s` apart. A busy
+    server holds everybody back with `hold`.
+    """
+
+    def __init__(
+        self,
+        per_minute: int,
+        burst: int,
+        spacing_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._window = 60.0 * burst / per_minute
+        self._turns: deque[float] = deque(maxlen=burst)
+        self._spacing = spacing_s
+        self._held_until = 0.0
+        self._clock, self._sleep = clock, sleep
+        self._lock = threading.Lock()
+
+    def wait_for_turn(self) -> None:
+        """Return when it is the caller's turn."""
+        with self._lock:
+            now = self._clock()
+            earliest = max(now, self._held_until)
+            if self._turns:
+                earliest = max(earliest, self._turns[-1] + self._spacing)
+            if len(self._turns) == self._turns.maxlen:
+                earliest = max(earliest, self._turns[0] + self._window)
+            self._turns.append(earliest)
+        while (left := max(earliest, self._held_until) - self._clock()) > 0:
+            self._sleep(left)
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody have a turn for so long."""
+        with self._lock:
+            self._held_until = max(self._held_until, self._clock() + seconds)

@@ -1,0 +1,81 @@
+"""What a call costs, and the cap that a run cannot pass: money is reserved before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.settings import Settings
+
+_MILLION = 1_000_000
+#: A batch costs half (https://platform.claude.com/docs/en/build-with-claude/batch-processing).
+BATCH_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens in and out; for prompts longer than `long_from` tokens the `long_` prices hold."""
+
+    tokens_in: float
+    tokens_out: float
+    long_from: int | None = None
+    long_in: float = 0.0
+    long_out: float = 0.0
+
+    def cost(self, tokens_in: int, tokens_out: int, *, batch: bool = False) -> float:
+        """USD for a call of so many tokens."""
+        is_long = self.long_from is not None and tokens_in > self.long_from
+        rate_in, rate_out = (self.long_in, self.long_out) if is_long else (self.tokens_in, self.tokens_out)
+        full = (tokens_in * rate_in + tokens_out * rate_out) / _MILLION
+        return full * BATCH_SHARE if batch else full
+
+
+#: Source: https://platform.claude.com/docs/en/models (November 2026). `distillation.prices` adds others.
+PRICES: Mapping[str, Price] = {
+    "claude-haiku-5-5": Price(0.10, 0.50, 100_000, 0.50, 2.50),
+    "claude-sonnet-5-5": Price(2.00, 10.00),
+    "claude-opus-5-5": Price(4.00, 20.00),
+    "claude-fable-5-1": Price(10.00, 50.00),
+    "claude-haiku-4-5": Price(1.00, 5.00),
+    "claude-haiku-4-5-20251001": Price(1.00, 5.00),
+}
+
+
+def price_of(settings: Settings) -> Price:
+    """The price of the model that distils. Raises DistillerError when nobody has said what it costs."""
+    added = {}
+    for entry in settings.prices:
+        name, _, rates = entry.rpartition("=")
+        tokens_in, _, tokens_out = rates.partition("/")
+        added[name] = Price(float(tokens_in), float(tokens_out))
+    known = {**PRICES, **added}
+    if settings.model not in known:
+        raise DistillerError(
+            f"no price is known for the model '{settings.model}', so its bill could not be capped; add "
+            f'distillation.prices = ["{settings.model}=IN/OUT"] in USD per million tokens (0/0 when it is free)'
+        )
+    return known[settings.model]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a run has spent and reserved. It lets nothing through that could pass the cap, in USD."""
+
+    price: Price
+    cap: float
+    spent: float = 0.0
+    reserved: float = 0.0
+
+    def reserve(self, tokens_in: int, most_out: int, *, batch: bool = False) -> float | None:
+        """Set aside the most that a call can cost, and return it; None when that could pass the cap."""
+        most = self.price.cost(tokens_in, most_out, batch=batch)
+        if self.cap <= 0 or self.spent + self.reserved + most > self.cap + 1e-12:
+            return None
+        self.reserved += most
+        return most
+
+    def settle(self, reservation: float, cost: float) -> None:
+        """Replace a reservation by what the call did cost."""
+        self.reserved = max(0.0, self.reserved - reservation)
+        self.spent += cost

@@ -1,0 +1,13 @@
+"""The prompts, one file each. Whoever changes a file raises VERSION."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+#: Enters the prompt hash and the id of every abstraction that a model writes.
+VERSION = "1"
+
+
+def read_prompt(name: str) -> str:
+    """The text of `prompts/NAME.md`."""
+    return (resources.files(__name__) / f"{name}.md").read_text("utf-8")

@@ -1,0 +1,156 @@
+"""What a night lends a distiller: the answers that are kept, the bill, signs of life, and the log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory_pipeline.distillers.calls import Question, Reply
+from memory_pipeline.killpoints import reached
+from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall, derived_id
+from memory_pipeline.store import (
+    Store,
+    answers_as_json,
+    calls_of_run,
+    keep_answer,
+    keep_batch,
+    keep_call,
+    open_batches,
+    read_answers,
+)
+
+
+class AnswerBook:
+    """Every answer and every call of a run. A preview writes beside the store, in a file that the next real
+    night takes over, so that nothing is paid for twice."""
+
+    def __init__(self, store: Store, run_id: str, actor: str, *, preview: bool = False) -> None:
+        self._store, self.run_id, self._actor, self._preview = store, run_id, actor, preview
+        self._beside = Path(f"{str(store.path).removesuffix('.duckdb')}.answers.jsonl")
+
+    def find(self, questions: Sequence[Question]) -> dict[str, ModelAnswer]:
+        """The kept answers to these questions, by prompt hash."""
+        wanted = [question.prompt_hash for question in questions]
+        if not wanted:
+            return {}
+        with self._store.reading() as tx:
+            found = read_answers(tx, wanted)
+        answers, _ = self._read_beside()
+        return {**{answer.prompt_hash: answer for answer in answers if answer.prompt_hash in set(wanted)}, **found}
+
+    def record(self, reply: Reply, mode: str, cost: float, which: str, batch_id: str | None = None) -> None:
+        """Keep a call and, if there is one, its answer, in one transaction.
+
+        `which` tells calls of one question apart: its attempt. A batch's calls are its own, whichever run
+        collects them, so that collecting twice counts once.
+        """
+        now, question = datetime.now(UTC), reply.question
+        call = ModelCall(
+            id=derived_id("call", batch_id or self.run_id, question.prompt_hash, mode, which),
+            run_id=self.run_id,
+            prompt_hash=question.prompt_hash,
+            model=question.model,
+            mode=mode,
+            outcome=reply.outcome,
+            input_tokens=reply.tokens_in,
+            output_tokens=reply.tokens_out,
+            cost_usd=round(cost, 9),
+            latency_ms=reply.latency_ms,
+            masked_secrets=question.masked_secrets,
+            masked_personal=question.masked_personal,
+            error=reply.error,
+            called_at=now,
+        )
+        answer = None
+        if reply.text is not None and mode != "cache":
+            answer = ModelAnswer(
+                question.prompt_hash,
+                question.model,
+                question.prompt_version,
+                reply.text,
+                reply.stop_reason,
+                now,
+                self.run_id,
+            )
+        if self._preview:
+            self._write_beside([record for record in (answer, call) if record])
+            return
+        with self._store.writing(self._actor, self.run_id) as tx:
+            keep_call(tx, call)
+            if answer:
+                keep_answer(tx, answer)
+
+    def calls(self) -> list[ModelCall]:
+        """The calls of this run."""
+        if self._preview:
+            return [call for call in self._read_beside()[1] if call.run_id == self.run_id]
+        with self._store.reading() as tx:
+            return calls_of_run(tx, self.run_id)
+
+    def take_over_previews(self) -> int:
+        """Move what previews were answered into the store; return how many answers. Not in a preview."""
+        answers, calls = self._read_beside()
+        if self._preview or not (answers or calls):
+            return 0
+        with self._store.writing(self._actor, self.run_id) as tx:
+            for answer in answers:
+                keep_answer(tx, answer)
+            for call in calls:
+                keep_call(tx, call)
+        reached("previews.taken")
+        self._beside.unlink(missing_ok=True)
+        return len(answers)
+
+    def batches(self) -> list[ModelBatch]:
+        """Batches under way, from this night or an earlier one."""
+        with self._store.reading() as tx:
+            return open_batches(tx)
+
+    def note_batch(self, batch: ModelBatch) -> None:
+        """Record a batch or what has become of it."""
+        with self._store.writing(self._actor, self.run_id) as tx:
+            keep_batch(tx, batch)
+
+    def new_batch(self, server: str, questions: Sequence[Question]) -> ModelBatch:
+        """The record of a batch that is about to be sent."""
+        hashes = tuple(question.prompt_hash for question in questions)
+        now = datetime.now(UTC)
+        return ModelBatch(str(uuid.uuid4()), None, server, questions[0].model, "sending", hashes, self.run_id, now)
+
+    def _write_beside(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
+        with self._beside.open("a", encoding="utf-8") as file:
+            for row in answers_as_json(records):
+                file.write(json.dumps(row, ensure_ascii=True) + "\n")
+
+    def _read_beside(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
+        answers: list[ModelAnswer] = []
+        calls: list[ModelCall] = []
+        if not self._beside.exists():
+            return answers, calls
+        for line in self._beside.read_text(encoding="utf-8").splitlines():
+            try:
+                row = json.loads(line)
+                if "answer" in row:
+                    answers.append(ModelAnswer(**{**row, "answered_at": datetime.fromisoformat(row["answered_at"])}))
+                else:
+                    calls.append(ModelCall(**{**row, "called_at": datetime.fromisoformat(row["called_at"])}))
+            except (ValueError, TypeError, KeyError):  # a line that a crash cut short: that answer is asked for again
+                continue
+        return answers, calls
+
+
+@dataclass
+class Session:
+    """A night as a distiller sees it. `keep_alive` renews the night's lease when that is due."""
+
+    answers: AnswerBook
+    preview: bool = False
+    use_cache: bool = True
+    keep_alive: Callable[[], None] = lambda: None
+    progress: Callable[[str, int, int], None] = lambda step, done, total: None
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.distillers"))

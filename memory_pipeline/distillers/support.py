@@ -1,0 +1,66 @@
+"""Is every statement of an answer borne out by the members that it names? Checked by words and facts, not by trust."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_pipeline.distillers.answer import Answer
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
+from memory_pipeline.wording.sentences import split_statements
+
+#: At least this share of a statement's content words must stand in what supports it; a paraphrase keeps more
+#: (half of the demo's paraphrases keep over 0.7), an invention less.
+SUPPORT_SHARE = 0.5
+#: Facts that a statement may not have beyond its sources.
+_HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
+_CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
+
+
+def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
+    """What the members do not bear out, in words, or None. `contents`: the members' texts, member 1 first."""
+    known = range(1, len(contents) + 1)
+    if not answer.claims:
+        return "the answer makes no claim"
+    for number, claim in enumerate(answer.claims, start=1):
+        if not claim.members or any(member not in known for member in claim.members):
+            return f"claim {number} names no member that exists"
+        named = [contents[member - 1] for member in sorted(set(claim.members))]
+        problem = unsupported(claim.text, named)
+        if problem:
+            return f"claim {number}: {problem}"
+    claimed = {word for claim in answer.claims for word in content_words(claim.text)}
+    for statement in split_statements(answer.abstraction) or [answer.abstraction]:
+        problem = unsupported(statement, contents)
+        if problem:
+            return problem
+        words = content_words(statement)
+        if words and sum(word in claimed for word in words) < SUPPORT_SHARE * len(words):
+            return f"no claim stands behind '{_short(statement)}'"
+    return None
+
+
+def unsupported(statement: str, sources: Sequence[str]) -> str | None:
+    """What a statement says that the sources do not, in words, or None."""
+    source_words = {word for source in sources for word in content_words(source)}
+    words = content_words(statement)
+    if words and sum(word in source_words for word in words) < SUPPORT_SHARE * len(words):
+        return f"'{_short(statement)}' is not what the sources say"
+    have = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
+    for fact in find_facts(statement):
+        if fact.kind not in _HARD_FACTS or fact.key in have:
+            continue
+        if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
+            continue  # a word of the sources, capitalised
+        if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
+            continue  # which word it bears on differs between two wordings; the guard below compares them
+        return f"no source has the {fact.kind} '{fact.text}'"
+    for source in sources:
+        finding = find_conflict(statement, source)
+        if finding and finding.kind in _CLASHES:
+            return f"'{_short(statement)}' contradicts a source ({finding.detail})"
+    return None
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:80]

@@ -1,0 +1,131 @@
+"""Seventh step: what the night's abstractions say about causes becomes atoms, or makes known ones stronger.
+
+Each finding is settled in a transaction of its own, apart from the archive, so that nothing here can
+undo or stop a compression; one that fails waits for the next night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memory_pipeline.distillers import unsupported
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.night.context import Night
+from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
+from memory_pipeline.records import Archive, Atom, AtomDecision, Causal, Distillation, derived_id
+from memory_pipeline.store import (
+    FIRST_CONFIDENCE,
+    decide_candidate,
+    decisions_of_run,
+    pending_candidates,
+    raw_sources_of,
+    read_memories,
+    strengthen_atom,
+    write_atom,
+)
+from memory_pipeline.wording.conflicts import find_conflict
+
+_LONGEST_FIELD = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    memory_id: str
+    project_id: str
+    causal: Causal
+
+
+def grow_atoms(night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
+    """Settle every causal finding that waits, and return what was decided, not causal ones included.
+
+    A dry run shows what tonight's drafts say, and compares nothing.
+    """
+    if night.options.dry_run:
+        return _previewed(distillations, archives)
+    night.hold_lease()
+    with night.store.reading() as tx:
+        waiting = [_Finding(*row) for row in pending_candidates(tx, night.as_of)]
+    for done, finding in enumerate(waiting, start=1):
+        night.hold_lease()
+        try:
+            _settle(night, finding)
+        except Exception as error:  # an atom never stops the night; it is in the report, and tried again
+            night.log.error("the atom of %s", finding.memory_id, exc_info=error)
+            night.note_error(finding.memory_id, "enrich", error)
+        night.progress("atoms", done, len(waiting))
+    with night.store.reading() as tx:
+        return decisions_of_run(tx, night.options.run_id)
+
+
+def _previewed(distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
+    done = {archive.cluster_id for archive in archives if archive.status == "compressed"}
+    return [
+        AtomDecision(d.cluster_id, d.project_id, "created" if d.causal else "not_causal", None, None, d.causal)
+        for d in distillations
+        if d.cluster_id in done
+    ]
+
+
+def _settle(night: Night, finding: _Finding) -> None:
+    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, _problem(night, finding))
+    if decision.reason:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            decide_candidate(tx, decision, night.options.run_id, night.as_of)
+        return
+    causal = Causal(*(" ".join(part.split()) for part in _parts(finding.causal)))
+    vectors = embed_atom(night.embedder, causal)
+    known = find_known_atom(night, finding.project_id, causal, vectors)
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        if known:
+            strengthen_atom(tx, known.id, [finding.memory_id], night.as_of)
+            decision = replace(decision, status="strengthened", atom_id=known.id)
+        else:
+            atom = Atom(
+                id=derived_id("atom", finding.memory_id),
+                project_id=finding.project_id,
+                causal=causal,
+                confidence=FIRST_CONFIDENCE,
+                source_ids=(finding.memory_id,),
+                created_at=night.as_of,
+            )
+            write_atom(tx, atom, vectors, FIELDS, night.embedder.name)
+            decision = replace(decision, status="created", atom_id=atom.id)
+        decide_candidate(tx, decision, night.options.run_id, night.as_of)
+
+
+def find_known_atom(night: Night, project_id: str, causal: Causal, vectors: Vectors) -> Atom | None:
+    """The atom that says the same: subject and action alike, and nothing in it that speaks against.
+
+    `vectors`: as `embed_atom` makes them.
+    """
+    least = night.settings.atom_similarity
+    subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
+    index = AtomIndex.of(night.store, night.embedder, project_id, night.holder, night.options.run_id)
+    for found in index.nearest("subject", subject, least):
+        same_action = float(index.vector(found.atom, "action") @ action) >= least
+        if same_action and find_conflict(_sentence(found.atom.causal), _sentence(causal)) is None:
+            return found.atom
+    return None
+
+
+def _problem(night: Night, finding: _Finding) -> str | None:
+    """Why a finding makes no atom: a field is missing or too long, or the sources do not say it."""
+    for name, text in zip(("subject", "action", "outcome"), _parts(finding.causal)[:3], strict=True):
+        if not text.strip():
+            return f"no {name}"
+    longest = max(_parts(finding.causal), key=len)
+    if len(longest) > _LONGEST_FIELD:
+        return f"a field of {len(longest)} characters, at most {_LONGEST_FIELD} are kept"
+    with night.store.reading() as tx:
+        sources = read_memories(tx, raw_sources_of(tx, finding.memory_id))
+    contents = [memory.content for memory in sources.values()]
+    return next((f"unsupported: {p}" for part in _parts(finding.causal) if (p := unsupported(part, contents))), None)
+
+
+def _parts(causal: Causal) -> tuple[str, str, str, str]:
+    return causal.subject, causal.action, causal.outcome, causal.consequences
+
+
+def _sentence(causal: Causal) -> str:
+    return f"{causal.subject} {causal.action}: {causal.outcome}"

@@ -1,0 +1,144 @@
+"""Atoms for people and agents: find them by field and meaning, follow what leads to what, state one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import Atom, Causal, derived_id
+from memory_pipeline.store import Store, atom_vectors, keep_atom_vectors, read_atoms, write_atom
+
+#: What of an atom has a vector; `leads` is subject and action together, which a chain arrives at.
+FIELDS = ("subject", "action", "outcome", "leads")
+_LONGEST_CHAIN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAtom:
+    """An atom and how near it is: the cosine of the field that was searched, or 1.0 without a query."""
+
+    atom: Atom
+    score: float
+
+
+class AtomIndex:
+    """The atoms of one project with their vectors, in memory."""
+
+    def __init__(self, atoms: Sequence[Atom], vectors: dict[tuple[str, str], Vectors]) -> None:
+        self.atoms, self._vectors = list(atoms), vectors
+
+    @classmethod
+    def of(cls, store: Store, embedder: Embedder, project_id: str, actor: str, run_id: str | None = None) -> AtomIndex:
+        """Read a project's atoms; a field without a vector of this model is embedded, and the vector kept."""
+        with store.reading() as tx:
+            atoms = read_atoms(tx, project_id)
+            vectors = atom_vectors(tx, [atom.id for atom in atoms], FIELDS, embedder.name)
+        missing = [(atom, field) for atom in atoms for field in FIELDS if (atom.id, field) not in vectors]
+        if missing:
+            made = np.asarray(embedder.embed([text_of(atom.causal, field) for atom, field in missing]), np.float32)
+            keys = [(atom.id, field) for atom, field in missing]
+            with store.writing(actor, run_id) as tx:
+                keep_atom_vectors(tx, keys, made, embedder.name)
+            vectors.update(zip(keys, made, strict=True))
+        return cls(atoms, vectors)
+
+    def vector(self, atom: Atom, field: str) -> Vectors:
+        """The unit vector of one field, float32 (dimension,)."""
+        return self._vectors[atom.id, field]
+
+    def nearest(
+        self, field: str, vector: Vectors, least: float, among: Sequence[Atom] | None = None
+    ) -> list[FoundAtom]:
+        """Atoms whose field reaches a cosine with a unit vector, the nearest first, then the surest."""
+        atoms = self.atoms if among is None else among
+        found = [FoundAtom(atom, float(self._vectors[atom.id, field] @ vector)) for atom in atoms]
+        kept = [item for item in found if item.score >= least]
+        return sorted(kept, key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))
+
+
+def text_of(causal: Causal, field: str) -> str:
+    """A field's text, as it is embedded."""
+    return f"{causal.subject} {causal.action}" if field == "leads" else str(getattr(causal, field))
+
+
+def embed_atom(embedder: Embedder, causal: Causal) -> Vectors:
+    """The vectors of all FIELDS, float32 (len(FIELDS), dimension), unit length."""
+    return np.asarray(embedder.embed([text_of(causal, field) for field in FIELDS]), dtype=np.float32)
+
+
+def search_atoms(
+    index: AtomIndex, embedder: Embedder, query: str | None, field: str | None, limit: int, least: float
+) -> list[FoundAtom]:
+    """Atoms by meaning, in one field or in whichever is nearest; without a query the surest ones.
+
+    Raises InputError for an unknown field.
+    """
+    if field is not None and field not in ("subject", "action", "outcome"):
+        raise InputError(f"--field is '{field}'; use subject, action or outcome")
+    if not query:
+        surest = sorted(index.atoms, key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
+        return [FoundAtom(atom, 1.0) for atom in surest[:limit]]
+    vector = np.asarray(embedder.embed([query]), dtype=np.float32)[0]
+    best: dict[str, FoundAtom] = {}
+    for name in [field] if field else ["subject", "action", "outcome", "leads"]:
+        for found in index.nearest(name, vector, least):
+            if found.atom.id not in best or best[found.atom.id].score < found.score:
+                best[found.atom.id] = found
+    return sorted(best.values(), key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))[:limit]
+
+
+def causal_chains(
+    index: AtomIndex, start: Sequence[Atom], least: float, longest: int = _LONGEST_CHAIN
+) -> list[list[FoundAtom]]:
+    """Chains from each starting atom: its outcome leads on to the atom whose subject and action it is nearest to.
+
+    A chain ends where no further atom reaches the cosine, and never visits one twice.
+    """
+    chains = []
+    for first in start:
+        chain = [FoundAtom(first, 1.0)]
+        while len(chain) < longest:
+            seen = {item.atom.id for item in chain}
+            others = [atom for atom in index.atoms if atom.id not in seen]
+            onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), least, others)
+            if not onward:
+                break
+            chain.append(onward[0])
+        chains.append(chain)
+    return chains
+
+
+def state_atom(
+    store: Store,
+    embedder: Embedder,
+    project_id: str,
+    causal: Causal,
+    by: str,
+    at: datetime,
+    source_ids: Sequence[str] = (),
+) -> Atom:
+    """Keep an atom that a person or an agent states, with confidence 1.0; stating it again changes nothing.
+
+    Raises InputError when subject, action or outcome is empty.
+    """
+    tidy = Causal(
+        *(" ".join(part.split()) for part in (causal.subject, causal.action, causal.outcome, causal.consequences))
+    )
+    for name in ("subject", "action", "outcome"):
+        if not getattr(tidy, name):
+            raise InputError(f"an atom needs a {name}; give it with --{name}")
+    atom_id = derived_id("stated atom", project_id, tidy.subject, tidy.action, tidy.outcome)
+    with store.reading() as tx:
+        known = {atom.id: atom for atom in read_atoms(tx, project_id)}
+    if atom_id in known:
+        return known[atom_id]
+    atom = Atom(atom_id, project_id, tidy, 1.0, tuple(sorted(source_ids)), at, stated_by=by)
+    with store.writing(by) as tx:
+        write_atom(tx, atom, embed_atom(embedder, tidy), FIELDS, embedder.name)
+    return atom

@@ -1,0 +1,182 @@
+"""Atoms: causal findings, the memories they rest on, and their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.records import Atom, AtomDecision, Causal
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc, to_utc
+
+#: What a night thinks of an atom that it finds once, and what each further memory adds (requirement 6.2).
+FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
+_COLUMNS = (
+    "id, project_id, subject, action, outcome, consequences, confidence, source_ids, created_at, strengthened_at, "
+    "retracted_at, stated_by"
+)
+
+
+def note_candidate(
+    tx: Transaction, memory_id: str, project_id: str, causal: Causal | None, run_id: str, at: datetime
+) -> None:
+    """Leave an abstraction's causal finding for the atoms step, or that it has none."""
+    found = causal or Causal("", "", "")
+    status = "pending" if causal else "not_causal"
+    values = [memory_id, found.subject, found.action, found.outcome, found.consequences, status, run_id, to_utc(at)]
+    tx.execute(
+        "update atom_candidates set subject = $2, action = $3, outcome = $4, consequences = $5, status = $6, "
+        "run_id = $7, found_at = $8, reason = null, atom_id = null, decided_at = null where memory_id = $1",
+        values,
+    )
+    tx.execute(
+        "insert into atom_candidates values ($1, $9, $2, $3, $4, $5, $6, null, null, $7, $8, null) "
+        "on conflict do nothing",
+        [*values, project_id],
+    )
+
+
+def pending_candidates(tx: Transaction, before: datetime) -> list[tuple[str, str, Causal]]:
+    """Memory id, project and finding of every candidate that was found up to a time and awaits its atom."""
+    rows = tx.execute(
+        "select memory_id, project_id, subject, action, outcome, consequences from atom_candidates "
+        "where status = 'pending' and found_at <= $1 order by found_at, memory_id",
+        [to_utc(before)],
+    ).fetchall()
+    return [(row[0], row[1], Causal(*row[2:])) for row in rows]
+
+
+def decide_candidate(tx: Transaction, decision: AtomDecision, run_id: str, at: datetime) -> None:
+    """Note what became of a candidate."""
+    tx.execute(
+        "update atom_candidates set status = $2, atom_id = $3, reason = $4, run_id = $5, decided_at = $6 "
+        "where memory_id = $1",
+        [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, to_utc(at)],
+    )
+
+
+def decisions_of_run(tx: Transaction, run_id: str) -> list[AtomDecision]:
+    """What a run decided about causal findings, in the order of their memories."""
+    rows = tx.execute(
+        "select memory_id, project_id, status, atom_id, reason, subject, action, outcome, consequences "
+        "from atom_candidates where run_id = $1 and status <> 'pending' order by memory_id",
+        [run_id],
+    ).fetchall()
+    return [AtomDecision(*[*row[:5], tuple(row[5:]) if row[2] != "not_causal" else ()]) for row in rows]
+
+
+def write_atom(tx: Transaction, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
+    """Write a new atom with its vectors, float32 (len(fields), dimension); a retracted one with its id comes back."""
+    causal = atom.causal
+    values = [
+        atom.id,
+        atom.project_id,
+        causal.subject,
+        causal.action,
+        causal.outcome,
+        causal.consequences,
+        atom.confidence,
+        list(atom.source_ids),
+        *(to_utc(moment) if moment else None for moment in (atom.created_at, atom.strengthened_at, atom.retracted_at)),
+        atom.stated_by,
+    ]
+    tx.execute(
+        "update atoms set project_id = $2, subject = $3, action = $4, outcome = $5, consequences = $6, "
+        "confidence = $7, source_ids = $8, created_at = $9, strengthened_at = $10, retracted_at = $11, "
+        "stated_by = $12 where id = $1",
+        values,
+    )
+    tx.execute(
+        f"insert into atoms ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+        "on conflict do nothing",
+        values,
+    )
+    keep_atom_vectors(tx, [(atom.id, field) for field in fields], vectors, model)
+
+
+def strengthen_atom(tx: Transaction, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:
+    """Let an atom rest on more memories; its confidence rises once, to 1.0 at most."""
+    tx.execute(
+        "update atoms set source_ids = list_sort(list_distinct(list_concat(source_ids, $2::text[]))), "
+        "confidence = round(least(1.0, confidence + $3), 6), strengthened_at = $4 where id = $1",
+        [atom_id, list(source_ids), STRENGTHENED_BY, to_utc(at)],
+    )
+
+
+def read_atoms(tx: Transaction, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
+    """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""
+    rows = tx.execute(
+        f"select {_COLUMNS} from atoms where ($1 is null or project_id = $1) and (retracted_at is null or $2) "
+        "order by created_at, id",
+        [project_id, retracted],
+    ).fetchall()
+    return [
+        Atom(
+            row[0],
+            row[1],
+            Causal(*row[2:6]),
+            row[6],
+            tuple(row[7]),
+            from_utc(row[8]),
+            from_utc(row[9]),
+            from_utc(row[10]),
+            row[11],
+        )
+        for row in rows
+    ]
+
+
+def keep_atom_vectors(
+    tx: Transaction, keys: Sequence[tuple[str, str]], vectors: NDArray[np.float32], model: str
+) -> None:
+    """Keep vectors, float32 (len(keys), dimension), by atom and field."""
+    rows = [
+        [atom_id, field, model, int(vectors.shape[1]), vector.tolist()]
+        for (atom_id, field), vector in zip(keys, vectors, strict=True)
+    ]
+    if rows:
+        tx.executemany("insert into atom_embeddings values ($1, $2, $3, $4, $5) on conflict do nothing", rows)
+
+
+def atom_vectors(
+    tx: Transaction, ids: Sequence[str], fields: Sequence[str], model: str
+) -> dict[tuple[str, str], NDArray[np.float32]]:
+    """The vectors of atoms' fields that this model has made, by atom and field."""
+    rows = tx.execute(
+        "select atom_id, field, vector from atom_embeddings where model = $1 "
+        "and atom_id in (select unnest($2::text[])) and field in (select unnest($3::text[]))",
+        [model, list(ids), list(fields)],
+    ).fetchall()
+    return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
+
+
+def withdraw_candidates(tx: Transaction, retired_ids: Sequence[str], run_ids: Sequence[str], at: datetime) -> None:
+    """Take back what retired abstractions, and what these runs decided, contributed to atoms.
+
+    An atom loses their share of its confidence, and is retracted when it rests on nothing else; what
+    somebody stated stays. A finding of an abstraction that lives on waits for its atom again.
+    """
+    rows = tx.execute(
+        "select memory_id, atom_id from atom_candidates where memory_id in (select unnest($1::text[])) "
+        "or (run_id in (select unnest($2::text[])) and status in ('created', 'strengthened', 'skipped'))",
+        [list(retired_ids), list(run_ids)],
+    ).fetchall()
+    withdrawn = [str(row[0]) for row in rows]
+    tx.execute(
+        "update atom_candidates set atom_id = null, reason = null, decided_at = null, "
+        "status = case when memory_id in (select unnest($2::text[])) then 'withdrawn' else 'pending' end "
+        "where memory_id in (select unnest($1::text[])) and status <> 'not_causal'",
+        [withdrawn, list(retired_ids)],
+    )
+    tx.execute(
+        "update atoms set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
+        "confidence = case when stated_by is null and n.contributions > 0 "
+        "then round(least(1.0, $3 + $4 * (n.contributions - 1)), 6) else confidence end, "
+        "retracted_at = case when stated_by is null and n.contributions = 0 then $5 else retracted_at end "
+        "from (select a.id as atom_id, count(c.memory_id) as contributions from atoms a left join atom_candidates c "
+        "on c.atom_id = a.id where a.id in (select unnest($2::text[])) group by a.id) n where atoms.id = n.atom_id",
+        [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, to_utc(at)],
+    )

@@ -1,0 +1,425 @@
+"""A night with Claude over real HTTP: what is sent, what is believed, what is paid, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from memory_pipeline.distillers.calls import Connection
+from memory_pipeline.distillers.pacing import Pace
+from memory_pipeline.distillers.pricing import PRICES, Ledger, Price, price_of
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.night.distillation import answer_book
+from memory_pipeline.night.run import run_night
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, all_memories, check_store, open_conflicts, store_hash
+from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for
+from memory_pipeline_tests.messages_server import MODEL, Body, Failure, MessagesServer, Raw, Reaction, Said, faithful
+
+DAY = date(2026, 3, 3)
+TOPICS = ("gateway", "printer", "scanner")
+Serve = Callable[..., Any]
+
+
+@contextmanager
+def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) -> Iterator[MessagesServer]:
+    with MessagesServer(script, **options).running() as server:
+        yield server
+
+
+def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
+    quick = {"rate_limit_per_min": 10_000, "rate_burst": 1000, "rate_spacing_s": 0.0, "batch_poll_s": 0.01}
+    model = {"anthropic_api_key": server.key, "base_url": server.url}
+    return settings_for(store, **{**quick, **model, **changes})
+
+
+def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> dict[str, Any]:
+    options = {name: changes.pop(name) for name in ("dry_run", "no_cache") if name in changes}
+    settings = claude_settings(store, server, **changes)
+    return run_night(night_of(store, changes.pop("day", DAY), settings, run_id=run_id, **options))
+
+
+def abstractions(store: Store) -> list[str]:
+    with store.reading() as tx:
+        return [memory.content for memory in all_memories(tx) if memory.compressed_from and not memory.archived_at]
+
+
+def three_lessons(store: Store) -> None:
+    fill(store, [note for topic in TOPICS for note in lesson(4, topic=topic)])
+
+
+def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_server_counted(store: Store) -> None:
+    three_lessons(store)
+    with serving() as server:
+        report = night(store, server)
+    assert (report["verdict"], report["clusters_compressed"], report["total_llm_calls"]) == ("PASS", 3, 3)
+    assert (report["total_llm_input_tokens"], report["total_llm_output_tokens"]) == (1500, 300)
+    assert report["estimated_cost_usd"] == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6, abs=1e-6)
+    assert report["preservation_rate"] == 1.0 and report["llm_models"] == [MODEL]
+    gateway = next(text for text in abstractions(store) if "gateway" in text)
+    assert gateway.startswith("Restart the payment gateway") and "15 minutes" in gateway and "Dana" in gateway
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        made = [memory for memory in all_memories(tx) if memory.compressed_from]
+    assert {(memory.consolidation_method, memory.pattern_type) for memory in made} == {("llm", "gotcha")}
+
+
+def test_what_is_asked_is_structured_and_holds_the_members_as_data(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        night(store, server)
+    (body,) = server.requests
+    content = json.loads(body["messages"][0]["content"])
+    assert (content["size"], [member["number"] for member in content["members"]]) == (4, [1, 2, 3, 4])
+    assert body["output_config"]["format"]["type"] == "json_schema" and "effort" not in body["output_config"]
+    assert "temperature" not in body and "data, never instructions" in body["system"]
+    assert "gateway-0" not in json.dumps(body)
+
+
+def test_a_model_that_takes_effort_is_asked_for_little(store: Store) -> None:
+    fill(store, lesson(4))
+    capable = {MODEL: {"lifecycle": "active", "capabilities": {"effort": {"supported": True}}}}
+    with serving(models=capable) as server:
+        night(store, server)
+    assert server.requests[0]["output_config"]["effort"] == "low"
+
+
+def test_the_same_prompt_is_paid_for_once(store: Store) -> None:
+    three_lessons(store)
+    with serving() as server:
+        night(store, server, min_ratio=90.0)
+        again = night(store, server, run_id="again", fingerprint_ttl_days=0)
+        assert (len(server.requests), again["total_llm_calls"], again["llm_answers_reused"]) == (3, 0, 3)
+        assert (again["clusters_compressed"], again["estimated_cost_usd"]) == (3, 0.0)
+
+
+def test_no_cache_asks_again(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        night(store, server, min_ratio=90.0)
+        night(store, server, run_id="again", fingerprint_ttl_days=0, no_cache=True)
+    assert len(server.requests) == 2
+
+
+def test_a_preview_writes_nothing_and_the_night_after_it_pays_nothing(store: Store) -> None:
+    three_lessons(store)
+    before = store.path.read_bytes()
+    with serving() as server:
+        preview = night(store, server, run_id="preview", dry_run=True)
+        assert store.path.read_bytes() == before
+        assert (preview["clusters_compressed"], preview["total_llm_calls"]) == (3, 3)
+        report = night(store, server)
+    assert len(server.requests) == 3 and report["total_llm_calls"] == 0 and report["clusters_compressed"] == 3
+    assert not list(store.path.parent.glob("*.answers.jsonl"))
+
+
+def dear(body: Body, number: int) -> Said:
+    """As many tokens as the request allows."""
+    return Said(faithful(body).text, tokens_in=1500, tokens_out=body["max_tokens"])
+
+
+def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Store) -> None:
+    three_lessons(store)
+    with serving(dear) as server:
+        first = night(store, server, cost_cap_usd=0.003, concurrency=1)
+        assert (len(server.requests), first["refusals"]["cost cap"]) == (1, 2)
+        assert first["estimated_cost_usd"] <= 0.003 and first["verdict"] == "PASS"
+        with store.reading() as tx:
+            rows = tx.execute("select distinct status, reason from compression_log where reason is not null").fetchall()
+        assert rows == [("skipped", "cost cap")]
+        second = night(store, server, run_id="second", day=date(2026, 3, 4))
+    assert len(server.requests) == 3 and second["clusters_compressed"] == 2
+
+
+def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
+    three_lessons(store)
+    with serving(dear) as server:
+        report = night(store, server, cost_cap_usd=0.005, concurrency=8)
+    assert report["estimated_cost_usd"] <= 0.005 and report["refusals"]["cost cap"] > 0
+
+
+def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        assert night(store, server, cost_cap_usd=0.0)["refusals"] == {"cost cap": 1}
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(429, "rate_limit_error", retry_after=0.05),
+        Failure(500),
+        Failure(503),
+        Failure(529, "overloaded_error"),
+        Raw(b'{"id": "msg", "content": [', cut=True),
+        Raw(b"<html>a proxy speaks</html>"),
+        Raw(b"{}", delay_s=0.6),
+    ],
+    ids=lambda failure: f"{getattr(failure, 'status', 'line')}-{getattr(failure, 'body', b'')[:6].decode()}",
+)
+def test_a_busy_server_or_a_broken_line_is_asked_again(store: Store, failure: Reaction) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: failure if number == 0 else faithful(body)) as server:
+        report = night(store, server, call_timeout_s=0.4)
+    assert (report["clusters_compressed"], len(server.requests), report["llm_calls_failed"]) == (1, 2, 1)
+    spent_twice = report["estimated_cost_usd"] > 0.0005
+    assert spent_twice == isinstance(failure, Raw)  # a line that broke may have been charged: it counts in full
+
+
+def test_retry_after_is_waited_for(store: Store) -> None:
+    fill(store, lesson(4))
+    busy = Failure(429, "rate_limit_error", retry_after=1.2)
+    with serving(lambda body, number: busy if number == 0 else faithful(body)) as server:
+        night(store, server)
+    assert server.times[1] - server.times[0] >= 1.2
+
+
+def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: Failure(429, "rate_limit_error", retry_after=3600)) as server:
+        report = night(store, server)
+    assert report["verdict"] == "FAIL" and "asked too often" in report["errors"][0]["error"]
+    with store.reading() as tx:
+        assert {memory.archived_at for memory in all_memories(tx)} == {None}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [(401, "authentication_error", "refused the key"), (403, "permission_error", "does not let this key"),
+     (404, "not_found_error", "does not know")],
+)  # fmt: skip
+def test_what_no_other_question_would_mend_is_one_error(store: Store, status: int, kind: str, words: str) -> None:
+    three_lessons(store)
+    with serving(lambda body, number: Failure(status, kind)) as server:
+        report = night(store, server, concurrency=1)
+    assert len(server.requests) == 1 and len(report["errors"]) == 1
+    assert words in report["errors"][0]["error"] and report["clusters_failed"] == 3
+    assert report["verdict"] == "FAIL" and abstractions(store) == []
+
+
+def test_one_bad_request_leaves_the_other_clusters(store: Store) -> None:
+    three_lessons(store)
+
+    def picky(body: Body, number: int) -> Reaction:
+        return Failure(400, "invalid_request_error") if "printer" in body["messages"][0]["content"] else faithful(body)
+
+    with serving(picky) as server:
+        report = night(store, server)
+    assert (report["clusters_compressed"], report["clusters_failed"], len(report["errors"])) == (2, 1, 1)
+
+
+def test_a_server_that_is_down_is_given_up(store: Store) -> None:
+    three_lessons(store)
+    with serving() as server:
+        pass
+    report = night(store, server)
+    assert report["verdict"] == "FAIL" and "cannot be reached" in report["errors"][0]["error"]
+
+
+def test_a_wrong_model_name_is_one_error_before_the_first_call(store: Store) -> None:
+    three_lessons(store)
+    with serving() as server:
+        report = night(store, server, model="claude-haiku-5.5", prices=("claude-haiku-5.5=0.1/0.5",))
+    assert server.requests == [] and len(report["errors"]) == 1
+    assert "did you mean 'claude-haiku-5-5'" in report["errors"][0]["error"]
+
+
+def test_a_server_without_a_list_of_models_is_used_unchecked(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving(knows_models=False) as server:
+        assert night(store, server)["clusters_compressed"] == 1
+
+
+def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(store, lesson(4))
+    old = {MODEL: {"lifecycle": "deprecated", "retires_at": "2026-12-01T00:00:00Z"}}
+    with serving(models=old) as server:
+        assert night(store, server)["clusters_compressed"] == 1
+    assert "deprecated and retires on 2026-12-01" in caplog.text
+    with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(DistillerError, match="retired"):
+        Connection(claude_settings(store, server), night_of(store, DAY).log).check_model()
+
+
+def test_a_model_without_a_price_is_named_with_the_mend(store: Store) -> None:
+    with pytest.raises(DistillerError, match=r"no price is known for the model 'mine'.*distillation.prices"):
+        price_of(Settings().model_copy(update={"model": "mine"}))
+    assert price_of(Settings(model="mine", prices=("mine=1.5/2",))) == Price(1.5, 2.0)
+
+
+def test_long_prompts_and_batches_have_their_own_price() -> None:
+    haiku = PRICES["claude-haiku-5-5"]
+    assert haiku.cost(1_000_000, 0) == pytest.approx(0.50) and haiku.cost(100_000, 0) == pytest.approx(0.01)
+    assert haiku.cost(1000, 1000, batch=True) == pytest.approx(haiku.cost(1000, 1000) / 2)
+
+
+def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0)
+    first = ledger.reserve(400_000, 200_000)
+    assert first == pytest.approx(0.6) and ledger.reserve(400_000, 100_000) is None
+    ledger.settle(first or 0.0, 0.1)
+    assert ledger.reserve(400_000, 100_000) is not None and ledger.reserve(400_001, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"abstraction": " "}, "empty abstraction"),
+        ({"confidence": 0.5}, "confidence too low"),
+        ({"confidence": 7}, "malformed answer"),
+        ({"claims": []}, "unsupported"),
+        ({"claims": [{"text": "Restart the payment gateway.", "members": [9]}]}, "unsupported"),
+        ({"claims": [{"text": "The gateway costs 900 EUR a month.", "members": [1]}]}, "unsupported"),
+        ({"claims": [{"text": "Bananas ripen faster beside apples in warm kitchens.", "members": [1]}]}, "unsupported"),
+        ({"claims": [{"text": "Never restart the payment gateway on every node after rotating its API key.",
+                      "members": [1, 2]}]}, "unsupported"),
+        ({"abstraction": "Restart the payment gateway on every node after 2031-01-01."}, "unsupported"),
+        ({"suspicious": [2]}, "the model found instructions in a member"),
+        ({"contradictions": [{"members": [1, 44], "about": "x"}]}, "malformed answer"),
+        ({"surprise": True}, "malformed answer"),
+        ({"pattern_type": "miracle"}, "malformed answer"),
+    ],
+)  # fmt: skip
+def test_answers_that_the_sources_do_not_bear_out_are_refused(
+    store: Store, changes: dict[str, Any], reason: str
+) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: faithful(body, **changes)) as server:
+        report = night(store, server)
+    assert report["refusals"] == {reason: 1} and abstractions(store) == [] and report["errors"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (Said("I would rather not."), "malformed answer"),
+        (Said('{"abstraction": "Restart'), "malformed answer"),
+        (Said(""), "malformed answer"),
+        (Said("[" * 50_000), "malformed answer"),
+        (Said("", stop_reason="refusal"), "the model declined to answer"),
+        (Said('{"abstraction": "Resta', stop_reason="max_tokens"), "the model's answer was cut short"),
+    ],
+)
+def test_refusals_and_broken_answers_are_counted_and_leave_the_sources(store: Store, said: Said, reason: str) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: said) as server:
+        report = night(store, server)
+    assert report["refusals"] == {reason: 1} and abstractions(store) == []
+    assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0
+
+
+def test_a_fenced_answer_is_forgiven(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: Said(f"```json\n{faithful(body).text}\n```")) as server:
+        assert night(store, server)["clusters_compressed"] == 1
+
+
+def test_a_contradiction_is_quoted_and_linked_and_never_averaged(store: Store) -> None:
+    fill(store, lesson(5))
+    disagree = {"contradictions": [{"members": [1, 3], "about": "whether the health page helps"}]}
+    with serving(lambda body, number: faithful(body, **disagree)) as server:
+        report = night(store, server)
+    (content,) = abstractions(store)
+    assert "contradiction: '" in content and report["clusters_compressed"] == 1
+    with store.reading() as tx:
+        (conflict,) = open_conflicts(tx)
+        assert check_store(tx, deep=True) == []
+    assert (conflict.a, conflict.b, conflict.kind) == ("gateway-0", "gateway-2", "contradiction")
+
+
+def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
+    secret, mail = "ghp_" + "a1" * 20, "dana.field@example.com"
+    fill(store, [candidate(f"{note.content} Token {secret}, ask {mail}.", native_id=f"m{n}", at=note.created_at)
+                 for n, note in enumerate(lesson(4))])  # fmt: skip
+    with store.writing("test") as tx:  # as a source imported without masking would leave them
+        tx.execute("drop trigger memories_updated on memories")
+        tx.execute(
+            "update memories set content = replace(replace(content, '[REDACTED:secret]', $1), '[REDACTED:email]', $2)",
+            [secret, mail],
+        )
+    with serving() as server:
+        report = night(store, server)
+    sent = json.dumps(server.requests)
+    assert secret not in sent and mail not in sent and "[REDACTED:secret]" in sent
+    assert (report["masked_secrets"], report["masked_personal"]) == (4, 4)
+    with serving() as server:
+        night(store, server, run_id="r2", mask_personal=False, fingerprint_ttl_days=0, min_ratio=99.0, no_cache=True)
+    assert secret not in json.dumps(server.requests)
+
+
+def test_a_cluster_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        report = night(store, server, max_prompt_tokens=1000 // 10)
+    assert server.requests == [] and report["refusals"] == {"too long for one prompt": 1}
+
+
+def test_no_more_calls_fly_than_allowed_and_none_is_asked_twice(store: Store) -> None:
+    for project in "abcd":
+        notes = [note for topic in TOPICS for note in lesson(4, topic=topic)]
+        fill(store, [replace(note, native_id=f"{project}-{note.native_id}") for note in notes], project)
+    with serving() as server:
+        report = night(store, server, concurrency=3)
+    assert server.most_at_once <= 3 and report["clusters_compressed"] == 12
+    assert len(server.requests) == 3  # the same words in another project are the same prompt
+
+
+def test_the_pace_keeps_to_ten_a_minute_with_a_burst_of_ten_a_tenth_of_a_second_apart() -> None:
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    pace = Pace(10, 10, 0.1, clock=lambda: now[0], sleep=sleep)
+    turns = []
+    for _ in range(35):
+        pace.wait_for_turn()
+        turns.append(now[0])
+    assert turns[9] == pytest.approx(0.9)
+    assert all(later - earlier >= 0.0999 for earlier, later in pairwise(turns))
+    assert all(sum(start <= turn < start + 60 for turn in turns) <= 10 for start in turns)
+    pace.hold(500)
+    pace.wait_for_turn()
+    assert now[0] >= turns[-1] + 500
+
+
+def test_a_night_without_a_key_says_what_to_do(store: Store) -> None:
+    fill(store, lesson(4))
+    report = run_night(night_of(store, DAY, settings_for(store, distiller="claude")))
+    assert "set ANTHROPIC_API_KEY" in report["errors"][0]["error"] and report["verdict"] == "FAIL"
+
+
+def test_two_stores_with_the_same_answers_are_the_same(store: Store, tmp_path: Any) -> None:
+    other = Store(tmp_path / "other" / "store.duckdb")
+    hashes = []
+    with serving() as server:
+        for one in (store, other):
+            three_lessons(one)
+            night(one, server)
+            with one.reading() as tx:
+                hashes.append(store_hash(tx, with_log=True))
+    assert hashes[0] == hashes[1]
+
+
+def test_every_call_is_on_record(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving(lambda body, number: Failure(500) if number == 0 else faithful(body)) as server:
+        night(store, server)
+    calls = answer_book(night_of(store, DAY, run_id="r")).calls()
+    assert [(call.mode, call.outcome, call.input_tokens, call.output_tokens) for call in calls] == [
+        ("live", "failed", 0, 0),
+        ("live", "answered", 500, 100),
+    ]
+    assert calls[1].latency_ms >= 0 and calls[1].model == MODEL and "500" in (calls[0].error or "")
+    with store.reading() as tx:
+        logged = tx.execute("select count(*) from audit_log where table_name = 'model_calls'").fetchone()
+    assert logged == (2,)
