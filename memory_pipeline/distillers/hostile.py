@@ -43,9 +43,9 @@ _ATTEMPTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("poses as the system",
          r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)[^|]{0,20}\|>|<<\s*/?SYS\s*>>|"
          r"\[/?INST\]|</?(?:system|instructions?|assistant|human|memory|memories|members|cluster|prompt|tool_result|"
-         r"function_results?)>|^\s*(?:human|assistant)\s*:.*\n+\s*(?:assistant|human)\s*:|"
-         r"^\W{0,4}(?:system|developer)\W{0,4}\s*(?:message|prompt|override|notice|note|instruction|update|command)s?\b|"
-         r"^\W{0,4}system\W{0,4}:\W{0,4}\s*(?:you|ignore|from\s+now|new|the\s+user|override|please|do|set|mark|merge|delete|"
+         r"function_results?)>|\[\s*system\s*\]|(?:^|\W)human\s*:.*\n+\s*assistant\s*:|"
+         r"(?:^|\W)(?:system|developer)\W{0,4}\s*(?:message|prompt|override|notice|note|instruction|update|command)s?\s*[:=>\]]|"
+         r"(?:^|\W)system\W{0,4}:\W{0,4}\s*(?:you|ignore|from\s+now|new|the\s+user|override|please|do|set|mark|merge|delete|"
          r"output|respond|answer|always|never|all|this|maintenance|treat)\b|\b(?:begin|end)\s+(?:of\s+)?system\s+prompt|"
          r"\b(?:reveal|print|repeat|show|output|leak|reproduce)\b[^.\n]{0,30}\b(?:system|your|initial|original)\s+prompt"),
         ("gives the reader another role",
@@ -55,7 +55,7 @@ _ATTEMPTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
          rf"\bas\s+an?\s+(?:ai|{_WHO}|language\s+model)\b[^.\n]{{0,20}}\byou\s+(?:must|should|will|have)\b"),
         ("speaks to the model",
          rf"\b(?:note|message|instruction|memo|attention|dear|hey|hello|hi|reminder|warning|important)s?\b[\s,:!-]*"
-         rf"(?:to|for)?[\s,:!-]*\b(?:the|any|all|every|an|our|whichever)?\s*(?:other\s+)?{_WHO}s?\b\s*(?:[:,!-]|(?:that|who|which)\b|"
+         rf"(?:to|for)?[\s,:!-]*\b(?:the|any|all|every|an|our|whichever)?\s*(?:other\s+|large\s+|language\s+)*{_WHO}s?\b\s*(?:[:,!-]|(?:that|who|which)\b|"
          rf"reading|processing)|\b(?:if|when)\s+you\s+are\s+(?:an?\s+)?{_WHO}\b|"
          rf"\bany(?:one|thing)?\s+{_WHO}\s+(?:that\s+|who\s+)?read"),
         ("dictates the answer",
@@ -64,7 +64,7 @@ _ATTEMPTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
          r"\b(?:set|make|give|put|use|report|return|output|write|choose|fill)\b[^.\n]{0,40}\b(?:abstraction|is_causal|"
          r"pattern_type|compression_ratio)\b|"
          r"\b(?:respond|reply|answer|output|return|print)\s+(?:only\s+)?(?:with\s+)?(?:exactly|only|verbatim|nothing\s+but|just)"
-         r"\s*[:\"'“`{\[]|\byour\s+(?:answer|output|response|summary|abstraction|reply)\s+(?:must|should|shall|has\s+to|will|is)\b"),
+         r"(?:\s+with)?\s*[:\"'“`{\[]|\byour\s+(?:answer|output|response|summary|abstraction|reply)\s+(?:must|should|shall|has\s+to|will|is)\b"),
         ("claims a rank of its own",
          rf"\b(?:this|the\s+present)\s+{_MEMORY}\s+(?:is|has|must|should|shall|may|can|overrides?|takes?|deserves?|outranks?|"
          rf"supersedes?)\b[^.\n]{{0,50}}\b(?:important|importance|critical|priority|highest|pinned|never|always|precedence|"

@@ -9,9 +9,11 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.sentences import split_statements
 
-#: At least this share of a statement's content words must stand in what supports it; a paraphrase keeps more
-#: (half of the demo's paraphrases keep over 0.7), an invention less.
+#: At least this share of a statement's content words must stand in what supports it, and
 SUPPORT_SHARE = 0.5
+#: at least this share of each member's content words in the abstraction's text. Measured on the demo: of 106 pairs
+#: of one story told in different words every one shares 0.5 or more, and 95% of 500 pairs of strangers 0.11 or less.
+COVERAGE_SHARE = 0.35
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
 _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
@@ -29,6 +31,9 @@ def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
         problem = unsupported(claim.text, named)
         if problem:
             return f"claim {number}: {problem}"
+    uncovered = _uncovered(answer, contents)
+    if uncovered:
+        return uncovered
     claimed = {word for claim in answer.claims for word in content_words(claim.text)}
     for statement in split_statements(answer.abstraction) or [answer.abstraction]:
         problem = unsupported(statement, contents)
@@ -37,6 +42,19 @@ def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
         words = content_words(statement)
         if words and sum(word in claimed for word in words) < SUPPORT_SHARE * len(words):
             return f"no claim stands behind '{_short(statement)}'"
+    return None
+
+
+def _uncovered(answer: Answer, contents: Sequence[str]) -> str | None:
+    """A member that no claim rests on, or whose words the abstraction does not bring back."""
+    named = {member for claim in answer.claims for member in claim.members}
+    said = set(content_words(answer.abstraction))
+    for number, content in enumerate(contents, start=1):
+        if number not in named:
+            return f"no claim rests on member {number}"
+        words = content_words(content)
+        if words and sum(word in said for word in words) < COVERAGE_SHARE * len(words):
+            return f"the abstraction leaves out what member {number} says"
     return None
 
 

@@ -12,15 +12,18 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.distillers import Declined, Draft
 from memory_pipeline.distillers.calls import Connection
+from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.distillers.pacing import Pace
 from memory_pipeline.distillers.pricing import PRICES, Ledger, Price, price_of
 from memory_pipeline.errors import DistillerError
-from memory_pipeline.night.distillation import answer_book
+from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.night.run import run_night
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories, check_store, open_conflicts, store_hash
 from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for
+from memory_pipeline_tests.distillers.test_distillers import task_of
 from memory_pipeline_tests.messages_server import MODEL, Body, Failure, MessagesServer, Raw, Reaction, Said, faithful
 
 DAY = date(2026, 3, 3)
@@ -53,6 +56,26 @@ def abstractions(store: Store) -> list[str]:
 
 def three_lessons(store: Store) -> None:
     fill(store, [note for topic in TOPICS for note in lesson(4, topic=topic)])
+
+
+Asking = Callable[[Callable[[Body, int], Reaction]], Draft | Declined | Exception]
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
+    """Asks about one cluster of four, without a night around it, and returns what is proposed."""
+    store = Store(tmp_path_factory.mktemp("asking") / "store.duckdb")
+    fill(store, lesson(4))
+
+    def ask(script: Callable[[Body, int], Reaction]) -> Draft | Declined | Exception:
+        with serving(script) as server:
+            settings = claude_settings(store, server)
+            night = night_of(store, DAY, settings, no_cache=True)
+            session = session_of(night)
+            ((_, proposed),) = Claude(settings).drafts([task_of(*(note.content for note in lesson(4)))], session)
+            return proposed
+
+    return ask
 
 
 def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_server_counted(store: Store) -> None:
@@ -273,8 +296,7 @@ def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"abstraction": " "}, "empty abstraction"),
-        ({"confidence": 0.5}, "confidence too low"),
+        ({"abstraction": " "}, "unsupported"),
         ({"confidence": 7}, "malformed answer"),
         ({"claims": []}, "unsupported"),
         ({"claims": [{"text": "Restart the payment gateway.", "members": [9]}]}, "unsupported"),
@@ -290,12 +312,10 @@ def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
     ],
 )  # fmt: skip
 def test_answers_that_the_sources_do_not_bear_out_are_refused(
-    store: Store, changes: dict[str, Any], reason: str
+    asking: Asking, changes: dict[str, Any], reason: str
 ) -> None:
-    fill(store, lesson(4))
-    with serving(lambda body, number: faithful(body, **changes)) as server:
-        report = night(store, server)
-    assert report["refusals"] == {reason: 1} and abstractions(store) == [] and report["errors"] == []
+    declined = asking(lambda body, number: faithful(body, **changes))
+    assert isinstance(declined, Declined) and declined.reason.startswith(reason) and not declined.again
 
 
 @pytest.mark.parametrize(
@@ -309,12 +329,17 @@ def test_answers_that_the_sources_do_not_bear_out_are_refused(
         (Said('{"abstraction": "Resta', stop_reason="max_tokens"), "the model's answer was cut short"),
     ],
 )
-def test_refusals_and_broken_answers_are_counted_and_leave_the_sources(store: Store, said: Said, reason: str) -> None:
+def test_refusals_and_broken_answers_are_declined(asking: Asking, said: Said, reason: str) -> None:
+    declined = asking(lambda body, number: said)
+    assert isinstance(declined, Declined) and declined.reason.startswith(reason)
+
+
+def test_what_was_declined_is_counted_billed_and_leaves_the_sources(store: Store) -> None:
     fill(store, lesson(4))
-    with serving(lambda body, number: said) as server:
+    with serving(lambda body, number: Said("", stop_reason="refusal")) as server:
         report = night(store, server)
-    assert report["refusals"] == {reason: 1} and abstractions(store) == []
-    assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0
+    assert report["refusals"] == {"the model declined to answer": 1} and abstractions(store) == []
+    assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0 and report["errors"] == []
 
 
 def test_a_fenced_answer_is_forgiven(store: Store) -> None:
