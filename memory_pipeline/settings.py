@@ -280,7 +280,14 @@ class Settings(BaseModel):
         "Strategies that are tried first: `trading`, `causal`, or your own as `package.module:Class`.",
     )
     atom_similarity: float = _setting(
-        "atoms.similarity", 0.85, "Cosine from which two atoms speak of one subject, and of one action.", ge=0.5, le=1.0
+        "atoms.similarity", 0.85, "Cosine from which two atoms speak of one subject.", ge=0.5, le=1.0
+    )
+    atom_action_similarity: float = _setting(
+        "atoms.action_similarity",
+        0.75,
+        "Cosine from which two atoms of one subject speak of one action.",
+        ge=0.5,
+        le=1.0,
     )
     chain_similarity: float = _setting(
         "atoms.chain_similarity",

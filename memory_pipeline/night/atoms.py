@@ -99,11 +99,11 @@ def find_known_atom(night: Night, project_id: str, causal: Causal, vectors: Vect
 
     `vectors`: as `embed_atom` makes them.
     """
-    least = night.settings.atom_similarity
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
     index = AtomIndex.of(night.store, night.embedder, project_id, night.holder, night.options.run_id)
-    for found in index.nearest("subject", subject, least):
-        same_action = float(index.vector(found.atom, "action") @ action) >= least
+    for found in index.nearest("subject", subject, night.settings.atom_similarity):
+        alike = float(index.vector(found.atom, "action") @ action)
+        same_action = alike >= night.settings.atom_action_similarity
         if same_action and find_conflict(_sentence(found.atom.causal), _sentence(causal)) is None:
             return found.atom
     return None

@@ -12,7 +12,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Atom, Causal, derived_id
-from memory_pipeline.store import Store, atom_vectors, keep_atom_vectors, read_atoms, write_atom
+from memory_pipeline.store import Store, atom_vectors, keep_atom_vectors, read_atoms, read_memories, write_atom
 
 #: What of an atom has a vector; `leads` is subject and action together, which a chain arrives at.
 FIELDS = ("subject", "action", "outcome", "leads")
@@ -125,17 +125,23 @@ def state_atom(
 ) -> Atom:
     """Keep an atom that a person or an agent states, with confidence 1.0; stating it again changes nothing.
 
-    Raises InputError when subject, action or outcome is empty.
+    Raises InputError when subject, action or outcome is empty, or a source is no memory of the project.
     """
     tidy = Causal(
         *(" ".join(part.split()) for part in (causal.subject, causal.action, causal.outcome, causal.consequences))
     )
     for name in ("subject", "action", "outcome"):
         if not getattr(tidy, name):
-            raise InputError(f"an atom needs a {name}; give it with --{name}")
+            raise InputError(
+                f"an atom needs {'a subject' if name == 'subject' else f'an {name}'}; give it with --{name}"
+            )
     atom_id = derived_id("stated atom", project_id, tidy.subject, tidy.action, tidy.outcome)
     with store.reading() as tx:
         known = {atom.id: atom for atom in read_atoms(tx, project_id)}
+        sources = read_memories(tx, source_ids)
+    strange = next((i for i in source_ids if i not in sources or sources[i].project_id != project_id), None)
+    if strange:
+        raise InputError(f"there is no memory '{strange}' in the project '{project_id}'; leave --source out or mend it")
     if atom_id in known:
         return known[atom_id]
     atom = Atom(atom_id, project_id, tidy, 1.0, tuple(sorted(source_ids)), at, stated_by=by)

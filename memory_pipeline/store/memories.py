@@ -213,6 +213,11 @@ def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
+def projects_of(tx: Transaction) -> list[str]:
+    """The projects that the store knows, by name."""
+    return [str(row[0]) for row in tx.execute("select distinct project_id from memories order by 1").fetchall()]
+
+
 def series_shapes(tx: Transaction, as_of: datetime, least: int) -> set[tuple[str, str]]:
     """Project and shape of every series: raw memories that differ in figures alone, `least` or more of
     them with that many different texts but one, on three days or more, created by `as_of`."""
