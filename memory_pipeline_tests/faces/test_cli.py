@@ -12,6 +12,7 @@ import pytest
 
 from memory_pipeline.store import Store, take_lease
 from memory_pipeline_tests.build import fill, lesson
+from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
 DAY = "2026-03-03"
 
@@ -130,6 +131,34 @@ def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path
     failed = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
     assert failed.returncode == 1
     assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: FAIL")
+
+
+def test_atoms_are_stated_found_and_followed(tmp_path: Path, workspace: Path) -> None:
+    cli("import", "openclaw", workspace, home=tmp_path)
+    words = ("--subject", "build cache", "--action", "is cold", "--outcome", "deploys take long")
+    stated = json.loads(cli("atoms", "add", *words, "--json", home=tmp_path).stdout)
+    assert stated["confidence"] == 1.0 and stated["project_id"] == "agent"
+    cli("atoms", "add", "--subject", "deploys", "--action", "take long", "--outcome", "Dana waits", home=tmp_path)
+    found = cli("atoms", "search", "cold build cache", home=tmp_path)
+    assert found.stdout.startswith("1.0  build cache | is cold -> deploys take long")
+    chains = json.loads(cli("atoms", "chain", "build cache is cold", "--limit", "1", "--json", home=tmp_path).stdout)
+    assert [[atom["subject"] for atom in chain] for chain in chains] == [["build cache", "deploys"]]
+    wrong = cli("atoms", "search", "--project", "nowhere", home=tmp_path)
+    assert wrong.returncode == 1 and "there is no project 'nowhere'; name one with --project: agent" in wrong.stderr
+
+
+def test_a_night_with_claude_asks_again_only_when_told(tmp_path: Path, workspace: Path) -> None:
+    cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
+    with MessagesServer(faithful).running() as server:
+        claude = {"ANTHROPIC_API_KEY": server.key, "MEMORY_PIPELINE_DISTILLATION_BASE_URL": server.url}
+        preview = json.loads(cli("night", DAY, "--dry-run", "--json", home=tmp_path, **claude).stdout)
+        assert preview["total_llm_calls"] == 1 and preview["clusters_compressed"] == 1
+        again = json.loads(cli("night", DAY, "--dry-run", "--no-cache", "--json", home=tmp_path, **claude).stdout)
+        assert again["total_llm_calls"] == 1 and len(server.requests) == 2
+        done = cli("night", DAY, home=tmp_path, **claude)
+        assert last(done).startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived") and len(server.requests) == 2
+    shown = json.loads(cli("config", "show", "--json", home=tmp_path, **claude).stdout)
+    assert [row["value"] for row in shown if row["key"] == "distillation.api_key"] == ["***"]
 
 
 def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: Path) -> None:

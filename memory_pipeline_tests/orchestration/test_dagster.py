@@ -29,6 +29,7 @@ from memory_pipeline.orchestration.sensors import failed_night_notice
 from memory_pipeline.records import Cluster, DuplicateGroup, EligibleMemory
 from memory_pipeline.store import Store, all_memories, lease_holder, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, fill, lesson, run
+from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
 DAY = "2026-03-03"
 ASSETS = (
@@ -91,6 +92,26 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     assert metadata["archives"]["memories_archived"].value == 5
     assert "keeps using the old key" in metadata["distillations"]["preview"].value
     assert metadata["reports"]["tokens_after"].value < metadata["reports"]["tokens_before"].value
+
+
+def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fill(store, lesson(5))
+    key = "sk-ant-secret-key-of-the-test"
+    with MessagesServer(faithful, key=key).running() as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+        monkeypatch.setenv("MEMORY_PIPELINE_DISTILLATION_BASE_URL", server.url)
+        result = launch(instance)
+    assert result.success and len(server.requests) == 1
+    metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
+    assert metadata["reports"]["total_llm_calls"].value == 1
+    assert metadata["reports"]["estimated_cost_usd"].value > 0
+    shown = capfd.readouterr().err
+    assert "distillation: 1 of 1" in shown and "the cap is 0.25 USD" in shown
+    events = "".join(entry.to_json() for entry in instance.all_logs(result.run_id))
+    files = b"".join(path.read_bytes() for path in store.path.parent.rglob("*") if path.is_file())
+    assert key not in shown + events and key.encode() not in files
 
 
 @pytest.mark.parametrize("gate", ["lossy_distillations", "unsafe_members", "conflicts_inside"])

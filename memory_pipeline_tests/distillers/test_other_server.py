@@ -1,0 +1,97 @@
+"""The real SDK against a server that others wrote: it speaks the protocol, and answers with a greeting."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from memory_pipeline.night.run import run_night
+from memory_pipeline.store import Store, check_store
+from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
+from memory_pipeline_tests.distillers.test_claude import DAY
+
+pytestmark = pytest.mark.skipif(
+    find_spec("app") is None, reason="mock-ai-api is not installed; 'python3 quickstart.py test' installs it"
+)
+BASE = "claude-sonnet-4-20250514"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "app.anthropic_app:app", "--host", "127.0.0.1", "--port", str(port)]
+    process = subprocess.Popen([*command, "--log-level", "error"])
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(f"{url}/health", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: Any) -> dict[str, Any]:
+    model = f"{BASE}:{scenario}"
+    settings = settings_for(
+        store, anthropic_api_key="sk-any", base_url=url, model=model, prices=(f"{model}=1/5",), rate_burst=1000,
+        rate_limit_per_min=10_000, rate_spacing_s=0.0, call_attempts=2, batch_poll_s=0.05, **changes,
+    )  # fmt: skip
+    return run_night(night_of(store, DAY, settings, run_id=run_id))
+
+
+def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, server: str) -> None:
+    fill(store, lesson(4))
+    report = night(store, server, "mock-text")
+    assert report["refusals"] == {"malformed answer": 1} and report["total_llm_calls"] == 1
+    tokens = report["total_llm_input_tokens"], report["total_llm_output_tokens"]
+    assert min(tokens) > 0
+    assert report["estimated_cost_usd"] == pytest.approx((tokens[0] * 1 + tokens[1] * 5) / 1e6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words", "calls"),
+    [("mock-400", "answered 400", 1), ("mock-401", "refused the key", 1), ("mock-429", "asked too often", 2),
+     ("mock-500", "answered 500", 2), ("mock-503", "answered 503", 2)],
+)  # fmt: skip
+def test_its_errors_are_understood(store: Store, server: str, scenario: str, words: str, calls: int) -> None:
+    fill(store, lesson(4))
+    report = night(store, server, scenario)
+    assert words in report["errors"][0]["error"] and report["total_llm_calls"] == calls
+    assert report["estimated_cost_usd"] == 0.0 and report["verdict"] == "FAIL"
+
+
+def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> None:
+    fill(store, lesson(4))
+    report = night(store, server, "mock-nothing")
+    assert f"there is no model '{BASE}:mock-nothing'" in report["errors"][0]["error"]
+
+
+def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -> None:
+    fill(store, lesson(4))
+    waiting = night(store, server, "mock-text", calling="batch", distillation_time_limit_s=0.3)
+    assert waiting["refusals"] == {"batch under way": 1}
+    with store.reading() as tx:
+        (batch_id,) = tx.execute("select batch_id from model_batches").fetchone() or (None,)
+    # This server ends a batch when its results are asked for.
+    urllib.request.urlopen(f"{server}/v1/messages/batches/{batch_id}/results", timeout=5).read()
+    done = night(store, server, "mock-text", run_id="second", calling="batch")
+    assert done["refusals"] == {"malformed answer": 1} and done["total_llm_calls"] == 1
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        assert json.loads(json.dumps(tx.execute("select status from model_batches").fetchall())) == [["collected"]]

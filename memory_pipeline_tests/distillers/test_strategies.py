@@ -1,0 +1,158 @@
+"""Strategies: who takes which cluster, what it asks, what it refuses, and what happens to a broken one."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from memory_pipeline.distillers import Draft, strategies
+from memory_pipeline.distillers.strategies import (
+    CausalStrategy,
+    DefaultStrategy,
+    Prompt,
+    TradingStrategy,
+    choose_strategy,
+    load_strategies,
+)
+from memory_pipeline.errors import StrategyError
+from memory_pipeline.records import Causal, Cluster, Memory
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, all_memories
+from memory_pipeline_tests.build import candidate, fill, lesson
+from memory_pipeline_tests.distillers.test_claude import night, serving
+from memory_pipeline_tests.distillers.test_distillers import task_of
+
+
+class Shouting(DefaultStrategy):
+    """A strategy of somebody's own."""
+
+    name = "shouting"
+
+    def matches(self, cluster: Cluster) -> bool:
+        return cluster.project_id == "p"
+
+    def build_prompt(self, cluster: Cluster, memories: list[Memory]) -> Prompt:  # type: ignore[override]
+        prompt = super().build_prompt(cluster, memories)
+        return Prompt(prompt.system + "\nSHOUT.", prompt.user)
+
+    def validate(self, result: Draft) -> str | None:
+        return None if "gateway" in result.text else "nothing about the gateway"
+
+
+class Incomplete:
+    """Lacks almost everything."""
+
+    name = "incomplete"
+
+
+OWN = f"{__name__}:Shouting"
+
+
+def settings_with(*names: str) -> Settings:
+    return Settings().model_copy(update={"strategies": names})
+
+
+def draft(text: str, causal: Causal | None = None) -> Draft:
+    return Draft(text, "test", causal=causal)
+
+
+def test_the_default_takes_everything_and_comes_last() -> None:
+    found = load_strategies(settings_with("trading", "causal"))
+    assert [strategy.name for strategy in found] == ["trading", "causal", "default"]
+    cluster = task_of("a", "b").cluster
+    assert choose_strategy(found, cluster).name == "default"
+
+
+@pytest.mark.parametrize(("category", "name"), [("Signals", "trading"), ("incident", "causal"), ("deploy", "default")])
+def test_the_first_that_matches_wins(category: str, name: str) -> None:
+    cluster = task_of("a", "b").cluster
+    object.__setattr__(cluster, "top_categories", (category,))
+    assert choose_strategy(load_strategies(settings_with("trading", "causal")), cluster).name == name
+
+
+def test_the_examples_refuse_what_their_kind_must_not_say() -> None:
+    assert TradingStrategy().validate(draft("RSI below 30 held in 7 of 9 cases.")) is None
+    assert "figure" in (TradingStrategy().validate(draft("Buy when it is low.")) or "")
+    assert "promise" in (TradingStrategy().validate(draft("A guaranteed 9% a month.")) or "")
+    assert CausalStrategy().validate(draft("x", Causal("a", "b", "c"))) is None
+    assert "cause" in (CausalStrategy().validate(draft("x")) or "")
+
+
+def test_a_prompt_names_the_length_that_is_wanted_and_shows_members_as_json() -> None:
+    task = task_of("Restart the gateway. " * 40, "Restart it \u200bnow.")
+    prompt = DefaultStrategy().build_prompt(task.cluster, [member.memory for member in task.members])
+    budget = int(0.3 * sum(member.memory.token_count for member in task.members))
+    assert f"at most {budget} tokens" in prompt.system and "{budget}" not in prompt.system
+    assert json.loads(prompt.user)["members"][1]["content"] == "Restart it now."
+
+
+def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        report = night(store, server, strategies=(OWN,))
+    assert server.requests[0]["system"].endswith("SHOUT.") and report["clusters_compressed"] == 1
+    with store.reading() as tx:
+        rows = tx.execute("select prompt_version from model_answers").fetchall()
+        assert rows == [("claude-1-shouting",)] and any(memory.compressed_from for memory in all_memories(tx))
+
+
+def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None:
+    fill(store, lesson(4, topic="printer"))
+    with serving() as server:
+        report = night(store, server, strategies=(OWN,))
+    assert report["refusals"] == {"strategy shouting": 1}
+
+
+def test_a_category_picks_the_example(store: Store) -> None:
+    notes = [candidate(note.content, note.created_at, native_id=note.native_id, categories=("incident",))
+             for note in lesson(4)]  # fmt: skip
+    fill(store, notes)
+    with serving() as server:
+        report = night(store, server, strategies=("causal",))
+    assert "causes and effects" in server.requests[0]["system"] and report["refusals"] == {"strategy causal": 1}
+
+
+def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("mine", OWN, strategies.ENTRY_POINTS)
+    monkeypatch.setattr(strategies, "entry_points", lambda group: [entry])
+    assert [strategy.name for strategy in load_strategies(Settings())] == ["shouting", "default"]
+    broken = EntryPoint("gone", "nowhere.at.all:Thing", strategies.ENTRY_POINTS)
+    monkeypatch.setattr(strategies, "entry_points", lambda group: [broken])
+    with pytest.raises(StrategyError, match=r"'gone'.*cannot be loaded"):
+        load_strategies(Settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("horoscope", "names 'horoscope', which cannot be loaded"),
+        ("json:nothing", "names 'json:nothing'"),
+        (f"{__name__}:Incomplete", "lacks one of name, matches, build_prompt and validate"),
+        (f"{__name__}:broken", "cannot be made: ValueError: not today"),
+    ],
+)
+def test_a_strategy_that_cannot_be_used_is_named_with_the_mend(name: str, words: str) -> None:
+    with pytest.raises(StrategyError, match=words):
+        load_strategies(settings_with(name))
+
+
+class broken:
+    """Cannot be made."""
+
+    def __init__(self) -> None:
+        raise ValueError("not today")
+
+
+def test_the_prompts_have_not_changed_without_their_version() -> None:
+    """Whoever edits a prompt raises `prompts.VERSION`, then puts the new hash here."""
+    import hashlib
+
+    from memory_pipeline.distillers import prompts
+
+    names = ("distill", "trading", "causal")
+    digest = hashlib.sha256("".join(prompts.read_prompt(name) for name in names).encode()).hexdigest()
+    known: dict[str, Any] = {"1": "09249205206ae6a7"}
+    assert known.get(prompts.VERSION) == digest[:16]
