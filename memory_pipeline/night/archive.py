@@ -89,10 +89,11 @@ def apply_distillation(
 
     Raises SourcesChangedError when a source may no longer be archived.
     """
-    memory = _under_free_id(night, make_abstraction(night, distillation))
+    memory = make_abstraction(night, distillation)
     vector: Vectors = night.embedder.embed([embedding_text(memory.content)])
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
     with night.store.writing(night.holder, night.options.run_id) as tx:
+        memory = _under_free_id(tx, memory)
         if memory.id in read_memories(tx, [memory.id]):
             revive_memory(tx, memory.id)
         else:
@@ -125,13 +126,12 @@ def apply_distillation(
     return result
 
 
-def _under_free_id(night: Night, memory: Memory) -> Memory:
+def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
     """The abstraction with an id that it may use. One that was rolled back and is made again word for
     word comes back under its own id; if anything differs, the new one gets the next id."""
     candidate, generation = memory, 1
     while True:
-        with night.store.reading() as tx:
-            there = read_memories(tx, [candidate.id]).get(candidate.id)
+        there = read_memories(tx, [candidate.id]).get(candidate.id)
         if there is None or there.rolled_back_at is None:
             return candidate
         before = replace(

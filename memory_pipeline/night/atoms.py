@@ -7,13 +7,14 @@ undo or stop a compression; one that fails waits for the next night.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from memory_pipeline.distillers import unsupported
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Archive, Atom, AtomDecision, Causal, Distillation, derived_id
+from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     FIRST_CONFIDENCE,
     decide_candidate,
@@ -34,6 +35,7 @@ class _Finding:
     memory_id: str
     project_id: str
     causal: Causal
+    sources: tuple[str, ...]
 
 
 def grow_atoms(night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
@@ -44,18 +46,29 @@ def grow_atoms(night: Night, distillations: Sequence[Distillation], archives: Se
     if night.options.dry_run:
         return _previewed(distillations, archives)
     night.hold_lease()
-    with night.store.reading() as tx:
-        waiting = [_Finding(*row) for row in pending_candidates(tx, night.as_of)]
+    waiting, decisions = _waiting(night)
+    indexes: dict[str, AtomIndex] = {}
     for done, finding in enumerate(waiting, start=1):
         night.hold_lease()
         try:
-            _settle(night, finding)
+            decisions.append(_settle(night, finding, indexes))
         except Exception as error:  # an atom never stops the night; it is in the report, and tried again
             night.log.error("the atom of %s", finding.memory_id, exc_info=error)
             night.note_error(finding.memory_id, "enrich", error)
         night.progress("atoms", done, len(waiting))
+    return sorted(decisions, key=lambda decision: decision.memory_id)
+
+
+def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
+    """The findings that wait, with the words of their raw sources, and what this run has decided already."""
     with night.store.reading() as tx:
-        return decisions_of_run(tx, night.options.run_id)
+        decided = decisions_of_run(tx, night.options.run_id)
+        waiting = []
+        for memory_id, project_id, causal in pending_candidates(tx, night.as_of):
+            sources = read_memories(tx, raw_sources_of(tx, memory_id))
+            contents = tuple(memory.content for memory in sources.values())
+            waiting.append(_Finding(memory_id, project_id, causal, contents))
+    return waiting, decided
 
 
 def _previewed(distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
@@ -67,64 +80,62 @@ def _previewed(distillations: Sequence[Distillation], archives: Sequence[Archive
     ]
 
 
-def _settle(night: Night, finding: _Finding) -> None:
-    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, _problem(night, finding))
-    if decision.reason:
+def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> AtomDecision:
+    causal = Causal(*(" ".join(part.split()) for part in astuple(finding.causal)))
+    problem = _problem(causal, finding.sources)
+    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, astuple(causal))
+    if problem:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             decide_candidate(tx, decision, night.options.run_id, night.as_of)
-        return
-    causal = Causal(*(" ".join(part.split()) for part in _parts(finding.causal)))
-    vectors = embed_atom(night.embedder, causal)
-    known = find_known_atom(night, finding.project_id, causal, vectors)
+        return decision
+    if finding.project_id not in indexes:
+        indexes[finding.project_id] = AtomIndex.of(
+            night.store, night.embedder, finding.project_id, night.holder, night.options.run_id
+        )
+    index, vectors = indexes[finding.project_id], embed_atom(night.embedder, causal)
+    known = find_known_atom(index, causal, vectors, night.settings)
+    atom = known or Atom(
+        id=derived_id("atom", finding.memory_id),
+        project_id=finding.project_id,
+        causal=causal,
+        confidence=FIRST_CONFIDENCE,
+        source_ids=(finding.memory_id,),
+        created_at=night.as_of,
+    )
+    decision = replace(decision, status="strengthened" if known else "created", atom_id=atom.id)
     with night.store.writing(night.holder, night.options.run_id) as tx:
         if known:
             strengthen_atom(tx, known.id, [finding.memory_id], night.as_of)
-            decision = replace(decision, status="strengthened", atom_id=known.id)
         else:
-            atom = Atom(
-                id=derived_id("atom", finding.memory_id),
-                project_id=finding.project_id,
-                causal=causal,
-                confidence=FIRST_CONFIDENCE,
-                source_ids=(finding.memory_id,),
-                created_at=night.as_of,
-            )
             write_atom(tx, atom, vectors, FIELDS, night.embedder.name)
-            decision = replace(decision, status="created", atom_id=atom.id)
         decide_candidate(tx, decision, night.options.run_id, night.as_of)
+    if not known:
+        index.add(atom, vectors)
+    return decision
 
 
-def find_known_atom(night: Night, project_id: str, causal: Causal, vectors: Vectors) -> Atom | None:
+def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings: Settings) -> Atom | None:
     """The atom that says the same: subject and action alike, and nothing in it that speaks against.
 
     `vectors`: as `embed_atom` makes them.
     """
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
-    index = AtomIndex.of(night.store, night.embedder, project_id, night.holder, night.options.run_id)
-    for found in index.nearest("subject", subject, night.settings.atom_similarity):
-        alike = float(index.vector(found.atom, "action") @ action)
-        same_action = alike >= night.settings.atom_action_similarity
+    for found in index.nearest("subject", subject, settings.atom_similarity):
+        same_action = float(index.vector(found.atom, "action") @ action) >= settings.atom_action_similarity
         if same_action and find_conflict(_sentence(found.atom.causal), _sentence(causal)) is None:
             return found.atom
     return None
 
 
-def _problem(night: Night, finding: _Finding) -> str | None:
+def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
     """Why a finding makes no atom: a field is missing or too long, or the sources do not say it."""
-    for name, text in zip(("subject", "action", "outcome"), _parts(finding.causal)[:3], strict=True):
-        if not text.strip():
+    for name in ("subject", "action", "outcome"):
+        if not getattr(causal, name):
             return f"no {name}"
-    longest = max(_parts(finding.causal), key=len)
+    longest = max(astuple(causal), key=len)
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters, at most {_LONGEST_FIELD} are kept"
-    with night.store.reading() as tx:
-        sources = read_memories(tx, raw_sources_of(tx, finding.memory_id))
-    contents = [memory.content for memory in sources.values()]
-    return next((f"unsupported: {p}" for part in _parts(finding.causal) if (p := unsupported(part, contents))), None)
-
-
-def _parts(causal: Causal) -> tuple[str, str, str, str]:
-    return causal.subject, causal.action, causal.outcome, causal.consequences
+    return next((f"unsupported: {p}" for part in astuple(causal) if (p := unsupported(part, sources))), None)
 
 
 def _sentence(causal: Causal) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from memory_pipeline.distillers import (
     AnswerBook,
@@ -16,10 +18,13 @@ from memory_pipeline.distillers import (
     mean_similarities,
     undistilled,
 )
+from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import Cluster, Distillation
+from memory_pipeline.records import Cluster, Distillation, Memory
 from memory_pipeline.store import read_memories
+
+_CLUSTERS_AT_ONCE = 50
 
 
 def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distillation]:
@@ -56,31 +61,33 @@ def answer_book(night: Night) -> AnswerBook:
     return AnswerBook(night.store, night.options.run_id, night.holder, preview=night.options.dry_run)
 
 
-def _tasks(night: Night, clusters: Iterable[Cluster], results: dict[str, Distillation]) -> Iterator[Task]:
+def _tasks(night: Night, clusters: Sequence[Cluster], results: dict[str, Distillation]) -> Iterator[Task]:
     """The clusters with their members; one that no model should see is decided here."""
-    for cluster in clusters:
-        try:
-            task = _task(night, cluster)
-            attempt = find_attempt({member.memory.id: member.memory.content for member in task.members})
-        except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-            results[cluster.cluster_id] = _failed(night, cluster, error)
-            continue
-        if attempt:
-            night.log.warning("cluster %s is left alone: %s", cluster.cluster_id, attempt)
-            declined = Declined(f"looks like an attempt to steer: {attempt}")
-            results[cluster.cluster_id] = undistilled(cluster, declined, night.distiller)
-        else:
-            yield task
+    for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
+        page = clusters[start : start + _CLUSTERS_AT_ONCE]
+        wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
+        with night.store.reading() as tx:
+            memories = read_memories(tx, wanted)
+        vectors = dict(zip(*night.vectors_of(wanted), strict=True))
+        for cluster in page:
+            try:
+                task = _task(cluster, memories, vectors)
+                attempt = find_attempt({member.memory.id: member.memory.content for member in task.members})
+            except Exception as error:  # one cluster failing leaves the others; it is logged and reported
+                results[cluster.cluster_id] = _failed(night, cluster, error)
+                continue
+            if attempt:
+                night.log.warning("cluster %s is left alone: %s", cluster.cluster_id, attempt)
+                declined = Declined(f"looks like an attempt to steer: {attempt}")
+                results[cluster.cluster_id] = undistilled(cluster, declined, night.distiller)
+            else:
+                yield task
 
 
-def _task(night: Night, cluster: Cluster) -> Task:
-    with night.store.reading() as tx:
-        memories = read_memories(tx, cluster.member_ids)
-    ids, vectors = night.vectors_of(cluster.member_ids)
-    order = sorted(range(len(ids)), key=lambda i: (memories[ids[i]].effective_date, ids[i]))
-    similarities, means = mean_similarities(vectors[order])
-    members = tuple(Member(memories[ids[i]], mean) for i, mean in zip(order, means, strict=True))
-    return Task(cluster, members, similarities)
+def _task(cluster: Cluster, memories: Mapping[str, Memory], vectors: Mapping[str, Vectors]) -> Task:
+    members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
+    similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
+    return Task(cluster, tuple(map(Member, members, means)), similarities)
 
 
 def _judged(night: Night, task: Task, draft: Draft | Declined | Exception) -> Distillation:

@@ -48,6 +48,11 @@ class AtomIndex:
             vectors.update(zip(keys, made, strict=True))
         return cls(atoms, vectors)
 
+    def add(self, atom: Atom, vectors: Vectors) -> None:
+        """An atom that was just written, with its vectors as `embed_atom` makes them."""
+        self.atoms.append(atom)
+        self._vectors.update({(atom.id, field): vector for field, vector in zip(FIELDS, vectors, strict=True)})
+
     def vector(self, atom: Atom, field: str) -> Vectors:
         """The unit vector of one field, float32 (dimension,)."""
         return self._vectors[atom.id, field]

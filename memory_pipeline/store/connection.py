@@ -99,11 +99,11 @@ class Store:
             self._memory_limit_mb = None
 
     @contextmanager
-    def quiescent(self) -> Iterator[None]:
-        """Hold the file alone with nothing pending in its write-ahead log, so that it can be copied."""
+    def quiescent(self) -> Iterator[Transaction]:
+        """Hold the file alone with nothing pending in its write-ahead log, so that it can be copied; to read from."""
         with self._connected(read_only=False) as connection:
             connection.execute("checkpoint")
-            yield
+            yield connection
 
     def _bring_up_to_date(self) -> None:
         """A read never writes, unless the schema is older than this program: then it is migrated first."""

@@ -149,7 +149,7 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
     """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
 
     It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
-    compression log and the conflicts.
+    compression log, the conflicts and, where there are any, the atoms.
     """
     parts = [
         "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
@@ -166,6 +166,11 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
             "select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), '')) from "
             "(select * from conflicts where not $1 or true) c",
         ]
+        if tx.execute("select 1 from atoms where retracted_at is null limit 1").fetchone():
+            parts.append(
+                "select sha256(string_agg(sha256(to_json(a)::text), '' order by id)) from (select * from atoms "
+                "where retracted_at is null and (not $1 or true)) a"
+            )
     digests = [tx.execute(part, [active_only]).fetchone() for part in parts]
     combined = tx.execute("select sha256($1)", ["".join(str(d[0]) for d in digests if d)]).fetchone()
     assert combined is not None

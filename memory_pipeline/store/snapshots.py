@@ -66,11 +66,11 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
-        _copy_quiescent(store, partial)
+        held = _copy_quiescent(store, partial)
         reached("snapshot.copied")
         digest = _sha256(partial)
         found = _hash_of_file(partial)
-        if found != before:
+        if found != held:
             raise SnapshotError(f"the copy of '{store.path}' differs from the store; nothing was kept, try again")
         snapshot = Snapshot(name, at.isoformat(), label, partial.stat().st_size, digest, found)
         partial.replace(_file_of(store, name))
@@ -208,14 +208,17 @@ def _file_of(store: Store, name: str) -> Path:
     return snapshot_directory(store) / f"{name}.duckdb"
 
 
-def _copy_quiescent(store: Store, target: Path) -> None:
+def _copy_quiescent(store: Store, target: Path) -> str:
+    """Copy the store while nobody else can write; return its hash at that instant."""
     # The source is opened before DuckDB locks it and closed after DuckDB lets go: closing any
     # descriptor of a file drops this process's POSIX locks on it.
-    with store.path.open("rb") as source, store.quiescent(), target.open("wb") as copy:
+    with store.path.open("rb") as source, store.quiescent() as held, target.open("wb") as copy:
+        digest = store_hash(held, with_log=True)
         while chunk := source.read(_CHUNK):
             copy.write(chunk)
         copy.flush()
         os.fsync(copy.fileno())
+    return digest
 
 
 def _sha256(path: Path) -> str:

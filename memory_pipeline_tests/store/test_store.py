@@ -20,6 +20,7 @@ from memory_pipeline.store import (
     release_lease,
     restore_snapshot,
     snapshot_directory,
+    snapshots,
     store_hash,
     take_lease,
     verify_snapshot,
@@ -162,6 +163,22 @@ def test_a_snapshot_can_be_restored_beside_the_store(store: Store, tmp_path: Pat
     assert whole(Store(tmp_path / "beside.duckdb")) == whole(store)
     with pytest.raises(SnapshotError, match="exists"):
         restore_snapshot(store, snapshot.name, tmp_path / "beside.duckdb")
+
+
+def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(3))
+    sweep = snapshots._sweep
+
+    def write_and_sweep(directory: Path) -> None:
+        fill(store, lesson(2, topic="printer"))
+        sweep(directory)
+
+    monkeypatch.setattr(snapshots, "_sweep", write_and_sweep)
+    taken = create_snapshot(store, "beside", datetime.now(UTC), 7)
+    with store.reading() as tx:
+        assert store_hash(tx, with_log=True) == taken.store_hash
 
 
 def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
