@@ -5,7 +5,7 @@ from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft,
 from memory_pipeline.distillers.hostile import find_attempt
 from memory_pipeline.distillers.judge import judge, mean_similarities, undistilled
 from memory_pipeline.distillers.session import AnswerBook, Session
-from memory_pipeline.distillers.support import unsupported
+from memory_pipeline.distillers.support import find_addition, find_clash
 
 __all__ = [
     "AnswerBook",
@@ -16,9 +16,10 @@ __all__ = [
     "Session",
     "Task",
     "choose_distiller",
+    "find_addition",
     "find_attempt",
+    "find_clash",
     "judge",
     "mean_similarities",
     "undistilled",
-    "unsupported",
 ]

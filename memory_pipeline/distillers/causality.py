@@ -18,30 +18,32 @@ _LONGEST_CLAUSE = 200
 _FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
+        r"^(?P<advice>.+?)(?:,|;)\s+(?:otherwise|or\s+else|or)\s+(?P<effect>.+)$",
         r"^(?P<cause>.+?)\s*[:;,]\s*(?:and\s+)?because\s+of\s+(?:that|this|it),?\s+(?P<effect>.+)$",
         r"^(?P<cause>.+?),?\s+and\s+(?P<effect>.+?)\s+because\s+of\s+(?:that|this|it)$",
         r"^(?P<effect>.+?),?\s+(?:because\s+of|due\s+to|owing\s+to|caused\s+by|as\s+a\s+result\s+of)\s+(?P<cause>.+)$",
         r"^(?:because|since)\s+(?P<cause>[^,]+),\s+(?P<effect>.+)$",
         r"^(?P<effect>.+?),?\s+because\s+(?P<cause>.+)$",
-        r"^(?P<cause>.+?)(?:,|;)?\s+(?:and\s+)?(?:so|therefore|hence|thus|consequently|as\s+a\s+result)(?:\s+that)?,?\s+(?P<effect>.+)$",
+        r"^(?P<effect>.+?)\s+when(?:ever)?\s+(?P<cause>[^,]+),\s+so\s+.+$",
+        r"^(?P<cause>.+?)(?:,|;)?\s+(?:and\s+)?(?:so(?!\s+that\b)|therefore|hence|thus|consequently|as\s+a\s+result),?\s+"
+        r"(?P<effect>.+)$",
         r"^(?P<cause>.+?),?\s+(?:which|that)\s+(?:caused|made|led\s+to|resulted\s+in|triggered|broke)\s+(?P<effect>.+)$",
-        r"^(?P<cause>.+?)\s+(?:causes?|caused|made|makes|leads?\s+to|led\s+to|results?\s+in|resulted\s+in|triggers?|triggered)"
-        r"\s+(?P<effect>.+)$",
+        r"^(?P<cause>.+?)\s+(?:causes?|caused|made|makes|leads?\s+to|led\s+to|results?\s+in|resulted\s+in|triggers?|"
+        r"triggered)\s+(?P<effect>.+)$",
         r"^(?P<effect>.+?),\s+(?:the\s+)?(?:reason|cause)\s+(?:was|is|being)\s+(?P<cause>.+)$",
         r"^(?P<effect>.+?)\s+after\s+(?P<cause>\w+ing\b.+)$",
         r"^(?:when(?:ever)?|if|once|after)\s+(?P<cause>[^,]+),\s+(?P<effect>.+)$",
-        r"^(?P<cause>.+?),\s+(?:otherwise|or\s+else)\s+(?P<effect>.+)$",
     )
 )  # fmt: skip
 _VERB = re.compile(
-    r"\b(?:was|were|is|are|went|goes|go|had|has|have|came|comes|began|begins|left|leaves|ran|runs|lost|loses|got|gets|"
+    r"(?:was|were|is|are|went|goes|go|had|has|have|came|comes|began|begins|left|leaves|ran|runs|lost|loses|got|gets|"
     r"became|becomes|fell|falls|rose|rises|does|did|do|can|cannot|could|will|would|must|should|keeps?|kept|stays?|jams?|"
-    r"fails?|breaks?|broke|stops?|\w{3,}ed|\w{3,}(?:izes|ises|ates))\b",
+    r"fails?|breaks?|broke|stops?|\w{3,}ed|\w{3,}(?:izes|ises|ates))$",
     re.IGNORECASE,
 )
-_GERUND = re.compile(
-    r"^(?:\w+ing)\s+(?:(?:the|a|an|its|our)\s+)?(?P<object>[\w' -]+?)"
-    r"(?:\s+(?:to|from|with|in|on|at|by|for|of)\b|$)"
+_DOING = re.compile(
+    r"^\w+\s+(?:(?:the|a|an|its|our)\s+)?(?P<object>[\w' -]+?)"
+    r"(?:\s+(?:to|from|with|in|on|at|by|for|of|after|before|when|until|every|and)\b|,|$)"
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|its|our|their|this|that|these|those|some|any)\s+", re.IGNORECASE)
 
@@ -58,14 +60,14 @@ def find_cause(text: str) -> Causal | None:
     """The first statement of a text that says what leads to what, or None."""
     for written in split_statements(text):
         statement = strip_lead_in(written).strip().rstrip(".!")
-        for form in _FORMS:
-            match = form.match(statement)
-            if match:
-                cause, effect = _clause(match["cause"]), _clause(match["effect"])
-                if cause and effect:
-                    subject, action = _split(cause)
-                    return Causal(subject, action, effect)
-                break
+        match = next((found for form in _FORMS if (found := form.match(statement))), None)
+        if match is None:
+            continue
+        advice = match.groupdict().get("advice")
+        cause, effect = _clause(advice or match["cause"]), _clause(match["effect"])
+        if cause and effect:
+            subject, action = _split(cause, is_advice=advice is not None)
+            return Causal(subject, action, f"otherwise {effect}" if advice else effect)
     return None
 
 
@@ -74,13 +76,19 @@ def _clause(text: str) -> str:
     return flat if len(flat.split()) >= 2 and len(flat) <= _LONGEST_CLAUSE else ""
 
 
-def _split(cause: str) -> tuple[str, str]:
-    """What a cause happens to, and what happens; the whole cause is the action where no verb divides it."""
-    gerund = _GERUND.match(cause)
-    if gerund:
-        return gerund["object"].strip(), cause
-    for verb in _VERB.finditer(cause):
-        subject = _ARTICLE.sub("", cause[: verb.start()]).strip(" ,")
-        if subject:
-            return subject, cause[verb.start() :]
+def _split(cause: str, *, is_advice: bool) -> tuple[str, str]:
+    """What a cause happens to, and what happens; the whole cause is the action where no verb divides it.
+
+    Advice and a gerund begin with the verb: what they happen to comes after it.
+    """
+    doing = _DOING.match(cause)
+    if doing and (is_advice or cause.split()[0].lower().endswith("ing")):
+        return doing["object"].strip(), cause
+    words = cause.split()
+    for place, word in enumerate(words):
+        subject = _ARTICLE.sub("", " ".join(words[:place])).strip(" ,")
+        following = words[place + 1] if place + 1 < len(words) else ""
+        third_person = word.endswith("s") and not word.endswith("ss") and word.isalpha() and not _VERB.match(following)
+        if subject and not _ARTICLE.match(f"{subject} ") and (_VERB.match(word) or (third_person and following)):
+            return subject, " ".join(words[place:])
     return _ARTICLE.sub("", cause), cause

@@ -59,7 +59,12 @@ def _uncovered(answer: Answer, contents: Sequence[str]) -> str | None:
 
 
 def unsupported(statement: str, sources: Sequence[str]) -> str | None:
-    """What a statement says that the sources do not, in words, or None."""
+    """What a statement says that the sources do not, or against them, in words, or None."""
+    return find_addition(statement, sources) or find_clash(statement, sources)
+
+
+def find_addition(statement: str, sources: Sequence[str]) -> str | None:
+    """Words or facts of a statement, or of a part of one, that the sources do not have."""
     source_words = {word for source in sources for word in content_words(source)}
     words = content_words(statement)
     if words and sum(word in source_words for word in words) < SUPPORT_SHARE * len(words):
@@ -71,8 +76,13 @@ def unsupported(statement: str, sources: Sequence[str]) -> str | None:
         if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
             continue  # a word of the sources, capitalised
         if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
-            continue  # which word it bears on differs between two wordings; the guard below compares them
+            continue  # which word it bears on differs between two wordings; `find_clash` compares them
         return f"no source has the {fact.kind} '{fact.text}'"
+    return None
+
+
+def find_clash(statement: str, sources: Sequence[str]) -> str | None:
+    """A source that a whole statement contradicts, in words."""
     for source in sources:
         finding = find_conflict(statement, source)
         if finding and finding.kind in _CLASHES:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
-from memory_pipeline.distillers import unsupported
+from memory_pipeline.distillers import find_addition, find_clash
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
@@ -135,7 +135,9 @@ def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
     longest = max(astuple(causal), key=len)
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters, at most {_LONGEST_FIELD} are kept"
-    return next((f"unsupported: {p}" for part in astuple(causal) if (p := unsupported(part, sources))), None)
+    problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
+    problem = problem or find_clash(_sentence(causal), sources)
+    return f"unsupported: {problem}" if problem else None
 
 
 def _sentence(causal: Causal) -> str:
