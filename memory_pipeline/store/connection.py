@@ -18,6 +18,7 @@ import duckdb
 from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.settings import Settings
+from memory_pipeline.store import engine
 from memory_pipeline.store.migrations import migrate
 
 #: An open transaction on the store; only this package looks inside.
@@ -33,7 +34,6 @@ class Store:
         """`busy_timeout_s`: how long to wait for another process that has the file open."""
         self.path = Path(path)
         self._busy_timeout_s = busy_timeout_s
-        self._memory_limit_mb: int | None = None
         self._migrated = False
 
     @classmethod
@@ -88,15 +88,12 @@ class Store:
 
     @contextmanager
     def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
-        """Bound what DuckDB caches, for a caller that writes much in many small transactions.
+        """Bound what DuckDB caches in this process, for a caller that writes much in many small transactions.
 
         Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
         """
-        self._memory_limit_mb = memory_limit_mb
-        try:
+        with engine.memory_limit(memory_limit_mb):
             yield
-        finally:
-            self._memory_limit_mb = None
 
     @contextmanager
     def quiescent(self) -> Iterator[Transaction]:
@@ -116,29 +113,25 @@ class Store:
 
     @contextmanager
     def _connected(self, *, read_only: bool) -> Iterator[Transaction]:
-        connection = self._open(read_only=read_only)
         try:
-            if self._memory_limit_mb is not None:
-                connection.execute(f"set memory_limit = '{self._memory_limit_mb}MB'")
-            yield connection
+            with self._attached(read_only=read_only) as connection:
+                yield connection
         except duckdb.Error as error:
             raise StoreError(_explain(self.path, error)) from error
-        finally:
-            connection.close()
 
-    def _open(self, *, read_only: bool) -> Transaction:
+    @contextmanager
+    def _attached(self, *, read_only: bool) -> Iterator[Transaction]:
+        """The file, waited for while another process, or another thread in another mode, has it open."""
         deadline = time.monotonic() + self._busy_timeout_s
         pause = 0.01
         while True:
             try:
-                return duckdb.connect(str(self.path), read_only=read_only)
-            except duckdb.ConnectionException:
-                # This process already has the file open for writing: share that instance.
-                return duckdb.connect(str(self.path))
-            except duckdb.Error as error:
+                attached = engine.attach(self.path, read_only=read_only)
+                break
+            except (duckdb.Error, engine.InUseError) as error:
                 held = _HOLDER.search(str(error))
                 if not held:
-                    raise StoreError(_explain(self.path, error)) from error
+                    raise
                 if time.monotonic() >= deadline:
                     raise StoreBusyError(
                         f"the store '{self.path}' is held by process {held['pid']} ({Path(held['program']).name}); "
@@ -146,6 +139,10 @@ class Store:
                     ) from error
                 time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
                 pause = min(pause * 2, 0.5)
+        try:
+            yield attached.connection
+        finally:
+            attached.close()
 
 
 def _roll_back(connection: Transaction) -> None:

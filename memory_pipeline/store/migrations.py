@@ -56,7 +56,10 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
 
 
 def _applied(connection: duckdb.DuckDBPyConnection) -> set[int]:
-    table = connection.execute("select count(*) from duckdb_tables() where table_name = 'schema_migrations'").fetchone()
+    table = connection.execute(
+        "select count(*) from duckdb_tables() where table_name = 'schema_migrations' "
+        "and database_name = current_database()"
+    ).fetchone()
     if not table or not table[0]:
         return set()
     return {number for (number,) in connection.execute("select number from schema_migrations").fetchall()}

@@ -21,6 +21,7 @@ import duckdb
 
 from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
+from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.journal import store_hash
 from memory_pipeline.store.lease import lease_holder
@@ -231,8 +232,11 @@ def _sha256(path: Path) -> str:
 
 def _hash_of_file(path: Path) -> str:
     try:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            return store_hash(connection, with_log=True)
+        copy = engine.attach(path, read_only=True)
+        try:
+            return store_hash(copy.connection, with_log=True)
+        finally:
+            copy.close()
     except duckdb.Error as error:
         raise SnapshotError(f"'{path.name}' is not a readable store: {str(error).splitlines()[0]}") from error
 
