@@ -99,9 +99,8 @@ class LiveCalls:
     def _rest(self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]]) -> None:
         """Until a call ends, a retry is due, or the lease wants its heartbeat."""
         self._session.keep_alive()
-        pause = _HEARTBEAT_S
-        if waiting:
-            pause = min(pause, max(0.01, min(item.not_before for item in waiting) - time.monotonic()))
+        now = time.monotonic()
+        pause = min([_HEARTBEAT_S, *(item.not_before - now for item in waiting if item.not_before > now)])
         if flying:
             wait(flying, timeout=pause, return_when=FIRST_COMPLETED)
         else:

@@ -25,6 +25,8 @@ _PREVIEW = 8
 
 #: What a reader of an asset's page wants to know of the columns, whichever record they stand in.
 _MEANINGS = {
+    "AtomDecision.status": "created, strengthened, skipped or not_causal.",
+    "AtomDecision.reason": "Why it was skipped.",
     "archived_ids": "Sources that were archived into the abstraction.",
     "abstraction_id": "The memory that was written.",
     "atom_id": "The atom that the finding became or made surer.",
@@ -71,7 +73,11 @@ def schema_of(record: type) -> TableSchema:
     hints = typing.get_type_hints(record)
     return TableSchema(
         columns=[
-            TableColumn(field.name, _type_name(hints[field.name]), _MEANINGS.get(field.name))
+            TableColumn(
+                field.name,
+                _type_name(hints[field.name]),
+                _MEANINGS.get(f"{record.__name__}.{field.name}", _MEANINGS.get(field.name)),
+            )
             for field in fields(record)
         ]
     )
