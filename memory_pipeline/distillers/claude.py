@@ -10,7 +10,7 @@ from memory_pipeline.distillers.batches import BatchCalls
 from memory_pipeline.distillers.calls import Connection, Question, Reply, hash_prompt, output_room
 from memory_pipeline.distillers.draft import Declined, Draft, Task
 from memory_pipeline.distillers.live import LiveCalls
-from memory_pipeline.distillers.pieces import lost_facts_of
+from memory_pipeline.distillers.pieces import left_out_of, unsaid_statements
 from memory_pipeline.distillers.pricing import Ledger, price_of
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.session import Session
@@ -173,13 +173,13 @@ class Claude:
                 return Declined("malformed answer: a contradiction names no two members")
             pairs += [(members[between[0] - 1], members[other - 1]) for other in between[1:]]
         text = " ".join(answer.abstraction.split())
-        quotes = tuple(f"contradiction: '{_quote(a.content)}' / '{_quote(b.content)}'" for a, b in pairs)
-        lost = lost_facts_of("\n".join((text, *quotes)), [memory.content for memory in members])
+        quotes = tuple(f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}" for a, b in pairs)
+        left_out = left_out_of("\n".join((text, *quotes)), [memory.content for memory in members])
         causal = Causal(answer.subject, answer.action, answer.outcome, answer.consequences)
         return Draft(
             text=text,
             prompt_version=item.question.prompt_version,
-            attached=(*quotes, *lost),
+            attached=(*quotes, *left_out),
             pattern_type=answer.pattern_type,
             confidence=answer.confidence,
             causal=causal if answer.is_causal and causal.subject.strip() and causal.outcome.strip() else None,
@@ -191,6 +191,7 @@ def _kept_reply(question: Question, answer: ModelAnswer) -> Reply:
     return Reply(question, "answered", text=answer.answer, stop_reason=answer.stop_reason)
 
 
-def _quote(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _QUOTE else flat[: _QUOTE - 1].rstrip() + "…"
+def _quote(text: str, source: str) -> str:
+    """What a source says beyond the abstraction's text, in its own words; all of it when that says everything."""
+    flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
+    return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"

@@ -5,30 +5,54 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
+from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
+#: A text says a statement when at least this share of its content words come back in it; else it is attached whole.
+#: Measured on the demo: of 106 pairs of one story told in different words 95% share 0.62 or more, none less than 0.5,
+#: and 95% of 500 pairs of strangers share 0.11 or less.
+SAID_SHARE = 0.6
 _FRAGMENT_WORDS = 12
 _CLAUSE_EDGE = re.compile(r"\s*(?:[;—–()\[\]]|,\s|\s-\s|:\s|\.\s)\s*")
 
 
-def lost_facts_of(text: str, sources: Sequence[str]) -> tuple[str, ...]:
-    """For every fact of the sources that a text lacks, the clause of a source that holds it, each once."""
-    have = set(fact_keys(text))
+def left_out_of(text: str, sources: Sequence[str]) -> tuple[str, ...]:
+    """What sources say and a text does not: statements whose words it hardly has, whole, and for every other fact
+    that it lacks the clause that holds it; each once, word for word."""
+    said, facts = [text], set(fact_keys(text))
     pieces: dict[str, str] = {}
+
+    def attach(piece: str) -> None:
+        pieces.setdefault(normalise(piece), piece)
+        facts.update(fact_keys(piece))
+        said.append(piece)
+
     for source in sources:
-        for written in split_statements(source) or [source.strip()]:
-            statement = strip_lead_in(written)
-            for fact in find_facts(statement):
-                for piece in (fragment_around(statement, fact), statement):
-                    if fact.key in have:
-                        break
-                    trimmed = trim_piece(piece)
-                    if fact.key in fact_keys(trimmed):
-                        pieces.setdefault(normalise(trimmed), trimmed)
-                        have.update(fact_keys(trimmed))
+        for statement in unsaid_statements("\n".join(said), source):
+            attach(trim_piece(statement))
+    for statement in (statement for source in sources for statement in _statements_of(source)):
+        for fact in find_facts(statement):
+            for piece in (fragment_around(statement, fact), statement):
+                trimmed = trim_piece(piece)
+                if fact.key not in facts and fact.key in fact_keys(trimmed):
+                    attach(trimmed)
     return tuple(pieces.values())
+
+
+def unsaid_statements(text: str, source: str) -> list[str]:
+    """The statements of a source whose words hardly come back in a text."""
+    words = set(content_words(text))
+    found = []
+    for statement in _statements_of(source):
+        meant = content_words(statement)
+        if meant and sum(word in words for word in meant) < SAID_SHARE * len(meant):
+            found.append(statement)
+    return found
+
+
+def _statements_of(source: str) -> list[str]:
+    return [strip_lead_in(written) for written in split_statements(source) or [source.strip()]]
 
 
 def fragment_around(statement: str, fact: Fact) -> str:

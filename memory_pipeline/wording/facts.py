@@ -295,7 +295,8 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
     """Each negator and modal with the word it bears on: the next that carries meaning in its sentence, else
     the one before."""
     for sentence in _SENTENCE_END.split(text):
-        words = [(match.group().lower().replace("’", "'"), match.group()) for match in _WORD.finditer(sentence)]
+        bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
+        words = [(word.lower().replace("’", "'"), word) for word in bare]
         for index, (word, written) in enumerate(words):
             kind = "negation" if word in NEGATORS else "recommendation" if word in _MODALS else None
             if kind is None:

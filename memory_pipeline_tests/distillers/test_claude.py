@@ -342,6 +342,14 @@ def test_what_was_declined_is_counted_billed_and_leaves_the_sources(store: Store
     assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0 and report["errors"] == []
 
 
+def test_what_an_answer_leaves_out_is_attached_word_for_word(asking: Asking) -> None:
+    proposed = asking(faithful)
+    assert isinstance(proposed, Draft)
+    assert "A reload signal is not enough" in proposed.attached  # no figure in it, and hardly a word of it in the text
+    assert "The old key stays cached for 15 minutes" in proposed.attached
+    assert not any("Restart the payment gateway" in piece for piece in proposed.attached)
+
+
 def test_a_fenced_answer_is_forgiven(store: Store) -> None:
     fill(store, lesson(4))
     with serving(lambda body, number: Said(f"```json\n{faithful(body).text}\n```")) as server:

@@ -115,3 +115,7 @@ def test_facts_are_found(text: str, kind: str, value: str) -> None:
 
 def test_a_leading_stamp_is_no_fact() -> None:
     assert not find_facts("[06:00 UTC] all good")
+
+
+def test_a_word_in_quotation_marks_is_the_word() -> None:
+    assert fact_keys("The warehouse said 'no SKU' twice.") == fact_keys("The warehouse said no SKU twice.")
