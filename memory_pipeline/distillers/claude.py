@@ -72,7 +72,13 @@ class Claude:
         if hopeless:
             raise hopeless
 
-    def _ask_about(self, task: Task) -> _Asked | tuple[Task, Declined]:
+    def _ask_about(self, task: Task) -> _Asked | tuple[Task, Declined | Exception]:
+        try:
+            return self._question_about(task)
+        except Exception as error:  # a strategy of somebody's own may break on one cluster
+            return task, error
+
+    def _question_about(self, task: Task) -> _Asked | tuple[Task, Declined | Exception]:
         """The question about a cluster, with everything masked that must not leave the machine."""
         tokens = sum(member.memory.token_count for member in task.members)
         if tokens > self._settings.max_prompt_tokens:
@@ -154,7 +160,10 @@ class Claude:
         draft = self._draft(item, answer)
         if isinstance(draft, Declined):
             return draft
-        problem = item.strategy.validate(draft)
+        try:
+            problem = item.strategy.validate(draft)
+        except Exception as error:  # as above
+            return error
         return Declined(f"strategy {item.strategy.name}: {problem}") if problem else draft
 
     def _draft(self, item: _Asked, answer: Answer) -> Draft | Declined:

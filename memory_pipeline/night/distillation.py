@@ -29,18 +29,22 @@ _CLUSTERS_AT_ONCE = 50
 
 def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distillation]:
     """One distillation a cluster, in the clusters' order. An error fails its own cluster alone; a model that
-    cannot be used is one error, and fails every cluster that it had no answer for."""
+    cannot be used is one error, and fails every cluster that it had no answer for.
+
+    Raises DistillerError or StrategyError for settings with which no model can be made.
+    """
+    model = night.distiller
     todo = [cluster for cluster in clusters if cluster.settled is None]
     session = session_of(night)
     results: dict[str, Distillation] = {}
     try:
-        for task, draft in night.distiller.drafts(_tasks(night, todo, results), session):
+        for task, draft in model.drafts(_tasks(night, todo, results), session):
             results[task.cluster.cluster_id] = _judged(night, task, draft)
             night.progress("distillation", len(results), len(todo))
     except DistillerError as error:
         night.note_error("", "distill", error)
         for cluster in todo:
-            results.setdefault(cluster.cluster_id, undistilled(cluster, error, night.distiller))
+            results.setdefault(cluster.cluster_id, undistilled(cluster, error, model))
     return [results[cluster.cluster_id] for cluster in todo]
 
 

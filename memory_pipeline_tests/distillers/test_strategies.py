@@ -17,7 +17,7 @@ from memory_pipeline.distillers.strategies import (
     choose_strategy,
     load_strategies,
 )
-from memory_pipeline.errors import StrategyError
+from memory_pipeline.errors import DistillerError, StrategyError
 from memory_pipeline.records import Causal, Cluster, Memory
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories
@@ -104,6 +104,34 @@ def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None
     with serving() as server:
         report = night(store, server, strategies=(OWN,))
     assert report["refusals"] == {"strategy shouting": 1}
+
+
+@pytest.mark.parametrize("breaks", ["matches", "build_prompt", "validate"])
+def test_a_strategy_that_breaks_fails_its_own_clusters_alone(
+    store: Store, monkeypatch: pytest.MonkeyPatch, breaks: str
+) -> None:
+    fill(store, [*lesson(4), *lesson(4, topic="printer")])
+    work = getattr(Shouting, breaks)
+
+    def sometimes(self: Shouting, *arguments: Any) -> Any:
+        if "printer" in str(arguments) or getattr(arguments[0], "member_ids", ("",))[0].startswith("printer"):
+            raise KeyError("broken")
+        return work(self, *arguments)
+
+    monkeypatch.setattr(Shouting, breaks, sometimes)
+    with serving() as server:
+        report = night(store, server, strategies=(OWN,))
+    assert (report["clusters_compressed"], report["clusters_failed"], len(report["errors"])) == (1, 1, 1)
+    assert report["verdict"] == "PARTIAL" and "KeyError" in report["errors"][0]["error"]
+
+
+def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentence(store: Store) -> None:
+    fill(store, lesson(4))
+    with serving() as server:
+        with pytest.raises(StrategyError, match="names 'horoscope'"):
+            night(store, server, strategies=("horoscope",))
+        with pytest.raises(DistillerError, match="no price is known"):
+            night(store, server, model="mine")
 
 
 def test_a_category_picks_the_example(store: Store) -> None:
