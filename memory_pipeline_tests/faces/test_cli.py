@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,26 @@ def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path
     failed = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
     assert failed.returncode == 1
     assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: FAIL")
+
+
+@pytest.mark.parametrize(
+    "place", [pytest.param(f"asset.written#{n}", marks=[pytest.mark.slow] if n != 6 else []) for n in range(1, 9)]
+)
+def test_a_night_killed_inside_dagster_is_completed_by_the_next(tmp_path: Path, workspace: Path, place: str) -> None:
+    """Between the assets, and while the file of one is written; the same day run again ends where it would have."""
+    undisturbed = tmp_path / "undisturbed"
+    undisturbed.mkdir()
+    hashes = []
+    for home in (undisturbed, tmp_path):
+        cli("import", "openclaw", workspace, "--tz", "America/New_York", home=home)
+        if home == tmp_path:
+            assert cli("night", DAY, home=home, KILL_POINT=place).returncode == -signal.SIGKILL
+        done = cli("night", DAY, home=home)
+        assert last(done).startswith("COMPRESSION ") and done.returncode == 0
+        checked = json.loads(cli("check", "--deep", "--json", home=home).stdout)
+        assert checked["sound"]
+        hashes.append(checked["hash"])
+    assert hashes[0] == hashes[1]
 
 
 def test_atoms_are_stated_found_and_followed(tmp_path: Path, workspace: Path) -> None:
