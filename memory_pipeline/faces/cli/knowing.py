@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import getpass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +13,12 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store
 from memory_pipeline.faces.cli.output import emit
 from memory_pipeline.records import Causal
+from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, projects_of
+
+if TYPE_CHECKING:
+    from memory_pipeline.embedding import Embedder
+    from memory_pipeline.recall.atoms import AtomIndex
 
 atoms_app = typer.Typer(help="What leads to what: search, follow and state causal atoms.", no_args_is_help=True)
 app.add_typer(atoms_app, name="atoms")
@@ -38,12 +44,9 @@ def atoms_search(
     json_: JsonOption = False,
 ) -> None:
     """Find atoms by meaning and field, the nearest first."""
-    from memory_pipeline.embedding import choose_embedder
-    from memory_pipeline.recall.atoms import AtomIndex, search_atoms
+    from memory_pipeline.recall.atoms import search_atoms
 
-    settings, opened = open_store(store)
-    embedder = choose_embedder(settings)
-    index = AtomIndex.of(opened, embedder, _project(opened, project), _ACTOR)
+    _, embedder, index = _atoms_of(store, project)
     found = [_shown(item) for item in search_atoms(index, embedder, query, field, limit, _LEAST_RELEVANCE)]
     emit(found, as_json=json_, text="\n".join(_line(row) for row in found) or "No atoms.")
 
@@ -57,12 +60,9 @@ def atoms_chain(
     json_: JsonOption = False,
 ) -> None:
     """Follow what leads to what: the outcome of one atom is what the next one begins with."""
-    from memory_pipeline.embedding import choose_embedder
-    from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms
+    from memory_pipeline.recall.atoms import causal_chains, search_atoms
 
-    settings, opened = open_store(store)
-    embedder = choose_embedder(settings)
-    index = AtomIndex.of(opened, embedder, _project(opened, project), _ACTOR)
+    settings, embedder, index = _atoms_of(store, project)
     start = [item.atom for item in search_atoms(index, embedder, query, None, limit, _LEAST_RELEVANCE)]
     chains = [[_shown(item) for item in chain] for chain in causal_chains(index, start, settings.chain_similarity)]
     text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
@@ -100,6 +100,16 @@ def atoms_add(
     )
     shown = _shown(FoundAtom(made, 1.0))
     emit(shown, as_json=json_, text=_line(shown))
+
+
+def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedder, AtomIndex]:
+    """The settings in force, the embedder, and the atoms of the project."""
+    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.recall.atoms import AtomIndex
+
+    settings, opened = open_store(store)
+    embedder = choose_embedder(settings)
+    return settings, embedder, AtomIndex.of(opened, embedder, _project(opened, project), _ACTOR)
 
 
 def _project(store: Store, named: str | None) -> str:
