@@ -134,9 +134,8 @@ def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path
     assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: FAIL")
 
 
-@pytest.mark.parametrize(
-    "place", [pytest.param(f"asset.written#{n}", marks=[pytest.mark.slow] if n != 6 else []) for n in range(1, 9)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [f"asset.written#{number}" for number in range(1, 9)])
 def test_a_night_killed_inside_dagster_is_completed_by_the_next(tmp_path: Path, workspace: Path, place: str) -> None:
     """Between the assets, and while the file of one is written; the same day run again ends where it would have."""
     undisturbed = tmp_path / "undisturbed"

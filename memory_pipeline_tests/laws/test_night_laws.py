@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +28,7 @@ from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = [date(2026, 3, 1) + timedelta(days=n) for n in range(5)]
-SLOW = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 TOPICS = (
     "Restart the payment gateway after rotating its API key, otherwise the gateway keeps using the old key",
@@ -202,3 +204,31 @@ def test_reported_figures_are_those_of_the_rows(notes: list[Candidate]) -> None:
             assert report["abstractions_created"] == sum(
                 m.compressed_from is not None and m.created_at == as_of for m in memories
             )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("law", "given_to_it"),
+    [
+        (test_nothing_is_lost_and_no_source_changes, [histories()]),
+        (test_running_a_night_twice_changes_nothing_the_second_time, [histories()]),
+        (
+            test_live_nights_equal_one_backfill_in_any_row_order_and_block_size,
+            [histories(), st.randoms(use_true_random=False), st.integers(16, 64)],
+        ),
+        (test_nights_in_any_order_leave_a_sound_store, [histories(), st.permutations(range(len(DAYS)))]),
+        (test_a_dry_run_leaves_the_store_byte_for_byte_the_same, [histories()]),
+        (test_what_is_archived_can_still_be_found, [histories()]),
+        (test_reported_figures_are_those_of_the_rows, [histories()]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_the_laws_hold_in_many_more_histories(law: Any, given_to_it: list[Any]) -> None:
+    """Each law above once more, with other histories than the default run's, the same in every run."""
+
+    @given(st.tuples(*given_to_it))
+    @settings(SLOW, max_examples=15, derandomize=True)
+    def again(arguments: tuple[Any, ...]) -> None:
+        law.hypothesis.inner_test(*arguments)
+
+    again()
