@@ -10,10 +10,10 @@ from typing import Any
 
 import typer
 
+from memory_pipeline.configuration import describe_settings
 from memory_pipeline.faces.cli.app import app
 from memory_pipeline.intake.exporting import export_row_columns
 from memory_pipeline.night.pages import REPORT_FIELDS
-from memory_pipeline.settings import describe_settings
 
 TARGET = Path(__file__).with_name("reference.md")
 

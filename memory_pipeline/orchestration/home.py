@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import memory_pipeline
-from memory_pipeline.settings import CONFIG_FILE, LoadedSettings, load_settings
+from memory_pipeline.configuration import CONFIG_FILE, LoadedSettings, load_settings
 
 #: What the run history of a store is set up with; `dagster.yaml` of the project says the same.
 INSTANCE_CONFIG = """\

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+from memory_pipeline.configuration import CONFIG_FILE
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
@@ -19,7 +20,7 @@ from memory_pipeline.intake.dates import zone
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line, latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
-from memory_pipeline.settings import CONFIG_FILE, Settings
+from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store
 
 Progress = Callable[[str, int, int], None]

@@ -1,0 +1,51 @@
+"""Prices, the ledger with its cap, and the pace at which a model is called."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from memory_pipeline.distillers.pacing import Pace
+from memory_pipeline.distillers.pricing import PRICES, Ledger, Price, price_of
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.settings import Settings
+
+
+def test_a_model_without_a_price_is_named_with_the_mend() -> None:
+    with pytest.raises(DistillerError, match=r"no price is known for the model 'mine'.*distillation.prices"):
+        price_of(Settings().model_copy(update={"model": "mine"}))
+    assert price_of(Settings(model="mine", prices=("mine=1.5/2",))) == Price(1.5, 2.0)
+
+
+def test_long_prompts_and_batches_have_their_own_price() -> None:
+    haiku = PRICES["claude-haiku-5-5"]
+    assert haiku.cost(1_000_000, 0) == pytest.approx(0.50) and haiku.cost(100_000, 0) == pytest.approx(0.01)
+    assert haiku.cost(1000, 1000, batch=True) == pytest.approx(haiku.cost(1000, 1000) / 2)
+
+
+def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0)
+    first = ledger.reserve(400_000, 200_000)
+    assert first == pytest.approx(0.6) and ledger.reserve(400_000, 100_000) is None
+    ledger.settle(first or 0.0, 0.1)
+    assert ledger.reserve(400_000, 100_000) is not None and ledger.reserve(400_001, 0) is None
+
+
+def test_the_pace_keeps_to_ten_a_minute_with_a_burst_of_ten_a_tenth_of_a_second_apart() -> None:
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    pace = Pace(10, 10, 0.1, clock=lambda: now[0], sleep=sleep)
+    turns = []
+    for _ in range(35):
+        pace.wait_for_turn()
+        turns.append(now[0])
+    assert turns[9] == pytest.approx(0.9)
+    assert all(later - earlier >= 0.0999 for earlier, later in pairwise(turns))
+    assert all(sum(start <= turn < start + 60 for turn in turns) <= 10 for start in turns)
+    pace.hold(500)
+    pace.wait_for_turn()
+    assert now[0] >= turns[-1] + 500
