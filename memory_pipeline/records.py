@@ -28,6 +28,8 @@ MEMORY_TYPES = (
 PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
 
+#: Connector of what the pipeline itself makes of other memories; everything else is raw.
+MADE = "night"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: Namespace of every derived id, so that a re-run finds its own work.
@@ -90,7 +92,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class LineageLink:
-    """One direct source of a memory. `relation`: `duplicate`, `merged` or `distilled`."""
+    """One direct source of a memory. `relation`: `duplicate`, `merged`, `canonical`, `distilled`, `principle` or
+    `superseded` (a person settled a conflict for the other side)."""
 
     memory_id: str
     source_id: str
@@ -114,7 +117,11 @@ class DuplicateGroup:
 
 @dataclass(frozen=True, slots=True)
 class EligibleMemory:
-    """A memory that tonight's clustering may use; the fields that clustering needs, without the content."""
+    """A memory that tonight's clustering may use; the fields that clustering needs, without the content.
+
+    `stands_for`: how many raw memories it was merged from (1 for a raw one); `is_entry`: it is an entry of the
+    knowledge base.
+    """
 
     id: str
     project_id: str
@@ -124,6 +131,8 @@ class EligibleMemory:
     token_count: int
     created_at: datetime
     effective_date: datetime
+    stands_for: int = 1
+    is_entry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,7 @@ class Distillation:
     the model found to disagree, `causal` the four fields of an atom when the cluster says what led to what.
     `content` is the abstraction with its attached facts; `facts_found`, `facts_kept` and
     `facts_attached` are the preservation figures. Ratios and token counts are measured, never a
-    model's word.
+    model's word. `relation` is that of the lineage links it gets: `distilled`, `merged` or `canonical`.
     """
 
     cluster_id: str
@@ -199,11 +208,16 @@ class Distillation:
     is_causal: bool = False
     causal: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
+    relation: str = "distilled"
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What became of one cluster in the store: `compressed`, `skipped`, `failed` or `proposed`, and why."""
+    """What became of one cluster in the store: `compressed`, `skipped`, `failed` or `proposed`, and why.
+
+    `settled`: an earlier night decided it, and nothing was done or logged.
+    """
 
     cluster_id: str
     fingerprint: str
@@ -219,6 +233,9 @@ class Archive:
     facts_found: int
     facts_kept: int
     facts_attached: int
+    member_ids: tuple[str, ...] = ()
+    avg_similarity: float = 0.0
+    min_similarity: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

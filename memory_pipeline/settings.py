@@ -7,12 +7,15 @@ Values come from, first found wins: the run's own configuration, the environment
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from memory_pipeline.policies import Policy, in_order, read_policy, read_profile
 
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(s|m|h|d)\s*$")
 _PRICE = re.compile(r"^[^=\s]+=\d+(?:\.\d+)?/\d+(?:\.\d+)?$")
@@ -27,6 +30,14 @@ def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = Fal
     own = "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
     extra: dict[str, Any] = {"key": key, "env": [own, *env], "secret": secret}
     return Field(default, description=meaning, json_schema_extra=extra, **limits)
+
+
+#: The policies of requirement 4.5; the settings change them.
+_BUILT_IN = {
+    "merge": Policy("merge", "merge", 0.95, 2, "memory_type"),
+    "canonical": Policy("canonical", "canonical", 0.90, 2),
+    "distill": Policy("distill", "distill", 0.82, 3),
+}
 
 
 class Settings(BaseModel):
@@ -130,6 +141,19 @@ class Settings(BaseModel):
         ge=50,
         le=100_000,
     )
+    policies: tuple[str, ...] = _setting(
+        "compression.policies",
+        (),
+        "Policies that are changed or added, as `NAME key=value ...` with the keys method, threshold, min_size, "
+        "group_by, linkage, memory_types, projects and enabled: "
+        "`fixes method=distill threshold=0.88 memory_types=error_fix`.",
+    )
+    profiles: tuple[str, ...] = _setting(
+        "compression.profiles",
+        (),
+        "How `distill` differs in a project, as `PROJECT key=value ...` with the keys threshold, min_size, "
+        "group_by and linkage: `webshop threshold=0.85 group_by=memory_type`.",
+    )
     linkage: Literal["complete", "average", "single"] = _setting(
         "compression.linkage", "complete", "Linkage inside a component: `complete`, `average` or `single`."
     )
@@ -188,19 +212,39 @@ class Settings(BaseModel):
     consolidation_similarity_merge: float = _setting(
         "consolidation.similarity.merge",
         0.95,
-        "Cosine from which near-duplicates merge. Not used by this version.",
+        "Cosine from which near-duplicates merge.",
         ge=0.90,
         le=0.99,
     )
     consolidation_similarity_pattern: float = _setting(
         "consolidation.similarity.pattern",
         0.82,
-        "Cosine from which patterns form. Not used by this version.",
+        "Cosine from which patterns form; once set, it stands for compression.similarity_threshold.",
         ge=0.75,
         le=0.95,
     )
     consolidation_min_group_size: int = _setting(
-        "consolidation.min_group_size", 3, "Least size of a pattern group. Not used by this version.", ge=2, le=10
+        "consolidation.min_group_size",
+        3,
+        "Least memories of a pattern; once set, it stands for compression.min_cluster_size.",
+        ge=2,
+        le=10,
+    )
+    consolidation_mode: Literal["automatic", "opt_in"] = _setting(
+        "consolidation.mode",
+        "automatic",
+        "`automatic`: nights and jobs take every project; `opt_in`: only those of consolidation.projects.",
+    )
+    consolidation_projects: tuple[str, ...] = _setting("consolidation.projects", (), "Projects that have opted in.")
+    consolidation_excluded: tuple[str, ...] = _setting(
+        "consolidation.excluded", (), "Projects that are left alone in either mode."
+    )
+    canonical_threshold: float = _setting(
+        "knowledge_base.threshold",
+        0.90,
+        "Cosine from which knowledge-base entries become one canonical entry.",
+        ge=0.5,
+        le=1.0,
     )
     confidence_min: float = _setting(
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
@@ -320,6 +364,22 @@ class Settings(BaseModel):
                 raise ValueError(f"{value!r} is no price; write it as MODEL=IN/OUT, like my-model=0.10/0.50")
         return values
 
+    @field_validator("policies")
+    @classmethod
+    def _are_policies(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        known = dict(_BUILT_IN)
+        for value in values:
+            policy = read_policy(value, known)
+            known[policy.name] = policy
+        return values
+
+    @field_validator("profiles")
+    @classmethod
+    def _are_profiles(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            read_profile(value)
+        return values
+
     @field_validator("first_partition")
     @classmethod
     def _is_day(cls, value: str) -> str:
@@ -338,6 +398,41 @@ class Settings(BaseModel):
     def is_reviewed(self, project_id: str) -> bool:
         """Whether a person approves what nights make of a project."""
         return self.review == "manual" or project_id in self.review_projects
+
+    def is_consolidated(self, project_id: str) -> bool:
+        """Whether nights and scheduled jobs may touch a project."""
+        if project_id in self.consolidation_excluded:
+            return False
+        return self.consolidation_mode == "automatic" or project_id in self.consolidation_projects
+
+    def night_policies(self, distill_threshold: float | None = None) -> tuple[Policy, ...]:
+        """The policies of a night, in the order in which they run.
+
+        `distill_threshold` overrides that of `distill` for one run, projects' own included.
+        """
+        given = self.model_fields_set
+        merge, canonical, distill = (_BUILT_IN[name] for name in ("merge", "canonical", "distill"))
+        profiles = dict(read_profile(line) for line in self.profiles)
+        distill = replace(
+            distill,
+            threshold=self.consolidation_similarity_pattern
+            if "consolidation_similarity_pattern" in given
+            else self.similarity_threshold,
+            min_size=self.consolidation_min_group_size
+            if "consolidation_min_group_size" in given
+            else self.min_cluster_size,
+            own=profiles,
+        )
+        merge = replace(merge, threshold=self.consolidation_similarity_merge)
+        canonical = replace(canonical, threshold=self.canonical_threshold)
+        known = {p.name: replace(p, linkage=self.linkage) for p in (merge, canonical, distill)}
+        for line in self.policies:
+            policy = read_policy(line, known)
+            known[policy.name] = policy
+        if distill_threshold is not None:
+            own = {project: {**values, "threshold": distill_threshold} for project, values in profiles.items()}
+            known["distill"] = replace(known["distill"], threshold=distill_threshold, own=own)
+        return in_order(known.values())
 
     @property
     def reports_path(self) -> Path:

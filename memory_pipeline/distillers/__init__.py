@@ -4,6 +4,7 @@ from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.hostile import find_attempt
 from memory_pipeline.distillers.judge import judge, mean_similarities, undistilled
+from memory_pipeline.distillers.preservation import check_preservation
 from memory_pipeline.distillers.session import AnswerBook, Session
 from memory_pipeline.distillers.support import find_addition, find_clash
 
@@ -15,6 +16,7 @@ __all__ = [
     "Member",
     "Session",
     "Task",
+    "check_preservation",
     "choose_distiller",
     "find_addition",
     "find_attempt",

@@ -23,7 +23,7 @@ from memory_pipeline.distillers.session import Session
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise, shape_hash
-from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 #: Two statements say the same when this share of the shorter one's content words is in the other.
 SAME_STATEMENT_SHARE = 0.6
@@ -89,7 +89,7 @@ class Extractive:
             best = _best_wording(group, centrality)
             if not _is_covered(best, chosen):
                 chosen.append(best)
-        text = _join([statement.text for statement in chosen])
+        text = join_statements([statement.text for statement in chosen])
         attached = _missing_pieces(text, chosen, groups)
         return Draft(
             text=text,
@@ -153,20 +153,6 @@ def _is_covered(statement: _Statement, chosen: list[_Statement]) -> bool:
         said |= other.words
     facts = frozenset[tuple[str, str]]().union(*(other.facts for other in chosen))
     return bool(chosen) and not (statement.words - said) and statement.facts <= facts
-
-
-def _join(texts: list[str]) -> str:
-    """Sentences on one line, with the full stop that a bare clause lacks; code and tables on their own lines."""
-    joined = ""
-    for text in texts:
-        verbatim = text.lstrip().startswith(("```", "~~~", "|"))
-        if not joined:
-            joined = text
-        elif verbatim or joined.endswith(("```", "~~~", "|")):
-            joined += "\n" + text
-        else:
-            joined += (" " if joined.endswith((".", "!", "?", ":", ";", "。")) else ". ") + text
-    return joined
 
 
 def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -> list[str]:

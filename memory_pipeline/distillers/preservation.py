@@ -35,13 +35,15 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
 
 #: Of these kinds sources may differ (episodes), as long as every value is kept; see `find_invention`.
 FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
+#: One word that differs is for a cluster to weigh; a draft may put a word for another.
+_NO_CONTRADICTION = FIGURES | {"wording"}
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
     """How the text contradicts what a source claims, in words, or None. Figures are checked apart."""
     for source in sources:
         finding = find_conflict(text, source)
-        if finding and finding.kind not in FIGURES:
+        if finding and finding.kind not in _NO_CONTRADICTION:
             return f"{finding.kind}: {finding.detail}"
     return None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_pipeline.intake.candidates import Candidate, RowError
 from memory_pipeline.intake.dates import parse_moment
-from memory_pipeline.records import CONSOLIDATION_METHODS, MEMORY_TYPES, PATTERN_TYPES, Source
+from memory_pipeline.records import CONSOLIDATION_METHODS, MADE, MEMORY_TYPES, PATTERN_TYPES, Source
 
 #: Longest id that is taken from a source.
 MAX_ID = 200
@@ -63,6 +63,8 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
 
 def _content(row: Mapping[str, Any]) -> str:
     value = row.get("content")
+    if value is None and isinstance(row.get("recommendation"), str):
+        value = _entry(row)
     if isinstance(value, list):  # blocks of a chat message: their text parts
         value = "\n".join(str(part.get("text", "")) for part in value if isinstance(part, Mapping))
     if not isinstance(value, str):
@@ -72,6 +74,16 @@ def _content(row: Mapping[str, Any]) -> str:
     if not value.strip():
         raise RowError("content is empty")
     return value
+
+
+def _entry(row: Mapping[str, Any]) -> str:
+    """A knowledge-base entry in its written form, from the fields title, recommendation and examples."""
+    lines = [f"Title: {row.get('title') or ''}".rstrip(), f"Recommendation: {row['recommendation']}"]
+    examples = row.get("examples")
+    shown = [one for one in examples if isinstance(one, Mapping)] if isinstance(examples, list) else []
+    lines += ["Examples:"] if shown else []
+    lines += [f"- {one.get('story', '')}: {one.get('context', '')}" for one in shown]
+    return "\n".join(lines)
 
 
 def _id(row: Mapping[str, Any]) -> str | None:
@@ -89,8 +101,11 @@ def _source(row: Mapping[str, Any], default: Source) -> Source:
     if not given:
         return default
     line = given.get("line")
+    connector = str(given.get("connector") or default.connector)
+    if connector == MADE and not row.get("sources"):
+        connector = default.connector  # nothing is made of nothing
     return Source(
-        str(given.get("connector") or default.connector),
+        connector,
         str(given["file"]) if given.get("file") else None,
         int(line) if isinstance(line, int | float) and not math.isnan(line) else None,
     )

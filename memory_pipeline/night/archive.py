@@ -17,9 +17,12 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.review import propose_distillation
 from memory_pipeline.records import (
+    LEVEL_MERGED,
     LEVEL_PATTERN,
+    MADE,
     Archive,
     Causal,
+    Cluster,
     Conflict,
     Distillation,
     LineageLink,
@@ -41,6 +44,8 @@ from memory_pipeline.store import (
     revive_memory,
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
+
+DISTILLED = "distilled"
 
 
 class SourcesChangedError(Exception):
@@ -65,7 +70,7 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
         _log_alone(night, result, distillation)
         return result
     if night.options.dry_run:
-        return _result(distillation, "compressed", None, archived=distillation.member_ids)
+        return _previewed(night, distillation)
     if night.settings.is_reviewed(distillation.project_id):
         with night.store.writing(night.holder, night.options.run_id) as tx:
             propose_distillation(night, tx, distillation)
@@ -90,15 +95,14 @@ def apply_distillation(
     Raises SourcesChangedError when a source may no longer be archived.
     """
     memory = make_abstraction(night, distillation)
-    vector: Vectors = night.embedder.embed([embedding_text(memory.content)])
-    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
+    vector = _vector_of(night, memory, distillation)
     with night.store.writing(night.holder, night.options.run_id) as tx:
         memory = _under_free_id(tx, memory)
         if memory.id in read_memories(tx, [memory.id]):
             revive_memory(tx, memory.id)
         else:
             insert_memories(tx, [memory])
-        insert_vectors(tx, [memory.id], np.asarray(vector, dtype=np.float32), night.embedder.name)
+        insert_vectors(tx, [memory.id], vector, night.embedder.name)
         archived = archive_memories(
             tx,
             distillation.member_ids,
@@ -113,17 +117,42 @@ def apply_distillation(
         insert_lineage(
             tx,
             [
-                LineageLink(memory.id, source, "distilled", similarity)
+                LineageLink(memory.id, source, distillation.relation, similarity)
                 for source, similarity in zip(distillation.member_ids, distillation.similarities, strict=True)
             ],
         )
         result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
         insert_log(tx, _log_row(night, result, distillation))
-        causal = Causal(*distillation.causal) if distillation.causal else None
-        note_candidate(tx, memory.id, memory.project_id, causal, night.options.run_id, night.as_of)
+        if distillation.relation == DISTILLED:
+            causal = Causal(*distillation.causal) if distillation.causal else None
+            note_candidate(tx, memory.id, memory.project_id, causal, night.options.run_id, night.as_of)
         record_conflicts(tx, _contradictions(distillation), night.as_of)
         also(tx)
     return result
+
+
+def _previewed(night: Night, distillation: Distillation) -> Archive:
+    """What a real night would do. What the next steps would build on is held in memory."""
+    result = _result(distillation, "compressed", None, archived=distillation.member_ids)
+    if distillation.relation == DISTILLED:
+        return result
+    memory = make_abstraction(night, distillation)
+    night.keep_draft(memory, _vector_of(night, memory, distillation)[0])
+    return replace(result, abstraction_id=memory.id)
+
+
+def _vector_of(night: Night, memory: Memory, distillation: Distillation) -> Vectors:
+    """Float32 (1, dimension), unit length: of the content, or for a merged memory the mean of its members',
+    normalised again (requirement 13.1)."""
+    if distillation.relation == "merged":
+        _, members = night.vectors_of(distillation.member_ids)
+        mean = members.astype(np.float64).mean(axis=0, keepdims=True)
+        vector = mean / np.linalg.norm(mean)
+    else:
+        vector = night.embedder.embed([embedding_text(memory.content)])
+    vector = np.asarray(vector, dtype=np.float32)
+    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
+    return vector
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
@@ -164,7 +193,11 @@ def _contradictions(distillation: Distillation) -> list[Conflict]:
 
 
 def make_abstraction(night: Night, distillation: Distillation) -> Memory:
-    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version."""
+    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version.
+
+    Only a pattern has `compressed_from`: a merged memory may be merged or distilled again (requirement 4.3).
+    """
+    is_pattern = distillation.relation == DISTILLED
     memory_id = derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
     compressed_from = {
         "source_ids": sorted(distillation.member_ids),
@@ -188,12 +221,14 @@ def make_abstraction(night: Night, distillation: Distillation) -> Memory:
         token_count=distillation.tokens_after,
         categories=distillation.categories,
         importance=distillation.importance,
-        abstraction_level=LEVEL_PATTERN,
+        abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
         pattern_type=distillation.pattern_type,
         confidence_score=distillation.confidence,
         consolidation_method=distillation.method,
-        source=Source("night", distillation.policy),
-        compressed_from=json.dumps(compressed_from, sort_keys=True),
+        source=Source(MADE, distillation.policy),
+        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern else None,
+        tags=distillation.tags,
+        is_canonical=distillation.relation == "canonical",
     )
 
 
@@ -213,6 +248,30 @@ def _result(distillation: Distillation, status: str, reason: str | None, archive
         facts_found=distillation.facts_found,
         facts_kept=distillation.facts_kept,
         facts_attached=distillation.facts_attached,
+        member_ids=distillation.member_ids,
+    )
+
+
+def settled_archive(cluster: Cluster) -> Archive:
+    """The result of a cluster that an earlier night decided: nothing is done and nothing logged."""
+    return Archive(
+        cluster_id=cluster.cluster_id,
+        fingerprint=cluster.fingerprint,
+        policy=cluster.policy,
+        project_id=cluster.project_id,
+        status="settled",
+        reason=cluster.settled,
+        abstraction_id=None,
+        archived_ids=(),
+        tokens_before=cluster.total_tokens,
+        tokens_after=0,
+        compression_ratio=0.0,
+        facts_found=0,
+        facts_kept=0,
+        facts_attached=0,
+        member_ids=cluster.member_ids,
+        avg_similarity=cluster.avg_similarity,
+        min_similarity=cluster.min_similarity,
     )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.linkage import Linkage, connected_components, link
+from memory_pipeline.night.linkage import connected_components, link
+from memory_pipeline.night.review import kept_apart
+from memory_pipeline.policies import Policy
 from memory_pipeline.records import (
-    LEVEL_PATTERN,
     Cluster,
     Conflict,
     EligibleMemory,
@@ -36,58 +38,61 @@ FIGURE_KINDS = ["number", "unit", "date", "time", "identifier"]
 SERIES_LEAST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """A cut of the stored edges: threshold, least size, linkage, and the level of what comes out."""
-
-    name: str
-    threshold: float
-    min_size: int
-    linkage: Linkage
-    level: int
-
-
-def policies_of(night: Night) -> list[Policy]:
-    """The policies of a night, in the order in which they run."""
-    settings = night.settings
-    return [Policy("distill", night.threshold, settings.min_cluster_size, settings.linkage, LEVEL_PATTERN)]
-
-
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
-    """Tonight's clusters, largest first; conflicts are linked in the store on the way.
+    """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
 
-    A fingerprint decided within the last `fingerprint_ttl_days` as of the night is marked settled.
-    With `cluster_id`, only that cluster is left unsettled.
+    `eligible` and `edges`: what merging left. A memory is in one cluster at most. A fingerprint decided within
+    the last `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, only that cluster is
+    left unsettled.
     """
     night.hold_lease()
     with night.store.reading() as tx:
         edges, episodes = reconcile_series(edges, *_series(tx, night, edges))
-        ttl = night.settings.fingerprint_ttl_days
-        decided = {
-            **{f: f"{status} within {ttl} days" for f, status in settled_fingerprints(tx, night.as_of, ttl).items()},
-            **reviewed_fingerprints(tx),
-        }
     conflicts = conflicts_in(edges)
     if (conflicts or episodes) and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             record_conflicts(tx, conflicts, night.as_of)
             resolve_conflicts(tx, episodes, "series")
     clusters: list[Cluster] = []
-    for policy in policies_of(night):
-        taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
-        left = [memory for memory in eligible if memory.id not in taken]
-        clusters += find_clusters(left, edges, policy)
+    for policy in night.policies:
+        if policy.method == "distill":
+            taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
+            left = [memory for memory in eligible if memory.id not in taken]
+            clusters += cut_clusters(night, policy, left, edges)
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
+    """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
+    with night.store.reading() as tx:
+        apart = kept_apart(tx)
+    clusters = find_clusters(eligible, _without(edges, apart), policy)
+    if not clusters:
+        return []
+    ttl = night.settings.fingerprint_ttl_days
+    with night.store.reading() as tx:
+        settled = settled_fingerprints(tx, night.as_of, ttl)
+        decided = {
+            **{key: f"{status} within {ttl} days" for key, status in settled.items()},
+            **reviewed_fingerprints(tx),
+        }
     wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:
-        why = decided.get(cluster.fingerprint)
+        why = decided.get((policy.name, cluster.fingerprint))
         if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
             marked.append(replace(cluster, settled="another cluster was asked for"))
-        elif why and not wanted:
-            marked.append(replace(cluster, settled=why))
         else:
-            marked.append(cluster)
+            marked.append(replace(cluster, settled=None if wanted else why))
     return marked
+
+
+def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
+    """The edges but for those inside one of the groups."""
+    if not groups:
+        return edges
+    pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
+    return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
 
 
 def _series(tx: Transaction, night: Night, edges: pa.Table) -> tuple[dict[str, str], set[tuple[str, str]]]:
@@ -129,19 +134,56 @@ def conflicts_in(edges: pa.Table) -> list[Conflict]:
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
     """Clusters of one policy, by size (largest first) and fingerprint.
 
-    Edges below the policy's threshold and edges with a conflict do not link; groups under the least
-    size are dropped. The result does not depend on the order of memories or edges.
+    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not
+    link. A cluster needs two memories that stand for the least number of raw ones. The result does not
+    depend on the order of memories or edges.
     """
-    memories = {memory.id: memory for memory in eligible}
-    ids = sorted(memories)
-    number = {memory_id: index for index, memory_id in enumerate(ids)}
-    scores: dict[tuple[int, int], float] = {}
+    groups: dict[tuple[str, str], list[EligibleMemory]] = {}
+    cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
+    for memory in eligible:
+        cut = cuts[memory.project_id]
+        if cut is not None and _takes(cut, memory):
+            kind = memory.memory_type if cut.group_by == "memory_type" else ""
+            groups.setdefault((memory.project_id, kind), []).append(memory)
+    scores = _usable_scores(edges, {m.id: group for group, members in groups.items() for m in members}, cuts)
+    clusters = [
+        cluster
+        for group, members in sorted(groups.items())
+        if (cut := cuts[group[0]]) is not None and group in scores
+        for cluster in _clusters_of_group(members, scores[group], cut)
+    ]
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _takes(policy: Policy, memory: EligibleMemory) -> bool:
+    """Entries of the knowledge base become canonical ones and nothing else: their form would be lost."""
+    if memory.is_entry != (policy.method == "canonical"):
+        return False
+    return not policy.memory_types or memory.memory_type in policy.memory_types
+
+
+def _usable_scores(
+    edges: pa.Table, group_of: Mapping[str, tuple[str, str]], cuts: Mapping[str, Policy | None]
+) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
+    """By group, the pairs that link: both in the group, at or above its threshold, and no conflict."""
+    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     columns = zip(*(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind")), strict=True)
     for a, b, score, conflict in columns:
-        if conflict is None and score >= policy.threshold and a in number and b in number:
-            scores[(min(number[a], number[b]), max(number[a], number[b]))] = score
-    if not scores:
-        return []
+        group = group_of.get(a)
+        if conflict is None and group is not None and group == group_of.get(b):
+            cut = cuts[group[0]]
+            if cut is not None and score >= cut.threshold:
+                scores.setdefault(group, {})[(min(a, b), max(a, b))] = score
+    return scores
+
+
+def _clusters_of_group(
+    members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
+) -> list[Cluster]:
+    memories = {memory.id: memory for memory in members}
+    ids = sorted(memories)
+    number = {memory_id: index for index, memory_id in enumerate(ids)}
+    scores = {(number[a], number[b]): score for (a, b), score in pairs.items()}
     i, j = (np.fromiter(column, dtype=np.int64) for column in zip(*scores, strict=True))
     labels = connected_components(len(ids), i, j)
     components: dict[int, list[int]] = {}
@@ -150,14 +192,17 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     inside: dict[int, dict[tuple[int, int], float]] = {}
     for pair, score in scores.items():
         inside.setdefault(int(labels[pair[0]]), {})[pair] = score
-    clusters = [
+
+    def is_large(nodes: Sequence[int]) -> bool:
+        return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
+
+    return [
         _describe([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy)
         for label, nodes in components.items()
-        if len(nodes) >= policy.min_size
+        if is_large(nodes)
         for group in link(nodes, inside[label], policy.linkage, policy.threshold)
-        if len(group) >= policy.min_size
+        if is_large(group)
     ]
-    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
 def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> list[float]:

@@ -7,7 +7,7 @@ night does the same whenever it runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -21,7 +21,8 @@ from memory_pipeline.distillers import DistillationModel, choose_distiller
 from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import NightError, Stage
+from memory_pipeline.policies import Policy
+from memory_pipeline.records import Memory, NightError, Stage
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     Store,
@@ -31,6 +32,7 @@ from memory_pipeline.store import (
     insert_vectors,
     keep_error,
     missing_vectors,
+    read_memories,
     read_vectors,
     take_lease,
 )
@@ -44,7 +46,11 @@ _PAGE = 256
 @dataclass(frozen=True, slots=True)
 class NightOptions:
     """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster, and
-    `no_cache` asks the model again for what it has answered."""
+    `no_cache` asks the model again for what it has answered.
+
+    `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
+    narrow what the run looks at; a project that is named is taken though it has not opted in.
+    """
 
     partition: date
     run_id: str
@@ -53,6 +59,11 @@ class NightOptions:
     days: int | None = None
     cluster_id: str | None = None
     no_cache: bool = False
+    projects: tuple[str, ...] = ()
+    memory_types: tuple[str, ...] = ()
+    first_day: date | None = None
+    last_day: date | None = None
+    unconsolidated_only: bool = False
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
@@ -78,6 +89,7 @@ class Night:
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.night"))
     errors: list[NightError] = field(default_factory=list)
     _unsaved: dict[str, Vectors] = field(default_factory=dict)
+    _drafted: dict[str, Memory] = field(default_factory=dict)
     _lease_renewed_at: float = -inf
 
     @property
@@ -90,10 +102,33 @@ class Night:
         """Memories created after this time are too fresh to touch."""
         return self.as_of - timedelta(hours=self.settings.freshness_hours)
 
-    @property
-    def threshold(self) -> float:
-        """The cosine from which memories are distilled as one tonight."""
-        return self.options.threshold or self.settings.similarity_threshold
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """The cuts of the night, in their order."""
+        return self.settings.night_policies(self.options.threshold)
+
+    def floor_of(self, project_id: str) -> float:
+        """The lowest threshold in use for a project, from which its pairs are computed and kept."""
+        mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
+        return min((policy.threshold for policy in mine if policy), default=1.0)
+
+    def may_touch(self, project_id: str) -> bool:
+        """Whether the run works on a project."""
+        if self.options.projects:
+            return project_id in self.options.projects
+        return self.settings.is_consolidated(project_id)
+
+    def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """These memories by id, those that a dry run has only drafted included."""
+        wanted = list(ids)
+        with self.store.reading() as tx:
+            found = read_memories(tx, wanted)
+        return {**found, **{i: self._drafted[i] for i in wanted if i in self._drafted}}
+
+    def keep_draft(self, memory: Memory, vector: Vectors) -> None:
+        """Hold on to a memory that a dry run would have written; `vector`: (dimension,), unit length."""
+        self._drafted[memory.id] = memory
+        self._unsaved[memory.id] = vector
 
     @cached_property
     def embedder(self) -> Embedder:

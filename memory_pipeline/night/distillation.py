@@ -22,7 +22,6 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation, Memory
-from memory_pipeline.store import read_memories
 
 _CLUSTERS_AT_ONCE = 50
 
@@ -70,8 +69,7 @@ def _tasks(night: Night, clusters: Sequence[Cluster], results: dict[str, Distill
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
-        with night.store.reading() as tx:
-            memories = read_memories(tx, wanted)
+        memories = night.memories(wanted)
         vectors = dict(zip(*night.vectors_of(wanted), strict=True))
         for cluster in page:
             try:

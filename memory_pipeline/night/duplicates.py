@@ -10,9 +10,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.review import DUPLICATE_POLICY, REJECTED, propose_duplicates
+from memory_pipeline.night.review import DUPLICATE_POLICY, propose_duplicates
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.store import (
+    REJECTED,
     SameContent,
     Transaction,
     archive_memories,
@@ -42,7 +43,8 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
         for g in groups
-        if decided.get(fingerprint_of(g.duplicate_ids)) != REJECTED
+        if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
+        and night.may_touch(g.project_id)
     ]
     if not night.options.dry_run:
         for start in range(0, len(groups), _GROUPS_AT_ONCE):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import DuplicateGroup, EligibleMemory, Memory
-from memory_pipeline.store import count_before_night, select_candidates
+from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
+from memory_pipeline.store import count_before_night, count_raw_sources, select_candidates
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -35,10 +36,30 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             tx,
             created_before=night.fresh_after,
             created_from=created_from,
+            as_of=night.as_of,
             critical_floor=night.settings.critical_floor,
         )
+        candidates = [
+            memory for memory in candidates if night.may_touch(memory.project_id) and _in_scope(night, memory)
+        ]
         embedded = night.with_vector(tx, [memory.id for memory in candidates])
-    return [_without_content(memory) for memory in candidates if memory.id in embedded and memory.id not in copies]
+        stands_for = count_raw_sources(tx, [m.id for m in candidates if m.source.connector == MADE])
+    return [
+        as_eligible(memory, stands_for.get(memory.id, 1))
+        for memory in candidates
+        if memory.id in embedded and memory.id not in copies
+    ]
+
+
+def _in_scope(night: Night, memory: Memory) -> bool:
+    """Whether the run was asked to look at this memory; a night looks at all."""
+    scope = night.options
+    if scope.memory_types and memory.memory_type not in scope.memory_types:
+        return False
+    if scope.unconsolidated_only and memory.abstraction_level != LEVEL_RAW:
+        return False
+    day = memory.created_at.date()
+    return (scope.first_day is None or day >= scope.first_day) and (scope.last_day is None or day <= scope.last_day)
 
 
 def too_few(night: Night) -> str | None:
@@ -49,7 +70,8 @@ def too_few(night: Night) -> str | None:
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
-def _without_content(memory: Memory) -> EligibleMemory:
+def as_eligible(memory: Memory, stands_for: int) -> EligibleMemory:
+    """What clustering needs of a memory; `stands_for`: how many raw memories it was merged from."""
     return EligibleMemory(
         id=memory.id,
         project_id=memory.project_id,
@@ -59,4 +81,6 @@ def _without_content(memory: Memory) -> EligibleMemory:
         token_count=memory.token_count,
         created_at=memory.created_at,
         effective_date=memory.effective_date,
+        stands_for=stands_for,
+        is_entry=is_entry(memory.content),
     )

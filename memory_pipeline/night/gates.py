@@ -5,21 +5,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
+from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.clustering import FIGURE_KINDS, SERIES_LEAST
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import Distillation
-from memory_pipeline.store import read_memories, series_shapes
+from memory_pipeline.records import MADE, Archive, Distillation
+from memory_pipeline.store import series_shapes
 from memory_pipeline.wording.conflicts import find_conflict
 
 
+def problems_of(night: Night, distillations: Sequence[Distillation]) -> list[str]:
+    """Everything for which accepted drafts must not be written, in words."""
+    return [
+        *lossy_distillations(distillations),
+        *unsafe_members(night, distillations),
+        *conflicts_inside(night, distillations),
+    ]
+
+
 def lossy_distillations(distillations: Sequence[Distillation]) -> list[str]:
-    """Accepted drafts that lose facts or save nothing, in words."""
+    """Accepted drafts that lose facts or save nothing, in words. A merged memory may be as long as its sources,
+    for it keeps their words; a canonical entry longer, for it lists them."""
     return [
         f"{d.cluster_id}: {d.facts_kept}+{d.facts_attached} of {d.facts_found} facts, "
         f"{d.tokens_after} of {d.tokens_before} tokens"
         for d in _accepted(distillations)
-        if d.facts_kept + d.facts_attached < d.facts_found or d.tokens_after >= d.tokens_before
+        if d.facts_kept + d.facts_attached < d.facts_found or _saves_nothing(d)
     ]
+
+
+def _saves_nothing(draft: Distillation) -> bool:
+    if draft.relation == "distilled":
+        return draft.tokens_after >= draft.tokens_before
+    return draft.relation == "merged" and draft.tokens_after > draft.tokens_before
+
+
+def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
+    """What merged memories and canonical entries lack of their sources, all read again from the store, in words."""
+    memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+    problems = []
+    for archive in archives:
+        made = memories.get(archive.abstraction_id or "")
+        members = [memories[i] for i in archive.member_ids]
+        if made is None:
+            problems.append(f"{archive.cluster_id}: nothing was written")
+        elif made.is_canonical:
+            lost = find_loss([(member.id, read_entry(member)) for member in members], made.content, made.tags)
+            problems += [f"'{made.id}': {text}" for text in lost]
+        else:
+            lost = find_unmerged([member.content for member in members], made.content)
+            problems += [f"'{made.id}' lacks: {text}" for text in lost]
+    return problems
 
 
 def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[str]:
@@ -27,8 +63,7 @@ def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[
     problems: list[str] = []
     if not _accepted(distillations):
         return problems
-    with night.store.reading() as tx:
-        memories = read_memories(tx, {i for d in _accepted(distillations) for i in d.member_ids})
+    memories = night.memories({i for d in _accepted(distillations) for i in d.member_ids})
     for distillation in _accepted(distillations):
         for memory_id in distillation.member_ids:
             memory = memories.get(memory_id)
@@ -40,7 +75,7 @@ def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[
                 problems.append(f"'{memory_id}' is critical")
             elif memory.pinned:
                 problems.append(f"'{memory_id}' is pinned")
-            elif memory.created_at > night.fresh_after:
+            elif memory.created_at > (night.as_of if memory.source.connector == MADE else night.fresh_after):
                 problems.append(f"'{memory_id}' is fresh")
             elif memory.project_id != distillation.project_id:
                 problems.append(f"'{memory_id}' is of project '{memory.project_id}'")
@@ -51,14 +86,14 @@ def conflicts_inside(night: Night, distillations: Sequence[Distillation]) -> lis
     """Pairs of sources of one accepted draft that contradict each other, in words."""
     if not _accepted(distillations):
         return []
+    memories = night.memories({i for d in _accepted(distillations) for i in d.member_ids})
     with night.store.reading() as tx:
-        memories = read_memories(tx, {i for d in _accepted(distillations) for i in d.member_ids})
         series = series_shapes(tx, night.fresh_after, SERIES_LEAST)
     problems = []
     for distillation in _accepted(distillations):
         members = [memories[i] for i in distillation.member_ids if i in memories]
         for a, b in combinations(members, 2):
-            finding = find_conflict(a.content, b.content)
+            finding = find_conflict(claim_of(a.content), claim_of(b.content))
             same_series = a.shape_hash == b.shape_hash and (a.project_id, a.shape_hash) in series
             if finding and not (same_series and finding.kind in FIGURE_KINDS):
                 problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")

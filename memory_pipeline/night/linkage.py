@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Linkage = Literal["complete", "average", "single"]
+from memory_pipeline.policies import Linkage
+
 Edges = Mapping[tuple[int, int], float]
 
 

@@ -27,6 +27,8 @@ REPORT_FIELDS = {
     "duplicates_archived": "Exact copies archived tonight.",
     "memories_archived": "Everything archived tonight, copies included.",
     "abstractions_created": "New memories.",
+    "patterns_created": "Of these, patterns distilled from memories on one subject.",
+    "policies": "A section for each policy, in the order in which they ran: its threshold, clusters and tokens.",
     "atoms_created": "Causal atoms created.",
     "atoms_enriched": "Causal atoms strengthened.",
     "atoms_skipped": "Causal findings that the sources do not bear out, or that lack a field.",
@@ -36,7 +38,7 @@ REPORT_FIELDS = {
     "tokens_before": "Tokens of the active memories before the night.",
     "tokens_after": "And after it.",
     "token_reduction_pct": "What the night saved of them, in percent.",
-    "avg_compression_ratio": "Original by abstraction tokens, on average.",
+    "avg_compression_ratio": "Original by abstraction tokens of the patterns, on average.",
     "max_compression_ratio": "The highest.",
     "min_compression_ratio": "The lowest.",
     "total_llm_calls": "Model calls, every attempt counted.",
@@ -118,6 +120,7 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         "|---|---:|",
         *(f"| {label} | {value} |" for label, value in figures_of(report)),
     ]
+    lines += ["", "## Policies", "", *policy_lines(report)]
     if report["largest_clusters"]:
         lines += ["", "## Largest clusters", "", clusters_markdown(report["largest_clusters"][:examples])]
     if report["atoms"]:
@@ -132,6 +135,37 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         lines += ["", "## Errors", ""]
         lines += [f"- {e['stage']} {e['cluster_id']}: {plain(e['error'])}" for e in report["errors"]]
     return "\n".join(lines) + "\n"
+
+
+_POLICY_COLUMNS = (
+    "policy",
+    "threshold",
+    "clusters_found",
+    "compressed",
+    "skipped",
+    "failed",
+    "proposed",
+    "settled",
+    "memories_archived",
+    "tokens_before",
+    "tokens_after",
+)
+
+
+def policy_lines(report: Report) -> list[str]:
+    """What each policy did, as a Markdown table."""
+    head = [name.replace("_", " ") for name in _POLICY_COLUMNS]
+    rows = [[plain(section[name]) for name in _POLICY_COLUMNS] for section in report["policies"]]
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def _policies_html(report: Report) -> str:
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in _POLICY_COLUMNS)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(section[name]))}</td>" for name in _POLICY_COLUMNS) + "</tr>"
+        for section in report["policies"]
+    )
+    return f"<table><tr>{head}</tr>{rows}</table>"
 
 
 def atom_lines(report: Report) -> list[str]:
@@ -150,7 +184,8 @@ def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
     for cluster in clusters:
         outcome = "compressed" if cluster["status"] == "compressed" else f"{cluster['status']}: {cluster['reason']}"
         parts.append(
-            f"**{cluster['member_count']} memories, {plain(cluster['project_id'])}** - {plain(outcome)}; "
+            f"**{cluster['member_count']} memories, {plain(cluster['project_id'])}** - "
+            f"{plain(cluster['policy'])}, {plain(outcome)}; "
             f"ratio {cluster['compression_ratio']}, facts {cluster['facts']}, "
             f"cosine {cluster['min_similarity']}-{cluster['avg_similarity']}"
         )
@@ -173,6 +208,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2330; }
 h1 small { font-weight: 400; color: #5b6577; } table { border-collapse: collapse; }
 td { padding: .15rem 1rem .15rem 0; border-bottom: 1px solid #e4e8ef; } td:last-child { text-align: right; }
+th { text-align: left; font-weight: 500; padding-right: 1rem; }
 .cluster { border-left: 4px solid #b7c3d7; padding: .2rem 1rem; margin: 1rem 0; }
 .compressed { border-color: #2f8f5b; } .failed { border-color: #c0392b; } .skipped { border-color: #c28a1b; }
 .cluster ul { color: #4a5568; margin: .3rem 0; } blockquote { margin: .4rem 0; font-weight: 500; }
@@ -191,6 +227,7 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     refusals = "".join(f"<li>{n} × {escape(reason)}</li>" for reason, n in report["refusals"].items())
     atoms = "".join(f"<li>{escape(line)}</li>" for line in atom_lines(report))
     sections = [
+        ("Policies", _policies_html(report)),
         ("Largest clusters", clusters),
         ("What leads to what", f"<ul>{atoms}</ul>" if atoms else ""),
         ("Left alone", f"<ul>{refusals}</ul>" if refusals else ""),
@@ -211,8 +248,8 @@ def _cluster_html(cluster: dict[str, Any]) -> str:
     outcome = cluster["status"] + (f": {cluster['reason']}" if cluster["reason"] else "")
     return (
         f"<div class='cluster {escape(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
-        f"{escape(cluster['project_id'])} - {escape(outcome)}; ratio {cluster['compression_ratio']}, "
-        f"facts {escape(cluster['facts'])}<ul>{members}</ul>"
+        f"{escape(cluster['project_id'])} - {escape(cluster['policy'])}, {escape(outcome)}; "
+        f"ratio {cluster['compression_ratio']}, facts {escape(cluster['facts'])}<ul>{members}</ul>"
         f"<blockquote>{escape(cluster['abstraction'])}</blockquote></div>"
     )
 

@@ -40,6 +40,7 @@ from memory_pipeline.store import (
 
 Report = dict[str, Any]
 _EXAMPLES = 20
+_OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
 def report_night(
@@ -52,7 +53,10 @@ def report_night(
     atoms: Sequence[AtomDecision],
     started_at: datetime,
 ) -> Report:
-    """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
+    """Count, judge, write and announce the night. Returns the report of requirement 7.1.
+
+    `archives`: what every policy did; `clusters` and `distillations`: those of the patterns.
+    """
     night.hold_lease()
     archived = [memory_id for archive in archives for memory_id in archive.archived_ids]
     copies = [memory_id for group in duplicates if not group.proposed for memory_id in group.duplicate_ids]
@@ -143,13 +147,16 @@ def _count(
         sources = sources_fingerprint(tx)
     saved = sum(a.tokens_before - a.tokens_after for a in compressed) + sum(m.token_count for m in copies.values())
     before, after = (tokens_now, tokens_now - saved) if night.options.dry_run else (tokens_now + saved, tokens_now)
-    settled = sum(cluster.settled is not None for cluster in clusters)
+    settled_patterns = sum(cluster.settled is not None for cluster in clusters)
+    settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
+    found = settled_patterns + len(archives)
     proposed = sum(archive.status == "proposed" for archive in archives) + sum(group.proposed for group in duplicates)
     skipped = settled + sum(archive.status == "skipped" for archive in archives)
-    ratios = [archive.compression_ratio for archive in compressed]
+    patterns = {policy.name for policy in night.policies if policy.method == "distill"}
+    ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
     verdict, reason = decide_verdict(
         len(compressed),
-        len(clusters),
+        found,
         settled,
         len(errors),
         proposed=proposed,
@@ -170,7 +177,7 @@ def _count(
         "finished_at": started_at.isoformat(),
         "duration_ms": 0,
         "memories_scanned": len(eligible),
-        "clusters_found": len(clusters),
+        "clusters_found": found,
         "clusters_skipped": skipped,
         "clusters_settled": settled,
         "clusters_compressed": len(compressed),
@@ -179,6 +186,8 @@ def _count(
         "proposals": proposed,
         "memories_archived": sum(len(archive.archived_ids) for archive in compressed) + len(copies),
         "abstractions_created": len(compressed),
+        "patterns_created": len(ratios),
+        "policies": _by_policy(night, clusters, archives),
         "atoms_created": sum(decision.status == "created" for decision in atoms),
         "atoms_enriched": sum(decision.status == "strengthened" for decision in atoms),
         "atoms_skipped": sum(decision.status == "skipped" for decision in atoms),
@@ -215,11 +224,37 @@ def _count(
     }
 
 
+def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> list[Report]:
+    """One section a policy, in the order in which they ran."""
+    sections = []
+    for policy in night.policies:
+        mine = [archive for archive in archives if archive.policy == policy.name]
+        settled = sum(archive.status == "settled" for archive in mine)
+        settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
+        done = [archive for archive in mine if archive.status == "compressed"]
+        sections.append(
+            {
+                "policy": policy.name,
+                "method": policy.method,
+                "threshold": policy.threshold,
+                "group_by": policy.group_by,
+                "enabled": policy.enabled,
+                "clusters_found": settled + sum(archive.status != "settled" for archive in mine),
+                "settled": settled,
+                **{name: sum(archive.status == name for archive in mine) for name in _OUTCOMES},
+                "memories_archived": sum(len(archive.archived_ids) for archive in done),
+                "tokens_before": sum(archive.tokens_before for archive in done),
+                "tokens_after": sum(archive.tokens_after for archive in done),
+            }
+        )
+    return sections
+
+
 def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     """How often each kind of reason stopped a cluster; the kind is the reason up to its first figure."""
     counts: dict[str, int] = {}
     for archive in archives:
-        if archive.status != "compressed" and archive.reason:
+        if archive.status not in ("compressed", "settled") and archive.reason:
             kind = archive.reason.split(":")[0].split(" (")[0]
             kind = "compression ratio too low" if kind.startswith("compression ratio") else kind
             kind = "confidence too low" if kind.startswith("confidence") else kind
@@ -259,28 +294,33 @@ def _examples(
     night: Night, clusters: Sequence[Cluster], distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> list[dict[str, Any]]:
     """The largest clusters with their members' words and what became of them, for a reader."""
-    results = {archive.cluster_id: archive for archive in archives}
-    drafts = {distillation.cluster_id: distillation for distillation in distillations}
-    shown = [cluster for cluster in clusters if cluster.cluster_id in results][:_EXAMPLES]
-    with night.store.reading() as tx:
-        members = read_memories(tx, {i for cluster in shown for i in cluster.member_ids})
-    return [
-        {
-            "cluster_id": cluster.cluster_id,
-            "project_id": cluster.project_id,
-            "members": [members[i].content for i in cluster.member_ids],
-            "member_count": cluster.member_count,
-            "avg_similarity": round(cluster.avg_similarity, 3),
-            "min_similarity": round(cluster.min_similarity, 3),
-            "status": results[cluster.cluster_id].status,
-            "reason": results[cluster.cluster_id].reason,
-            "abstraction": drafts[cluster.cluster_id].content,
-            "compression_ratio": round(results[cluster.cluster_id].compression_ratio, 2),
-            "facts": f"{drafts[cluster.cluster_id].facts_kept}+{drafts[cluster.cluster_id].facts_attached}"
-            f"/{drafts[cluster.cluster_id].facts_found}",
-        }
-        for cluster in shown
-    ]
+    scores = {cluster.cluster_id: (cluster.avg_similarity, cluster.min_similarity) for cluster in clusters}
+    drafts = {distillation.cluster_id: distillation.content for distillation in distillations}
+    worked_on = [archive for archive in archives if archive.status != "settled"]
+    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.fingerprint))[:_EXAMPLES]
+    made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
+    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
+    examples = []
+    for archive in shown:
+        average, least = scores.get(archive.cluster_id, (archive.avg_similarity, archive.min_similarity))
+        made_of_it = memories.get(archive.abstraction_id or "")
+        examples.append(
+            {
+                "cluster_id": archive.cluster_id,
+                "project_id": archive.project_id,
+                "policy": archive.policy,
+                "members": [memories[i].content for i in archive.member_ids],
+                "member_count": len(archive.member_ids),
+                "avg_similarity": round(average, 3),
+                "min_similarity": round(least, 3),
+                "status": archive.status,
+                "reason": archive.reason,
+                "abstraction": drafts.get(archive.cluster_id) or (made_of_it.content if made_of_it else ""),
+                "compression_ratio": round(archive.compression_ratio, 2),
+                "facts": f"{archive.facts_kept}+{archive.facts_attached}/{archive.facts_found}",
+            }
+        )
+    return examples
 
 
 def write_report_files(directory: Path, report: Report, history: Sequence[Report]) -> Path:

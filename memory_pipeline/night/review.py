@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
-from memory_pipeline.store import Transaction, keep_proposal, read_memories
+from memory_pipeline.store import Transaction, keep_proposal, list_proposals, read_memories, replacement_of
 
 DUPLICATE_POLICY = "duplicate"
-REJECTED = "rejected in review"
 
 _Record = TypeVar("_Record", Distillation, DuplicateGroup)
 
@@ -49,6 +48,21 @@ def _propose(
             proposed_at=night.as_of,
         ),
     )
+
+
+def kept_apart(tx: Transaction) -> list[frozenset[str]]:
+    """Groups of memories that a person would not have as one: those of rejected duplicates and merges, with what
+    stands for them now."""
+    groups = []
+    for draft in map(drafted, list_proposals(tx, "rejected")):
+        if isinstance(draft, DuplicateGroup):
+            members = (draft.survivor_id, *draft.duplicate_ids)
+        elif draft.relation != "distilled":
+            members = draft.member_ids
+        else:
+            continue
+        groups.append(frozenset((*members, *(replacement_of(tx, memory_id) for memory_id in members))))
+    return groups
 
 
 def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:

@@ -11,6 +11,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.report import Report, report_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.store import create_snapshot, release_lease
@@ -33,11 +34,15 @@ def run_night(night: Night) -> Report:
         duplicates = archive_duplicates(night)
         eligible = select_eligible(night, duplicates)
         edges = find_similar(night, eligible)
-        clusters = cluster_memories(night, eligible, edges)
+        merges = consolidate(night, "merge", eligible, edges)
+        canonical = consolidate(night, "canonical", eligible, edges, merges)
+        clusters = cluster_memories(night, *what_is_left(night, eligible, edges, [*merges, *canonical]))
         distillations = distill_clusters(night, clusters)
         archives = archive_distillations(night, distillations)
         atoms = grow_atoms(night, distillations, archives)
-        return report_night(night, duplicates, eligible, clusters, distillations, archives, atoms, started)
+        return report_night(
+            night, duplicates, eligible, clusters, distillations, [*merges, *canonical, *archives], atoms, started
+        )
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)

@@ -15,9 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import EligibleMemory
-from memory_pipeline.store import EDGE_SCHEMA, cached_edges, compared_ids, keep_edges, read_memories
+from memory_pipeline.store import EDGE_SCHEMA, cached_edges, compared_ids, keep_edges
 from memory_pipeline.wording.conflicts import find_conflict
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -85,7 +86,8 @@ def exact_scores(vectors: Vectors, i: NDArray[np.int64], j: NDArray[np.int64]) -
 
 
 def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
-    """The edges among tonight's eligible memories, by project and pair (EDGE_SCHEMA).
+    """The edges among tonight's eligible memories at or above the lowest threshold of their project, by project
+    and pair (EDGE_SCHEMA).
 
     Only pairs with a memory that no earlier night compared are computed; the conflict guard looks at
     each pair once, when it is new.
@@ -96,15 +98,15 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     if not ids_of:
         return EDGE_SCHEMA.empty_table()
-    model, floor = night.embedder.name, min(night.threshold, night.settings.similarity_threshold)
+    model, floors = night.embedder.name, {project: night.floor_of(project) for project in sorted(ids_of)}
     with night.store.reading() as tx:
         cache = {
             project: (compared_ids(tx, project, model, floor), cached_edges(tx, project, model, floor))
-            for project in sorted(ids_of)
+            for project, floor in floors.items()
         }
     tables = []
     for done, (project, (known, edges)) in enumerate(cache.items(), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], known, edges, floor))
+        tables.append(_edges_of_project(night, project, ids_of[project], known, edges, floors[project]))
         night.progress("similarity", done, len(cache))
     return pa.concat_tables(tables)
 
@@ -119,7 +121,7 @@ def _edges_of_project(
             with night.store.writing(night.holder, night.options.run_id) as tx:
                 keep_edges(tx, project, night.embedder.name, floor, fresh, new)
         table = pa.concat_tables([table, new])
-    return _among(table, ids, night.threshold)
+    return _among(table, ids)
 
 
 def _compare(night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float) -> pa.Table:
@@ -137,12 +139,11 @@ def _compare(night: Night, project: str, known: Sequence[str], fresh: Sequence[s
 
 def guard_edges(night: Night, project: str, pairs: list[tuple[str, str]], scores: NDArray[np.float64]) -> pa.Table:
     """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair."""
-    with night.store.reading() as tx:
-        memories = read_memories(tx, {memory_id for pair in pairs for memory_id in pair})
+    memories = night.memories({memory_id for pair in pairs for memory_id in pair})
     rows = []
     for (one, other), score in zip(pairs, scores, strict=True):
         a, b = min(one, other), max(one, other)
-        finding = find_conflict(memories[a].content, memories[b].content)
+        finding = find_conflict(claim_of(memories[a].content), claim_of(memories[b].content))
         rows.append(
             (project, a, b, float(score), finding.kind if finding else None, finding.detail if finding else None)
         )
@@ -151,10 +152,9 @@ def guard_edges(night: Night, project: str, pairs: list[tuple[str, str]], scores
     return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
 
 
-def _among(table: pa.Table, ids: list[str], threshold: float) -> pa.Table:
+def _among(table: pa.Table, ids: list[str]) -> pa.Table:
     import pyarrow.compute as pc
 
     wanted = pa.array(ids, type=pa.string())
     inside = pc.and_(pc.is_in(table["a"], value_set=wanted), pc.is_in(table["b"], value_set=wanted))
-    kept = table.filter(pc.and_(inside, pc.greater_equal(table["score"], threshold)))
-    return kept.sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)
+    return table.filter(inside).sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)

@@ -9,8 +9,8 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.gates import conflicts_inside, lossy_distillations, unsafe_members
-from memory_pipeline.records import AtomDecision, Distillation
+from memory_pipeline.night.gates import conflicts_inside, lossy_distillations, lost_in_levels, unsafe_members
+from memory_pipeline.records import Archive, AtomDecision, Distillation
 from memory_pipeline.store import check_store, read_atoms
 
 RECALL_FLOOR = 0.95
@@ -36,6 +36,23 @@ DISTILLATION_CHECKS = [
         description="No two memories that contradict each other are sources of one accepted draft.",
     ),
 ]
+MERGE_CHECKS = [
+    AssetCheckSpec(
+        "merged_content_kept",
+        asset="merges",
+        blocking=True,
+        description="Read again from the store: every statement of the sources is held by the merged memory.",
+    )
+]
+CANONICAL_CHECKS = [
+    AssetCheckSpec(
+        "entries_kept",
+        asset="canonical_entries",
+        blocking=True,
+        description="Read again from the store: every recommendation, example and tag of the members is in the "
+        "canonical entry, and it names them all.",
+    )
+]
 ARCHIVE_CHECKS = [
     AssetCheckSpec(
         "store_sound",
@@ -60,6 +77,13 @@ def check_distillations(night: Night, distillations: Sequence[Distillation]) -> 
         _gate("sources_intact", unsafe_members(night, distillations), looked_at),
         _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at),
     ]
+
+
+def check_level(night: Night, asset: str, archives: Sequence[Archive]) -> list[AssetCheckResult]:
+    """Whether what was merged tonight holds all that its sources say, read again from the store."""
+    done = [archive for archive in archives if archive.status == "compressed"]
+    name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
+    return [_gate(name, lost_in_levels(night, done), len(done))]
 
 
 def check_archives(night: Night) -> list[AssetCheckResult]:
@@ -108,7 +132,7 @@ _BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], .
     (
         "compression_ratio",
         "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5, bad below.",
-        lambda r: r["avg_compression_ratio"] if r["clusters_compressed"] else None,
+        lambda r: r["avg_compression_ratio"] if r["patterns_created"] else None,
         lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
     ),
     (

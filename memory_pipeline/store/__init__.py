@@ -55,6 +55,7 @@ from memory_pipeline.store.memories import (
     all_memories,
     archive_memories,
     count_before_night,
+    count_raw_sources,
     existing_ids,
     insert_lineage,
     insert_memories,
@@ -73,6 +74,8 @@ from memory_pipeline.store.memories import (
 )
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.proposals import (
+    AWAITS_REVIEW,
+    REJECTED,
     decide_proposal,
     keep_proposal,
     list_proposals,
@@ -110,8 +113,10 @@ from memory_pipeline.store.vectors import (
 )
 
 __all__ = [
+    "AWAITS_REVIEW",
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
+    "REJECTED",
     "Dependent",
     "Event",
     "Finding",
@@ -132,6 +137,7 @@ __all__ = [
     "compared_ids",
     "count_before_night",
     "count_missing_vectors",
+    "count_raw_sources",
     "create_snapshot",
     "decide_candidate",
     "decide_proposal",

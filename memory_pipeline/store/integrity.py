@@ -69,7 +69,7 @@ _RULES = (
     (
         "every abstraction has sources",
         "select m.id, 'no lineage at all' from memories m left join lineage l on l.memory_id = m.id "
-        "where m.compressed_from is not null and m.rolled_back_at is null and l.memory_id is null",
+        "where m.source_connector = 'night' and m.rolled_back_at is null and l.memory_id is null",
         _RESTORE,
     ),
     (
@@ -103,8 +103,7 @@ _RULES = (
         "every abstraction is in the log",
         "select m.id, 'no compressed row in compression_log' from memories m "
         "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
-        "where m.compressed_from is not null and m.archived_at is null and m.source_connector = 'night' and "
-        "g.id is null",
+        "where m.source_connector = 'night' and m.archived_at is null and g.id is null",
         _RESTORE,
     ),
     (
@@ -276,7 +275,7 @@ def sources_fingerprint(tx: Transaction) -> str:
     digest = hashlib.sha256()
     cursor = tx.execute(
         "select id, content, array_to_string(categories, ','), created_at::text from memories "
-        "where compressed_from is null order by id"
+        "where source_connector <> 'night' order by id"
     )
     while rows := cursor.fetchmany(5000):
         for row in rows:

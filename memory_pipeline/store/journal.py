@@ -38,18 +38,18 @@ def insert_log(tx: Transaction, row: LogRow) -> None:
     )
 
 
-def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dict[str, str]:
-    """Fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
+def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
+    """Policies and fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
 
     A `failed` or deferred row does not settle anything: the next night tries again.
     """
     rows = tx.execute(
-        "select cluster_fingerprint, max_by(status, created_at) from compression_log "
+        "select policy, cluster_fingerprint, max_by(status, created_at) from compression_log "
         "where created_at <= $1 and created_at > $2 and status <> 'failed' and rolled_back_at is null "
-        "and not list_contains($3::text[], coalesce(reason, '')) group by 1",
+        "and not list_contains($3::text[], coalesce(reason, '')) group by 1, 2",
         [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days)), list(DEFERRED_REASONS)],
     ).fetchall()
-    return {str(row[0]): str(row[1]) for row in rows}
+    return {(str(row[0]), str(row[1])): str(row[2]) for row in rows}
 
 
 def log_of_run(tx: Transaction, run_id: str) -> list[LogRow]:
@@ -182,7 +182,7 @@ def store_facts(tx: Transaction) -> dict[str, int]:
     row = tx.execute(
         "select count(*) filter (where archived_at is null), "
         "count(*) filter (where archived_at is not null and rolled_back_at is null), "
-        "count(*) filter (where compressed_from is not null and rolled_back_at is null), "
+        "count(*) filter (where source_connector = 'night' and rolled_back_at is null), "
         "coalesce(sum(token_count) filter (where archived_at is null), 0), "
         "(select count(*) from conflicts where resolution is null), (select count(*) from quarantine) from memories"
     ).fetchone()

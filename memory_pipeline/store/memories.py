@@ -99,20 +99,38 @@ def existing_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, tuple[str, st
 
 
 def select_candidates(
-    tx: Transaction, *, created_before: datetime, created_from: datetime | None, critical_floor: float
+    tx: Transaction,
+    *,
+    created_before: datetime,
+    created_from: datetime | None,
+    as_of: datetime,
+    critical_floor: float,
 ) -> list[Memory]:
     """Active memories that the eligibility rule may accept, by creation and id.
 
     Importance under the floor, neither pinned nor archived, level 0 or 1, no abstraction, created in
-    the window. Whether each has a vector is asked separately.
+    the window. What a night merged is as old as its sources, and they were old enough then: it counts
+    from the as-of time of that night. Whether each has a vector is asked separately.
     """
     rows = tx.execute(
         f"select {_COLUMNS} from memories where importance < $1 and compressed_from is null and archived_at is null "
-        "and not pinned and abstraction_level <= 1 and created_at <= $2 and ($3 is null or created_at >= $3) "
-        "order by created_at, id",
-        [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None],
+        "and not pinned and abstraction_level <= 1 and ($3 is null or created_at >= $3) "
+        "and created_at <= case when source_connector = 'night' then $4 else $2 end order by created_at, id",
+        [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None, to_utc(as_of)],
     ).fetchall()
     return [_from_row(row) for row in rows]
+
+
+def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
+    """How many raw memories each of these was merged from, copies aside; those made of nothing are left out."""
+    rows = tx.execute(
+        "with recursive walk(top, id) as (select memory_id, source_id from lineage where relation <> 'duplicate' "
+        "and memory_id in (select unnest($1::text[])) union select w.top, l.source_id from walk w join lineage l "
+        "on l.memory_id = w.id and l.relation <> 'duplicate') select top, count(distinct walk.id) from walk "
+        "join memories m on m.id = walk.id where m.source_connector <> 'night' group by 1",
+        [list(ids)],
+    ).fetchall()
+    return {str(row[0]): int(row[1]) for row in rows}
 
 
 class SameContent(NamedTuple):
@@ -135,7 +153,7 @@ def same_content_groups(
     """
     rows = tx.execute(
         "select project_id, content_hash, id, archived_at is null and created_at <= $2 and importance < $3 "
-        "and not pinned and abstraction_level <= 1 and compressed_from is null as may_be_archived "
+        "and not pinned and abstraction_level <= 1 and source_connector <> 'night' as may_be_archived "
         "from memories where created_at <= $1 and rolled_back_at is null "
         "window same as (partition by project_id, content_hash) "
         "qualify count(*) over same > 1 and bool_or(may_be_archived) over same "
@@ -207,7 +225,8 @@ def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
     rows = tx.execute(
         "with recursive walk(id) as (select source_id from lineage where memory_id = $1 "
         "union select l.source_id from lineage l join walk on l.memory_id = walk.id) "
-        "select walk.id from walk join memories m on m.id = walk.id where m.compressed_from is null order by walk.id",
+        "select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> 'night' "
+        "order by walk.id",
         [memory_id],
     ).fetchall()
     return [str(row[0]) for row in rows]
@@ -222,7 +241,7 @@ def series_shapes(tx: Transaction, as_of: datetime, least: int) -> set[tuple[str
     """Project and shape of every series: raw memories that differ in figures alone, `least` or more of
     them with that many different texts but one, on three days or more, created by `as_of`."""
     rows = tx.execute(
-        "select project_id, shape_hash from memories where created_at <= $1 and compressed_from is null "
+        "select project_id, shape_hash from memories where created_at <= $1 and source_connector <> 'night' "
         "group by 1, 2 having count(*) >= $2 and count(distinct content_hash) >= $2 - 1 "
         "and count(distinct created_at::date) >= 3",
         [to_utc(as_of), least],

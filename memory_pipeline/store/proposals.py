@@ -55,10 +55,14 @@ def decide_proposal(
     )
 
 
-def reviewed_fingerprints(tx: Transaction) -> dict[str, str]:
-    """Fingerprints that wait for a person or were rejected by one, with the reason for leaving them alone."""
-    words = {"pending": "awaits review", "rejected": "rejected in review"}
+AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
+
+
+def reviewed_fingerprints(tx: Transaction) -> dict[tuple[str, str], str]:
+    """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving
+    them alone."""
+    words = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
     rows = tx.execute(
-        "select cluster_fingerprint, status from proposals where status in ('pending', 'rejected')"
+        "select policy, cluster_fingerprint, status from proposals where status in ('pending', 'rejected')"
     ).fetchall()
-    return {str(fingerprint): words[status] for fingerprint, status in rows}
+    return {(str(policy), str(fingerprint)): words[status] for policy, fingerprint, status in rows}

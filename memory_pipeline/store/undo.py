@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import withdraw_candidates
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
@@ -58,10 +59,10 @@ def plan_rollback_since(tx: Transaction, since: datetime, *, cascade: bool = Fal
 
 def plan_abstraction_rollback(tx: Transaction, memory_id: str, *, cascade: bool = False) -> RollbackPlan:
     """Undo one abstraction. Raises InputError when it is none, or is rolled back already."""
-    row = tx.execute("select compressed_from, rolled_back_at from memories where id = $1", [memory_id]).fetchone()
+    row = tx.execute("select source_connector, rolled_back_at from memories where id = $1", [memory_id]).fetchone()
     if row is None:
         raise InputError(f"there is no memory '{memory_id}'")
-    if row[0] is None:
+    if row[0] != MADE:
         raise InputError(f"memory '{memory_id}' was made from nothing else; name an abstraction")
     if row[1] is not None:
         raise InputError(f"abstraction '{memory_id}' was rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC already")
@@ -150,7 +151,7 @@ def _plan(tx: Transaction, scope: str, run_ids: list[str], *, cascade: bool) -> 
         "where table_name = 'memories' and (action = 'insert' or (before_state ->> 'rolled_back_at' is not null "
         "and after_state ->> 'rolled_back_at' is null)) group by 1) "
         "select m.id from memories m join birth on birth.row_id = m.id "
-        "where birth.run_id in (select unnest($1::text[])) and m.compressed_from is not null "
+        "where birth.run_id in (select unnest($1::text[])) and m.source_connector = 'night' "
         "and m.rolled_back_at is null",
         [run_ids],
     ).fetchall()

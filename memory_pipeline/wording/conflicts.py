@@ -10,10 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import lru_cache
 
-from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, content_words, find_facts, stem
+from memory_pipeline.wording.alignment import Difference, differences, likeness, tokens_of
+from memory_pipeline.wording.facts import (
+    NEGATORS,
+    STOP_WORDS,
+    WEEKDAYS,
+    content_words,
+    find_facts,
+    stem,
+    unit_of,
+    value_of,
+)
+from memory_pipeline.wording.lexicon import (
+    QUANTITIES,
+    RELATIVE_DAYS,
+    RESTRICTIONS,
+    are_opposites,
+    mean_the_same,
+)
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
@@ -25,6 +41,12 @@ ALIKE_SHARE = 0.5
 #: Two events that were written down afresh (word sequences, figures masked, less alike than this) are
 #: episodes: their figures may differ. One copied with another figure in it stays a conflict.
 EPISODE_LIKENESS = 0.8
+#: Sentences that share so much of their words, in their order, are compared word by word.
+NEAR_COPY = 0.8
+#: Texts of several sentences that share so much are compared as one, too: a short sentence finds no partner.
+NEAR_TEXT = 0.9
+#: Words that make less of a statement when they are put in.
+_NARROWING = frozenset("only half partly partially sometimes occasionally almost nearly exclusively".split())
 _MAX_SENTENCES = 16
 _PAST_VERBS = frozenset(
     "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
@@ -33,46 +55,20 @@ _PAST_VERBS = frozenset(
 _STATE_WORDS = frozenset("is are be been being has have am".split())
 _RULE_WORDS = frozenset("must should shall always never may can cannot".split())
 
-_OPPOSITES = """
-pass:fail success:failure succeed:fail succeeded:failed enable:disable enabled:disabled allow:deny allow:forbid
-allow:block allowed:denied allowed:forbidden accept:reject accepted:rejected approve:reject approved:rejected
-increase:decrease increased:decreased increase:reduce raise:lower raised:lowered rise:fall rose:fell grow:shrink
-up:down on:off open:closed open:close opened:closed start:stop started:stopped running:stopped active:inactive
-online:offline available:unavailable valid:invalid true:false yes:no correct:incorrect correct:wrong right:wrong
-before:after first:last early:late earlier:later faster:slower fast:slow high:low higher:lower max:min maximum:minimum
-maximal:minimal above:below over:under more:less most:least greater:smaller larger:smaller big:small add:remove
-added:removed install:uninstall create:delete keep:drop keep:delete include:exclude included:excluded with:without
-public:private internal:external local:remote read:write client:server input:output upload:download push:pull
-encrypt:decrypt lock:unlock locked:unlocked mount:unmount connect:disconnect connected:disconnected
-required:optional mandatory:optional safe:unsafe stable:unstable healthy:unhealthy works:broken working:broken
-complete:incomplete completed:pending done:pending finished:pending resolved:unresolved fixed:broken open:resolved
-always:never all:none all:some everyone:nobody everything:nothing like:dislike likes:dislikes love:hate loves:hates
-prefer:avoid prefers:avoids prefers:dislikes good:bad better:worse best:worst cheap:expensive light:dark
-ascending:descending horizontal:vertical left:right top:bottom north:south east:west morning:evening day:night
-sync:async synchronous:asynchronous blocking:nonblocking manual:automatic manually:automatically
-positive:negative profit:loss win:lose won:lost buy:sell bullish:bearish long:short hot:cold warm:cold
-present:absent visible:hidden show:hide shown:hidden strict:lenient recommended:discouraged mutable:immutable
-inbound:outbound incoming:outgoing ingress:egress primary:secondary primary:replica master:slave
-daily:weekly weekly:monthly daily:hourly hourly:daily
-"""
-_OPPOSITE_OF: dict[str, set[str]] = {}
-for _pair in _OPPOSITES.split():
-    _one, _other = _pair.split(":")
-    for _left, _right in ((_one, _other), (stem(_one), stem(_other))):
-        _OPPOSITE_OF.setdefault(_left, set()).add(_right)
-        _OPPOSITE_OF.setdefault(_right, set()).add(_left)
-
-_QUANTIFIERS = frozenset("all every each any some most many few several none both either neither only".split())
 _DIRECTION = frozenset(
-    "before after depends depend calls call blocks block over than instead from to follows follow precedes precede "
-    "replaces replace requires require triggers trigger causes cause reports owns imports sends".split()
+    "before after depends depend calls call blocks block over than instead follows follow precedes precede beats feeds "
+    "replaces replace requires require triggers trigger causes cause reports owns imports sends overrides ->".split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictFinding:
-    """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`,
-    `negation`, `opposite`, `quantifier`, `order`) and the words that differ."""
+    """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
+    `opposite`, `quantifier`, `order`, or `wording`) and the words that differ.
+
+    `wording`: otherwise equal sentences differ in one word that is not known to mean the same. That is no
+    claim that they contradict each other, but reason enough to keep them apart.
+    """
 
     kind: str
     detail: str
@@ -86,6 +82,7 @@ class _Sentence:
     facts: dict[str, dict[str, str]]
     negated: int
     masked: tuple[str, ...]
+    tokens: tuple[str, ...]
     is_event: bool
     labelled: bool
 
@@ -106,6 +103,9 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
         finding = _compare(left[mine], right[theirs])
         if finding:
             return finding
+    whole_a, whole_b = tokens_of(a), tokens_of(b)
+    if len(left) == len(right) and whole_a and whole_b and likeness(whole_a, whole_b) >= NEAR_TEXT:
+        return _word_by_word(whole_a, whole_b)
     return None
 
 
@@ -135,7 +135,7 @@ def _read(statement: str) -> _Sentence:
     for fact in find_facts(statement):
         facts.setdefault(fact.kind, {})[fact.value] = fact.text
     lowered = [word.strip(".,;:!?()[]\"'").lower().replace("’", "'") for word in embedding_text(statement).split()]
-    sequence = tuple(stem(word) for word in lowered if word)
+    sequence = tuple("->" if word == "→" else stem(word) for word in lowered if word)
     valued = {
         word
         for kind in ("number", "date", "time", "name", "identifier")
@@ -152,6 +152,7 @@ def _read(statement: str) -> _Sentence:
         sequence=sequence,
         facts=facts,
         negated=negated,
+        tokens=tokens_of(statement),
         masked=tuple("#" if any(c.isdigit() for c in word) else word for word in lowered if word),
         is_event=_tells_an_event(lowered),
         labelled=bool(raw) and raw[0].endswith(":"),
@@ -182,15 +183,79 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         finding = _values(a, b) or _quantifiers(a, b) or _order(a, b)
         if finding:
             return finding
-    return _swapped_subject(a, b, own_a, own_b)
+    return _swapped_subject(a, b, own_a, own_b) or _aligned(a, b)
+
+
+def _aligned(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
+    """What a word-by-word comparison of two nearly equal sentences finds."""
+    if not a.tokens or not b.tokens or likeness(a.tokens, b.tokens) < NEAR_COPY:
+        return None
+    return _word_by_word(a.tokens, b.tokens)
+
+
+def _word_by_word(a: tuple[str, ...], b: tuple[str, ...]) -> ConflictFinding | None:
+    if sum(token in NEGATORS for token in a) != sum(token in NEGATORS for token in b):
+        return ConflictFinding("negation", "more negations on one side")
+    found = differences(a, b)
+    for difference in found:
+        finding = _replaced(difference) if difference.left and difference.right else _put_in(difference)
+        if finding:
+            return finding
+    single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
+    unknown = [(one, other) for one, other in single if not _is_same_word(one, other)]
+    if len(unknown) == 1:
+        return ConflictFinding("wording", " / ".join(unknown[0]))
+    return None
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    value, unit = value_of(one), unit_of(one)
+    if (value is not None and value == value_of(other)) or (unit is not None and unit == unit_of(other)):
+        return True
+    return mean_the_same(one, other)
+
+
+def _replaced(difference: Difference) -> ConflictFinding | None:
+    left, right = difference.left, difference.right
+    detail = f"{' '.join(left)} / {' '.join(right)}"
+    for one in left:
+        for other in right:
+            if are_opposites(one, other):
+                return ConflictFinding("opposite", f"{one} / {other}")
+    values = [[value for word in side if (value := value_of(word)) is not None] for side in (left, right)]
+    if values[0] and values[1] and values[0] != values[1]:
+        return ConflictFinding(_kind_of_value(left, right), detail)
+    units = [[unit for word in side if (unit := unit_of(word)) is not None] for side in (left, right)]
+    if units[0] and units[1] and units[0] != units[1]:
+        return ConflictFinding("unit", detail)
+    for kind, words in (("date", RELATIVE_DAYS | WEEKDAYS), ("quantifier", QUANTITIES)):
+        mine, theirs = set(left) & words, set(right) & words
+        if mine and theirs and not any(mean_the_same(one, other) for one in mine for other in theirs):
+            return ConflictFinding(kind, detail)
+    return None
+
+
+def _put_in(difference: Difference) -> ConflictFinding | None:
+    words = set(difference.left or difference.right)
+    for kind, turning in (("negation", RESTRICTIONS), ("quantifier", _NARROWING)):
+        if words & turning:
+            return ConflictFinding(kind, f"{min(words & turning)} on one side")
+    return None
+
+
+def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
+    for word in (*left, *right):
+        if any(c.isdigit() for c in word):
+            return "time" if ":" in word else "date" if word.count("-") == 2 else "number"
+    return "number"
 
 
 def _opposites(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    mine, theirs = set(a.sequence) - set(b.sequence), set(b.sequence) - set(a.sequence)
-    for word in sorted(mine):
-        against = sorted(_OPPOSITE_OF.get(word, set()) & theirs)
+    mine, theirs = sorted(set(a.sequence) - set(b.sequence)), sorted(set(b.sequence) - set(a.sequence))
+    for word in mine:
+        against = next((other for other in theirs if are_opposites(word, other)), None)
         if against:
-            return ConflictFinding("opposite", f"{word} / {against[0]}")
+            return ConflictFinding("opposite", f"{word} / {against}")
     return None
 
 
@@ -202,13 +267,15 @@ def _negation(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    episodes = a.is_event and b.is_event and _likeness(a.masked, b.masked) < EPISODE_LIKENESS
+    episodes = a.is_event and b.is_event and likeness(a.masked, b.masked) < EPISODE_LIKENESS
     for kind in ("number", "date", "time", "identifier", "name"):
         if episodes and kind in ("number", "date", "time"):
             continue
         mine, theirs = a.facts.get(kind, {}), b.facts.get(kind, {})
         only_a = [mine[value] for value in mine if value not in theirs]
         only_b = [theirs[value] for value in theirs if value not in mine]
+        if kind == "name":  # at the start of a sentence any word looks like one
+            only_a, only_b = _without_synonyms(only_a, only_b), _without_synonyms(only_b, only_a)
         if kind == "date" and only_a and only_b and _dates_agree(mine, theirs):
             continue
         if only_a and only_b:
@@ -217,8 +284,8 @@ def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     return None
 
 
-def _likeness(a: tuple[str, ...], b: tuple[str, ...]) -> float:
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+def _without_synonyms(names: list[str], others: list[str]) -> list[str]:
+    return [name for name in names if not any(mean_the_same(name.lower(), other.lower()) for other in others)]
 
 
 def _unit_kind(mine: Iterable[str], theirs: Iterable[str]) -> str:
@@ -232,9 +299,10 @@ def _dates_agree(mine: Iterable[str], theirs: Iterable[str]) -> bool:
 
 
 def _quantifiers(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    mine, theirs = set(a.sequence) & _QUANTIFIERS, set(b.sequence) & _QUANTIFIERS
-    if mine - theirs and theirs - mine:
-        return ConflictFinding("quantifier", f"{min(mine - theirs)} / {min(theirs - mine)}")
+    mine, theirs = set(a.sequence) & QUANTITIES, set(b.sequence) & QUANTITIES
+    one, other = min(mine - theirs, default=""), min(theirs - mine, default="")
+    if one and other and not mean_the_same(one, other):
+        return ConflictFinding("quantifier", f"{one} / {other}")
     return None
 
 
@@ -250,6 +318,10 @@ def _order(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         after_a, after_b = _next_word(a.sequence, here), _next_word(b.sequence, there)
         if after_a != after_b and after_a in b.sequence[:there] and after_b in a.sequence[:here]:
             return ConflictFinding("order", f"what stands before and after '{pivot}'")
+    if {"from", "to"} <= set(a.sequence):
+        ends_a, ends_b = ([_next_word(s, s.index(word)) for word in ("from", "to")] for s in (a.sequence, b.sequence))
+        if ends_a == ends_b[::-1] and ends_a[0] != ends_a[1]:
+            return ConflictFinding("order", f"from {ends_a[0]} to {ends_a[1]}, and back")
     return None
 
 
@@ -260,9 +332,9 @@ def _next_word(sequence: tuple[str, ...], place: int) -> str:
 
 def _swapped_subject(a: _Sentence, b: _Sentence, own_a: Counter[str], own_b: Counter[str]) -> ConflictFinding | None:
     """One word swapped at the very start of otherwise equal sentences: most often another subject."""
-    if own_a.total() == own_b.total() == 1 and a.sequence and b.sequence and len(a.sequence) == len(b.sequence):
+    if own_a.total() == own_b.total() == 1 and a.tokens and b.tokens and len(a.sequence) == len(b.sequence):
         one, other = next(iter(own_a)), next(iter(own_b))
         starts = a.sequence[0] == one and b.sequence[0] == other and not (a.labelled or b.labelled)
-        if starts and a.sequence[1:] == b.sequence[1:]:
+        if starts and not mean_the_same(a.tokens[0], b.tokens[0]) and a.sequence[1:] == b.sequence[1:]:
             return ConflictFinding("name", f"{one} / {other}")
     return None

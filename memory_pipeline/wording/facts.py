@@ -306,6 +306,23 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
             yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
 
 
+WEEKDAYS = frozenset(_WEEKDAYS)
+
+
+def value_of(word: str) -> str | None:
+    """The normal form of a word that holds a figure or spells a small number, or None: `1,000`, `0.90`, `five`."""
+    if word in _SPELLED:
+        return str(_SPELLED[word])
+    if not any(c.isdigit() for c in word):
+        return None
+    return re.sub(r"\d[\d,]*(?:\.\d+)?", lambda match: _plain_number(match.group()), word)
+
+
+def unit_of(word: str) -> str | None:
+    """The unit that a word names, or None: `minutes` and `min` are one."""
+    return _UNIT_OF.get(word.lower())
+
+
 def stem(word: str) -> str:
     """A rough English stem, enough to see that `restarts`, `restarted` and `restarting` are one word."""
     for suffix in ("ings", "ing", "edly", "ed", "ies", "es", "s", "ly"):

@@ -6,6 +6,7 @@ A statement is never cut inside code, a URL, a number, an abbreviation or a tabl
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memory_pipeline.wording.normalise import strip_leading
 
@@ -39,6 +40,21 @@ def split_statements(text: str) -> list[str]:
         else:
             statements.extend(_sentences(strip_leading(block)))
     return [statement for statement in statements if statement]
+
+
+def join_statements(texts: Sequence[str]) -> str:
+    """Sentences on one line, with the full stop that a bare clause lacks; code and tables on their own lines, and
+    what follows an open bracket or quotation too, so that splitting finds the same statements."""
+    joined = ""
+    for text in texts:
+        verbatim = text.lstrip().startswith(("```", "~~~", "|"))
+        if not joined:
+            joined = text
+        elif verbatim or joined.endswith(("```", "~~~", "|")) or _open_bracket(joined.rsplit("\n", 1)[-1]):
+            joined += "\n" + text
+        else:
+            joined += (" " if joined.endswith((".", "!", "?", ":", ";", "。")) else ". ") + text
+    return joined
 
 
 def _blocks(text: str) -> list[str]:

@@ -60,6 +60,8 @@ def gullible(body: Body, number: int) -> Reaction:
 
 
 def a_night(store: Store, **changes: Any) -> dict[str, Any]:
+    """A night of distillation alone, unless `policies` says otherwise."""
+    changes.setdefault("policies", ("merge enabled=false",))
     with serving(gullible) as server:
         night = night_of(store, DAY, claude_settings(store, server, **changes), run_id="r")
         night.__dict__["embedder"] = PlantedEmbedder()
@@ -105,6 +107,17 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
     assert not any(text.startswith("case") for asked in report["asked"] for text in asked)
     if distiller == "claude":
         assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
+
+
+def test_hostile_near_copies_are_not_merged_either(store: Store) -> None:
+    hostile_clusters(store)
+    report = a_night(store, policies=())
+    assert {s["policy"]: s["skipped"] for s in report["policies"]} == {
+        "merge": len(CASES),
+        "canonical": 0,
+        "distill": len(CASES),
+    }
+    assert report["memories_archived"] == 0
 
 
 def test_a_gullible_model_that_is_shown_them_still_changes_nothing(

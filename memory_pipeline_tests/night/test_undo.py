@@ -18,6 +18,7 @@ from memory_pipeline.store import (
     log_of_run,
     read_memories,
     release_lease,
+    replacement_of,
     settled_fingerprints,
     store_facts,
     store_hash,
@@ -104,7 +105,7 @@ def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollb
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
         gateway = list(read_memories(tx, [f"gateway-{n}" for n in range(6)]).values())
-        assert len({m.consolidated_into_id for m in gateway}) == 1 and all(m.archived_at for m in gateway)
+        assert len({replacement_of(tx, m.id) for m in gateway}) == 1 and all(m.archived_at for m in gateway)
 
 
 def test_one_abstraction_is_undone_alone(store: Store) -> None:

@@ -36,6 +36,8 @@ ASSETS = (
     "exact_duplicates",
     "eligible_memories",
     "similarity_batches",
+    "merges",
+    "canonical_entries",
     "clusters",
     "distillations",
     "archives",
@@ -66,7 +68,7 @@ def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **opti
     )
 
 
-def test_a_night_is_eight_assets_in_one_run_and_the_same_as_the_plain_function(
+def test_a_night_is_ten_assets_in_one_run_and_the_same_as_the_plain_function(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
     fill(store, lesson(5))
@@ -84,8 +86,15 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     fill(store, lesson(5))
     result = launch(instance)
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
-    expected = [*checks.DISTILLATION_CHECKS, *checks.ARCHIVE_CHECKS, *checks.ATOM_CHECKS, *checks.REPORT_CHECKS]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 11
+    expected = [
+        *checks.MERGE_CHECKS,
+        *checks.CANONICAL_CHECKS,
+        *checks.DISTILLATION_CHECKS,
+        *checks.ARCHIVE_CHECKS,
+        *checks.ATOM_CHECKS,
+        *checks.REPORT_CHECKS,
+    ]
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 13
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories"].value == 5

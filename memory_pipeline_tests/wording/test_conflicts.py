@@ -26,7 +26,7 @@ CONFLICTS = [
     ("name", "Dana prefers CSV files.", "Marco prefers CSV files."),
     ("identifier", "Call `make build` in the root.", "Call `make check` in the root."),
     ("identifier", "Set max_retries in the file.", "Set max_workers in the file."),
-    ("opposite", "All tests need a database.", "Some tests need a database."),
+    ("quantifier", "All tests need a database.", "Some tests need a database."),
     ("order", "Billing depends on catalogue.", "Catalogue depends on billing."),
     ("number", "Requires version 3 of the API.", "Requires version 4 of the API."),
 ]

@@ -1,4 +1,4 @@
-"""The night as eight daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
+"""The night as ten daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +21,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import report_night, safe_name
 from memory_pipeline.night.run import take_snapshot
@@ -29,11 +30,14 @@ from memory_pipeline.orchestration import describe
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
+    CANONICAL_CHECKS,
     DISTILLATION_CHECKS,
+    MERGE_CHECKS,
     REPORT_CHECKS,
     check_archives,
     check_atoms,
     check_distillations,
+    check_level,
     check_report,
 )
 from memory_pipeline.orchestration.partitions import DAILY
@@ -46,7 +50,7 @@ RECORDS = PythonObjectDagsterType(list, name="Records")
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all eight share, and `extra`."""
+    """An asset of the night: what all ten share, and `extra`."""
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
         group_name=GROUP,
@@ -121,6 +125,63 @@ def similarity_batches(
     return edges
 
 
+def _level_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    """An asset of what one method made of the pairs."""
+    return _night_asset(
+        kinds={"duckdb", "python"},
+        dagster_type=RECORDS,
+        metadata={
+            "dagster/column_schema": describe.schema_of(Archive),
+            "dagster/column_lineage": describe.lineage_of_columns(
+                {"member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
+            ),
+        },
+        **extra,
+    )
+
+
+@_level_asset(
+    check_specs=MERGE_CHECKS,
+    description=(
+        "Near-copies (cosine 0.95, same project and memory type) as one memory that keeps every distinct piece of "
+        "their content. Its vector is the mean of theirs, normalised again. A merged memory may be merged or "
+        "distilled again, tonight too. Each merge is one transaction with the archive of its sources."
+    ),
+)
+def merges(
+    context: AssetExecutionContext,
+    night: NightResource,
+    eligible_memories: list[EligibleMemory],
+    similarity_batches: pa.Table,
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    tonight = _open(context, night)
+    done = consolidate(tonight, "merge", eligible_memories, similarity_batches)
+    return MaterializeResult(
+        value=done, metadata=describe.archives_metadata(done), check_results=check_level(tonight, "merges", done)
+    )
+
+
+@_level_asset(
+    check_specs=CANONICAL_CHECKS,
+    description=(
+        "Entries of the knowledge base (texts with a title and a recommendation) that say the same, as one "
+        "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. It "
+        "is read back and compared with its members before it is written."
+    ),
+)
+def canonical_entries(
+    context: AssetExecutionContext,
+    night: NightResource,
+    eligible_memories: list[EligibleMemory],
+    similarity_batches: pa.Table,
+    merges: list[Archive],
+) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    tonight = _open(context, night)
+    done = consolidate(tonight, "canonical", eligible_memories, similarity_batches, merges)
+    results = check_level(tonight, "canonical_entries", done)
+    return MaterializeResult(value=done, metadata=describe.archives_metadata(done), check_results=results)
+
+
 @_night_asset(
     kinds={"python"},
     metadata={
@@ -136,9 +197,9 @@ def similarity_batches(
         ),
     },
     description=(
-        "Memories that say the same thing: every pair of a cluster reaches the threshold (complete linkage), "
-        "and no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the "
-        "last seven days is left alone."
+        "Of what merging left, memories on one subject: every pair of a cluster reaches the threshold "
+        "(complete linkage), and no pair is a conflict. Conflicts are linked in the store. A cluster "
+        "that was decided within the last seven days is left alone."
     ),
 )
 def clusters(
@@ -146,9 +207,12 @@ def clusters(
     night: NightResource,
     eligible_memories: list[EligibleMemory],
     similarity_batches: pa.Table,
+    merges: list[Archive],
+    canonical_entries: list[Archive],
 ) -> list[Cluster]:
     tonight = _open(context, night)
-    found = cluster_memories(tonight, eligible_memories, similarity_batches)
+    left, pairs = what_is_left(tonight, eligible_memories, similarity_batches, [*merges, *canonical_entries])
+    found = cluster_memories(tonight, left, pairs)
     context.add_output_metadata(describe.clusters_metadata(found))
     return found
 
@@ -252,6 +316,8 @@ def reports(
     night: NightResource,
     exact_duplicates: list[DuplicateGroup],
     eligible_memories: list[EligibleMemory],
+    merges: list[Archive],
+    canonical_entries: list[Archive],
     clusters: list[Cluster],
     distillations: list[Distillation],
     archives: list[Archive],
@@ -264,7 +330,7 @@ def reports(
         eligible_memories,
         clusters,
         distillations,
-        archives,
+        [*merges, *canonical_entries, *archives],
         atoms,
         night.started_at(context.run.run_id),
     )
@@ -283,6 +349,8 @@ NIGHT_ASSETS = [
     exact_duplicates,
     eligible_memories,
     similarity_batches,
+    merges,
+    canonical_entries,
     clusters,
     distillations,
     archives,

@@ -1,0 +1,61 @@
+"""Near-copies become one text: every distinct piece of their content, in order, each once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import content_words, fact_keys
+from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    words: Counter[str]
+    facts: frozenset[tuple[str, str]]
+
+
+def merge_contents(contents: Sequence[str]) -> str:
+    """The statements of all contents in order, without those that another one holds already.
+
+    A statement is left out when one that stays has all of its words and facts and does not speak against
+    it. Where one content holds everything, it comes back as it is, to the letter.
+    """
+    kept: list[_Piece] = []
+    for content in contents:
+        for piece in _pieces(content):
+            if any(_holds(other, piece) for other in kept):
+                continue
+            place = next((n for n, other in enumerate(kept) if _holds(piece, other)), len(kept))
+            kept = [other for other in kept if not _holds(piece, other)]
+            kept.insert(min(place, len(kept)), piece)
+    for content in sorted(contents, key=len):
+        pieces = _pieces(content)
+        if all(any(_holds(piece, other) for piece in pieces) for other in kept):
+            return content
+    return join_statements([piece.text for piece in kept])
+
+
+def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
+    """The statements of the contents that no statement of the merged text holds."""
+    pieces = _pieces(merged)
+    return [
+        piece.text for content in contents for piece in _pieces(content) if not any(_holds(p, piece) for p in pieces)
+    ]
+
+
+def _pieces(content: str) -> list[_Piece]:
+    texts = [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
+    return [_Piece(text, Counter(content_words(text)), fact_keys(text)) for text in texts]
+
+
+def _holds(one: _Piece, other: _Piece) -> bool:
+    """Whether one statement says all that another says: its words and facts, and nothing against it."""
+    if one.text == other.text:
+        return True
+    if not other.words:  # figures or marks alone: only the same text holds them
+        return False
+    return other.facts <= one.facts and not (other.words - one.words) and find_conflict(one.text, other.text) is None

@@ -1,0 +1,153 @@
+"""Between the pairs and the clusters: near-copies become merged memories, knowledge-base entries canonical ones.
+
+Each method is a cut of the same edges. What it makes is compared with the rest at once, so that the
+next cut works on what is left, and a night that is run again finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from memory_pipeline.distillers import check_preservation, find_attempt, mean_similarities
+from memory_pipeline.knowledge.entries import entry_text, find_loss, read_entry, unite_entries
+from memory_pipeline.knowledge.merging import merge_contents
+from memory_pipeline.night.archive import archive_distillations, settled_archive
+from memory_pipeline.night.clustering import cut_clusters
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.eligibility import as_eligible
+from memory_pipeline.night.gates import problems_of
+from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.policies import Method
+from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
+from memory_pipeline.store import AWAITS_REVIEW, count_raw_sources
+
+#: A merged memory says what its sources say, word for word (requirement 13.1).
+MERGE_CONFIDENCE = 0.95
+_VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
+_RELATIONS = {"merge": "merged", "canonical": "canonical"}
+
+
+def consolidate(
+    night: Night, method: Method, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive] = ()
+) -> list[Archive]:
+    """Carry out every policy of one method; return what became of each cluster, settled ones included.
+
+    `earlier`: what the methods before this one did tonight, on the same eligible memories and edges.
+    """
+    night.hold_lease()
+    results: list[Archive] = []
+    for policy in night.policies:
+        if policy.method != method:
+            continue
+        left, pairs = what_is_left(night, eligible, edges, [*earlier, *results])
+        clusters = cut_clusters(night, policy, left, pairs)
+        todo = [cluster for cluster in clusters if cluster.settled is None]
+        results += [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
+        done = archive_distillations(night, [_draft(night, cluster, method) for cluster in todo])
+        results += [
+            replace(archive, avg_similarity=cluster.avg_similarity, min_similarity=cluster.min_similarity)
+            for archive, cluster in zip(done, todo, strict=True)
+        ]
+    return results
+
+
+def what_is_left(
+    night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive]
+) -> tuple[list[EligibleMemory], pa.Table]:
+    """The eligible memories and their pairs once the earlier results count: sources gone, what was made of
+    them there. What waits for a person is left alone too."""
+    waiting = {i for a in earlier if a.status == "proposed" or a.reason == AWAITS_REVIEW for i in a.member_ids}
+    gone = waiting | {i for archive in earlier for i in archive.archived_ids}
+    made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
+    if not gone:
+        return eligible, edges
+    memories = night.memories(made)
+    with night.store.reading() as tx:
+        stands_for = count_raw_sources(tx, made)
+    counts = {a.abstraction_id: len(a.member_ids) for a in earlier if a.abstraction_id}
+    new = [
+        as_eligible(memory, stands_for.get(memory_id) or counts[memory_id]) for memory_id, memory in memories.items()
+    ]
+    left = [memory for memory in eligible if memory.id not in gone]
+    known = {memory.id for memory in left}
+    left = sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
+    return left, find_similar(night, left)
+
+
+def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:
+    """What a cluster becomes, held against its sources before anything is written."""
+    memories = night.memories(cluster.member_ids)
+    members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
+    attempt = find_attempt({memory.id: memory.content for memory in members})
+    reason = f"looks like an attempt to steer: {attempt}" if attempt else None
+    content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
+    if method == "canonical" and not reason:
+        lost = find_loss([(m.id, read_entry(m)) for m in members], content, tags)
+        reason = f"preservation: {lost[0]}" if lost else None
+    draft = _distillation(night, cluster, members, content, tags, method, reason)
+    if reason is None and (problems := problems_of(night, [draft])):
+        draft = _distillation(night, cluster, members, content, tags, method, problems[0])
+    return draft
+
+
+def _merged(members: Sequence[Memory]) -> str:
+    return merge_contents([memory.content for memory in members])
+
+
+def _united(members: Sequence[Memory]) -> tuple[str, tuple[str, ...]]:
+    canonical = unite_entries([(memory.id, read_entry(memory)) for memory in members])
+    return entry_text(canonical), canonical.tags
+
+
+def _all_tags(members: Sequence[Memory]) -> tuple[str, ...]:
+    return tuple(sorted({tag for memory in members for tag in memory.tags}))
+
+
+def _distillation(
+    night: Night,
+    cluster: Cluster,
+    members: Sequence[Memory],
+    content: str,
+    tags: tuple[str, ...],
+    method: Method,
+    reason: str | None,
+) -> Distillation:
+    _, vectors = night.vectors_of([memory.id for memory in members])
+    order = np.argsort(np.argsort([memory.id for memory in members]))  # vectors come by id
+    _, means = mean_similarities(vectors[order])
+    before = sum(memory.token_count for memory in members)
+    after = night.embedder.count_tokens(content)
+    preserved = check_preservation([memory.content for memory in members], content, ())
+    categories = dict.fromkeys((*cluster.top_categories, *(c for memory in members for c in memory.categories)))
+    return Distillation(
+        cluster_id=cluster.cluster_id,
+        fingerprint=cluster.fingerprint,
+        policy=cluster.policy,
+        project_id=cluster.project_id,
+        member_ids=tuple(memory.id for memory in members),
+        similarities=tuple(round(mean, 6) for mean in means),
+        content=content,
+        attached=(),
+        outcome="refused" if reason else "accepted",
+        reason=reason,
+        tokens_before=before,
+        tokens_after=after,
+        compression_ratio=round(before / after, 4) if after else 0.0,
+        facts_found=preserved.found,
+        facts_kept=preserved.kept,
+        facts_attached=preserved.attached,
+        method="heuristic",
+        prompt_version=_VERSIONS[method],
+        memory_type="lesson" if method == "canonical" else members[0].memory_type,
+        categories=tuple(categories),
+        importance=cluster.max_importance,
+        effective_date=max(memory.effective_date for memory in members),
+        oldest_member_at=min(memory.effective_date for memory in members),
+        confidence=MERGE_CONFIDENCE,
+        relation=_RELATIONS[method],
+        tags=tags,
+    )

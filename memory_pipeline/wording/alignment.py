@@ -1,0 +1,84 @@
+"""Two nearly equal sentences laid beside each other, word by word: what was replaced, put in or moved.
+
+Where two sentences agree but for a word, that word decides whether they say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from memory_pipeline.wording.lexicon import FILLERS
+from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.sentences import strip_lead_in
+
+_TOKEN = re.compile(
+    r"https?://\S+|[$€£](?=\d)|\d[\d,]*(?:\.\d+)*(?:[:/–-]\d[\d.,]*)*|->|→|[^\W\d_][\w'’]*(?:[./_-][\w'’]+)*|\w+|[%°]"
+)
+_CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
+_PRONOUNS = frozenset("it that there what he she who here".split())
+_ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place in which two sentences differ: the words of each (one side may be empty), and the word before."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    before: str = ""
+
+
+@lru_cache(maxsize=50_000)
+def tokens_of(sentence: str) -> tuple[str, ...]:
+    """Lower-case words, numbers and arrows of a sentence, contractions written out, fillers left out."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(embedding_text(strip_lead_in(sentence))):
+        word = match.group().lower().replace("’", "'").rstrip(".,'")
+        found.extend(_written_out(word))
+    return tuple(word for word in found if word not in FILLERS)
+
+
+def _written_out(word: str) -> Iterator[str]:
+    if word in _CONTRACTIONS:
+        yield from _CONTRACTIONS[word].split()
+        return
+    for ending, full in _ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            yield word.removesuffix(ending)
+            yield full
+            return
+    if word.endswith("'s"):
+        yield word.removesuffix("'s")
+        if word.removesuffix("'s") in _PRONOUNS:
+            yield "is"
+        return
+    if "-" in word and not any(c.isdigit() for c in word) and len(word) > 3:
+        yield from (part for part in word.split("-") if part)
+        return
+    yield "->" if word == "→" else word
+
+
+def likeness(left: Sequence[str], right: Sequence[str]) -> float:
+    """Share of words that two sentences have in common, in their order, 0-1 (Ratcliff and Obershelp)."""
+    return SequenceMatcher(None, left, right, autojunk=False).ratio()
+
+
+def differences(left: Sequence[str], right: Sequence[str]) -> list[Difference]:
+    """Where two sentences differ, in their order. What was only moved stands on both sides of no difference."""
+    found = [
+        (tuple(left[i:j]), tuple(right[k:m]), left[i - 1] if i else "")
+        for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    moved = {word for gone, _, _ in found for word in gone} & {word for _, come, _ in found for word in come}
+    kept = []
+    for gone, come, before in found:
+        one = tuple(word for word in gone if word not in moved)
+        other = tuple(word for word in come if word not in moved)
+        if one or other:
+            kept.append(Difference(one, other, before))
+    return kept

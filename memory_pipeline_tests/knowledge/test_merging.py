@@ -1,0 +1,101 @@
+"""Merging texts: nothing distinct is lost, nothing is said twice."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_pipeline.knowledge.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
+from memory_pipeline.knowledge.merging import find_unmerged, merge_contents
+from memory_pipeline.wording.facts import fact_keys
+from memory_pipeline_tests.build import memory
+
+_WORDS = st.sampled_from(
+    "gateway restart key rotate cache deploy not never 5 15 minutes Dana 2026-03-01 `make build` order before after "
+    "must port 5432 failed passed all some webshop staging".split(" ")
+)
+_SENTENCE = st.lists(_WORDS, min_size=3, max_size=9).map(lambda words: " ".join(words).capitalize() + ".")
+_CONTENT = st.lists(_SENTENCE, min_size=1, max_size=3).map(" ".join)
+
+
+@given(st.lists(_CONTENT, min_size=2, max_size=4))
+def test_every_statement_and_every_fact_is_held_by_the_merged_text(contents: list[str]) -> None:
+    merged = merge_contents(contents)
+    assert find_unmerged(contents, merged) == []
+    assert frozenset[tuple[str, str]]().union(*map(fact_keys, contents)) <= fact_keys(merged)
+
+
+@given(st.lists(_CONTENT, min_size=1, max_size=3))
+def test_merging_again_changes_nothing(contents: list[str]) -> None:
+    merged = merge_contents(contents)
+    assert merge_contents([merged]) == merged and find_unmerged([merged], merged) == []
+
+
+def test_the_fuller_wording_stays_to_the_letter() -> None:
+    fuller = "- Restart the **gateway** after rotating keys.\n- It takes 15 minutes."
+    assert merge_contents(["Restart the gateway after rotating keys.", fuller]) == fuller
+
+
+def test_statements_that_contradict_each_other_both_stay() -> None:
+    merged = merge_contents(["Billing depends on catalogue.", "Catalogue depends on billing."])
+    assert merged == "Billing depends on catalogue. Catalogue depends on billing."
+
+
+def test_an_entry_is_read_from_its_lines() -> None:
+    text = (
+        "**Title:** Rotate keys\nRecommendation: Restart it.\n- Then wait.\nExamples:\n- S-1: orders lost\n- seen twice"
+    )
+    entry = read_entry(memory("k", text, tags=("t",)))
+    assert is_entry(text) and not is_entry("Title: no advice")
+    assert entry.title == "Rotate keys" and entry.recommendations == ("Restart it.", "Then wait.")
+    assert entry.examples == (("S-1", "orders lost"), ("2026-03-01", "seen twice"))
+
+
+def test_a_plain_text_becomes_an_entry_too() -> None:
+    entry = read_entry(memory("k", "Lesson: Always restart the gateway. It kept the old key for 15 minutes."))
+    assert entry.recommendations == ("Always restart the gateway.",)
+    assert entry.examples == (("2026-03-01", "It kept the old key for 15 minutes."),)
+
+
+def test_a_loss_is_named() -> None:
+    members = [("a", Entry("T", ("Do this.",), (("S-1", "x"),), ("t",))), ("b", Entry("T", ("Do that.",)))]
+    united = unite_entries(members)
+    assert find_loss(members, entry_text(united), united.tags) == []
+    broken = entry_text(united).replace("Do that.", "Do it.").replace("S-1: x", "S-1: y")
+    lost = find_loss(members, broken, ())
+    assert [text.partition(":")[0] for text in lost] == ["'a'", "'a'", "'b'"]
+    assert find_loss(members[:1], entry_text(united), united.tags) == [
+        "merged_from is not the 1 members of the cluster"
+    ]
+
+
+_LINE = (
+    st.text("abc DE-.:12'", min_size=1, max_size=20).map(str.strip).filter(lambda text: any(c.isalpha() for c in text))
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(_LINE, min_size=1, max_size=3), st.lists(st.tuples(_LINE, _LINE), max_size=3)),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_a_canonical_entry_is_verified_or_refused_but_never_quietly_wrong(
+    given: list[tuple[list[str], list[tuple[str, str]]]],
+) -> None:
+    """Reading a canonical entry back finds everything of its members, unless a text breaks the form."""
+    members = []
+    for number, (advice, examples) in enumerate(given):
+        lines = [
+            "Title: t",
+            *(f"Recommendation: {a}" for a in advice),
+            "Examples:",
+            *(f"- {s}: {c}" for s, c in examples),
+        ]
+        members.append((f"m{number}", read_entry(memory(f"m{number}", "\n".join(lines)))))
+    united = unite_entries(members)
+    text = entry_text(united)
+    if find_loss(members, text, united.tags) == []:
+        again = read_entry(memory("c", text))
+        assert {a for _, e in members for a in e.recommendations} >= set(again.recommendations)
