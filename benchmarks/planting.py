@@ -215,8 +215,8 @@ def other_number(text: str, rng: random.Random) -> str | None:
         others = [word for word in _SPELLED[2:] if word != match.group().lower()]
         word = rng.choice(others)
         options.append((match.start(), match.end(), word.capitalize() if match.group()[0].isupper() else word))
-    for match in re.finditer(r"(?<![\w.:-])(\d{1,3})-(\d{1,3})(?![\w.:-])", text):
-        options.append((match.start(2), match.end(2), str(int(match[2]) + rng.randrange(1, 9))))
+    ranges = re.finditer(r"(?<![\w.:-])(\d{1,3})-(\d{1,3})(?![\w.:-])", text)
+    options += [(m.start(2), m.end(2), str(int(m[2]) + rng.randrange(1, 9))) for m in ranges]
     options = [o for o in options if not _STAMP.match(text[: o[1]]) and o[0] > 2]
     if not options:
         return None
@@ -353,12 +353,9 @@ def other_name(text: str, rng: random.Random) -> str | None:
         for m in re.finditer(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b(?!['’.]\w)", text)
         if m.group() not in (*_WEEKDAYS, *_MONTHS)
     ]
-    found += [
-        m
-        for m in re.finditer(
-            r"^[A-Z][a-z]{2,}(?= (?:prefers|likes|wants|asked|said|lives|works|owns|decided|reads) )", text
-        )
-    ]
+    found += list(
+        re.finditer(r"^[A-Z][a-z]{2,}(?= (?:prefers|likes|wants|asked|said|lives|works|owns|decided|reads) )", text)
+    )
     if not found:
         return None
     match = rng.choice(found)

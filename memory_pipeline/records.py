@@ -148,6 +148,24 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class ConflictCase:
+    """A conflict with its history. `resolution`: None while it is open, `keep_newer`, `keep_one` or `keep_both` by a
+    person, `series` by the pipeline; the scopes say where each side holds."""
+
+    id: str
+    conflict: Conflict
+    found_at: datetime
+    resolution: str | None = None
+    resolved_at: datetime | None = None
+    resolved_by: str | None = None
+    kept_id: str | None = None
+    scope_a: str | None = None
+    scope_b: str | None = None
+    note: str | None = None
+    resolution_run: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """Memories that say the same thing. `settled` names why tonight leaves it alone, or is None."""
 

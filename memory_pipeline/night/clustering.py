@@ -123,11 +123,12 @@ def reconcile_series(
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:
-    """The pairs of an edge table that the guard refused."""
+    """The pairs of an edge table that contradict each other. Those kept apart for one unknown word are no claim of
+    a contradiction and are not linked."""
     return [
         Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
         for row in edges.to_pylist()
-        if row["conflict_kind"] is not None
+        if row["conflict_kind"] not in (None, "wording")
     ]
 
 

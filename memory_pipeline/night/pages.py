@@ -58,8 +58,8 @@ REPORT_FIELDS = {
     "recall_found": "Of a sample of what was archived, how many are still found in the first ten.",
     "recall_sampled": "The size of the sample.",
     "recall_rate": "The one by the other.",
-    "conflicts_known": "Conflicts linked in the store and not settled.",
-    "conflicts": "The first twenty of them.",
+    "conflicts_known": "Contradictions that await a decision: see `memory-pipeline conflicts`.",
+    "conflicts": "The first twenty of them, with what each side says.",
     "refusals": "Why clusters were left alone, counted.",
     "largest_clusters": "The twenty largest clusters in words, with their abstraction.",
     "sources_sha256": "Hash over words, categories and creation times of all raw memories; only imports change it.",
@@ -130,7 +130,7 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         lines += [f"- {count} x {plain(reason)}" for reason, count in report["refusals"].items()]
     if report["conflicts"]:
         lines += ["", "## Conflicts kept apart", ""]
-        lines += [f"- {c['kind']}: {plain(c['detail'])} (cosine {c['score']:.3f})" for c in report["conflicts"]]
+        lines += [plain(line) if n % 3 else f"- {plain(line)}" for n, line in enumerate(conflict_lines(report))]
     if report["errors"]:
         lines += ["", "## Errors", ""]
         lines += [f"- {e['stage']} {e['cluster_id']}: {plain(e['error'])}" for e in report["errors"]]
@@ -166,6 +166,18 @@ def _policies_html(report: Report) -> str:
         for section in report["policies"]
     )
     return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def conflict_lines(report: Report) -> list[str]:
+    """Three lines for each conflict: its id and kind, and what each side says."""
+    lines = []
+    for conflict in report["conflicts"]:
+        lines.append(
+            f"{conflict['id'][:8]} {conflict['kind']}: {conflict['detail']} (cosine {conflict['score']:.3f}, project "
+            f"{conflict['project_id']})"
+        )
+        lines += [f"  a: {conflict['a_says'][:300]}", f"  b: {conflict['b_says'][:300]}"]
+    return lines
 
 
 def atom_lines(report: Report) -> list[str]:
@@ -220,8 +232,9 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     """The report as one HTML page without scripts or outside resources."""
     figures = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in figures_of(report))
     clusters = "".join(_cluster_html(cluster) for cluster in report["largest_clusters"])
+    told = conflict_lines(report)
     conflicts = "".join(
-        f"<li>{escape(c['kind'])}: {escape(c['detail'])} (cosine {c['score']:.3f})</li>" for c in report["conflicts"]
+        f"<li>{escape(told[n])}<br>{escape(told[n + 1])}<br>{escape(told[n + 2])}</li>" for n in range(0, len(told), 3)
     )
     errors = "".join(f"<li>{escape(e['stage'])}: {escape(e['error'])}</li>" for e in report["errors"])
     refusals = "".join(f"<li>{n} × {escape(reason)}</li>" for reason, n in report["refusals"].items())

@@ -20,11 +20,13 @@ from memory_pipeline.records import (
     Archive,
     AtomDecision,
     Cluster,
+    Conflict,
     Distillation,
     DuplicateGroup,
     EligibleMemory,
     ModelCall,
     Verdict,
+    derived_id,
 )
 from memory_pipeline.store import (
     active_totals,
@@ -206,7 +208,7 @@ def _count(
         "facts_attached": facts_attached,
         "preservation_rate": round((facts_kept + facts_attached) / facts_found, 4) if facts_found else None,
         "conflicts_known": len(conflicts),
-        "conflicts": [asdict(conflict) for conflict in conflicts[:_EXAMPLES]],
+        "conflicts": _conflict_words(night, conflicts),
         "refusals": _refusals(archives),
         "sources_sha256": sources,
         "store": facts,
@@ -248,6 +250,20 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
             }
         )
     return sections
+
+
+def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> list[Report]:
+    shown = conflicts[:_EXAMPLES]
+    memories = night.memories({i for conflict in shown for i in (conflict.a, conflict.b)})
+    return [
+        {
+            "id": derived_id("conflict", conflict.a, conflict.b),
+            **asdict(conflict),
+            "a_says": memories[conflict.a].content,
+            "b_says": memories[conflict.b].content,
+        }
+        for conflict in shown
+    ]
 
 
 def _refusals(archives: Sequence[Archive]) -> dict[str, int]:

@@ -154,7 +154,7 @@ _DEEP_RULES = (
         "select m.id, 'compressed_from and lineage name different sources' from memories m where "
         "m.compressed_from is not null and m.rolled_back_at is null and list_sort(from_json(m.compressed_from "
         "-> 'source_ids', '[\"VARCHAR\"]')) is distinct from (select list(l.source_id order by l.source_id) "
-        "from lineage l where l.memory_id = m.id and l.relation <> 'duplicate')",
+        "from lineage l where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded'))",
         _RESTORE,
     ),
     (
@@ -163,8 +163,8 @@ _DEEP_RULES = (
         "from compression_log g join (select l.memory_id, "
         "sum(s.token_count) / any_value(a.token_count)::double as ratio from lineage l "
         "join memories s on s.id = l.source_id join memories a on a.id = l.memory_id "
-        "where l.relation <> 'duplicate' group by 1) t on t.memory_id = g.compressed_memory_id "
-        "where g.status = 'compressed' and g.policy <> 'duplicate' and g.rolled_back_at is null "
+        "where l.relation not in ('duplicate', 'superseded') group by 1) t on t.memory_id = g.compressed_memory_id "
+        "where g.status = 'compressed' and g.policy not in ('duplicate', 'conflict') and g.rolled_back_at is null "
         "and abs(g.compression_ratio - t.ratio) > 0.01",
         "the report of that run shows a wrong figure; the memories are whole",
     ),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from memory_pipeline.records import Conflict, LineageLink, Memory, Source
+from memory_pipeline.records import LineageLink, Memory, Source
 from memory_pipeline.store.connection import Transaction
 
 _COLUMNS = (
@@ -124,10 +124,11 @@ def select_candidates(
 def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
     """How many raw memories each of these was merged from, copies aside; those made of nothing are left out."""
     rows = tx.execute(
-        "with recursive walk(top, id) as (select memory_id, source_id from lineage where relation <> 'duplicate' "
-        "and memory_id in (select unnest($1::text[])) union select w.top, l.source_id from walk w join lineage l "
-        "on l.memory_id = w.id and l.relation <> 'duplicate') select top, count(distinct walk.id) from walk "
-        "join memories m on m.id = walk.id where m.source_connector <> 'night' group by 1",
+        "with recursive made as (select memory_id, source_id from lineage where relation not in ('duplicate', "
+        "'superseded')), walk(top, id) as (select memory_id, source_id from made where memory_id in "
+        "(select unnest($1::text[])) union select w.top, l.source_id from walk w join made l on l.memory_id = w.id) "
+        "select top, count(distinct walk.id) from walk join memories m on m.id = walk.id "
+        "where m.source_connector <> 'night' group by 1",
         [list(ids)],
     ).fetchall()
     return {str(row[0]): int(row[1]) for row in rows}
@@ -223,8 +224,8 @@ def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
 def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
     """The ids at the bottom of a memory's lineage: what was never made from anything else."""
     rows = tx.execute(
-        "with recursive walk(id) as (select source_id from lineage where memory_id = $1 "
-        "union select l.source_id from lineage l join walk on l.memory_id = walk.id) "
+        "with recursive walk(id) as (select source_id from lineage where memory_id = $1 and relation <> 'superseded' "
+        "union select l.source_id from lineage l join walk on l.memory_id = walk.id and l.relation <> 'superseded') "
         "select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> 'night' "
         "order by walk.id",
         [memory_id],
@@ -255,41 +256,6 @@ def shapes_of(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
         "select id, shape_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
     ).fetchall()
     return {str(row[0]): str(row[1]) for row in rows}
-
-
-def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: datetime) -> None:
-    """Link conflicting pairs; a pair that is linked already stays as it is."""
-    if not conflicts:
-        return
-    incoming = pa.Table.from_pylist([asdict(conflict) for conflict in conflicts])
-    tx.register("incoming_conflicts", incoming)
-    tx.execute(
-        "insert into conflicts select project_id, a, b, kind, detail, score, $1, null from incoming_conflicts i "
-        "anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b",
-        [to_utc(found_at)],
-    )
-    tx.unregister("incoming_conflicts")
-
-
-def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
-    """Note how these conflicts were settled; those that are settled already stay as they are."""
-    if not pairs:
-        return
-    tx.register("settled_pairs", pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}))
-    tx.execute(
-        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from "
-        "settled_pairs)",
-        [resolution],
-    )
-    tx.unregister("settled_pairs")
-
-
-def open_conflicts(tx: Transaction) -> list[Conflict]:
-    """Every linked conflict that is not settled, by pair."""
-    rows = tx.execute(
-        "select project_id, a, b, kind, detail, score from conflicts where resolution is null order by a, b"
-    ).fetchall()
-    return [Conflict(*row) for row in rows]
 
 
 def active_totals(tx: Transaction, as_of: datetime) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from datetime import datetime
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import withdraw_candidates
+from memory_pipeline.store.conflicts import reopen_conflicts
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
 
@@ -68,7 +69,7 @@ def plan_abstraction_rollback(tx: Transaction, memory_id: str, *, cascade: bool 
         raise InputError(f"abstraction '{memory_id}' was rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC already")
     sources = tx.execute(
         "select m.id from memories m join lineage l on l.source_id = m.id and l.memory_id = $1 "
-        "where m.consolidated_into_id = $1 and l.relation <> 'duplicate'",
+        "where m.consolidated_into_id = $1 and l.relation not in ('duplicate', 'superseded')",
         [memory_id],
     ).fetchall()
     restored, retired = {str(source[0]) for source in sources}, {memory_id}
@@ -98,8 +99,8 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
         [retired, f"rollback:{rollback_id}", now],
     )
     tx.execute(
-        "delete from lineage where memory_id in (select unnest($1::text[])) or (relation = 'duplicate' "
-        "and source_id in (select unnest($2::text[])))",
+        "delete from lineage where memory_id in (select unnest($1::text[])) or (relation in ('duplicate', "
+        "'superseded') and source_id in (select unnest($2::text[])))",
         [retired, restored],
     )
     tx.execute(
@@ -114,6 +115,7 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
         [list(plan.run_ids), now, actor],
     )
     tx.execute("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
+    reopen_conflicts(tx, plan.run_ids)
     withdraw_candidates(tx, retired, plan.run_ids, at)
     tx.execute(
         "update playbook_entries set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
@@ -182,7 +184,8 @@ def _dependents(tx: Transaction, restored: set[str], retired: set[str]) -> dict[
     gone = list(retired)
     made = tx.execute(
         "select distinct m.id, l.source_id from lineage l join memories m on m.id = l.memory_id "
-        "where l.relation <> 'duplicate' and m.rolled_back_at is null and (l.source_id in (select unnest($1::text[])) "
+        "where l.relation not in ('duplicate', 'superseded') and m.rolled_back_at is null "
+        "and (l.source_id in (select unnest($1::text[])) "
         "or l.source_id in (select unnest($2::text[])))",
         [gone, list(restored)],
     ).fetchall()

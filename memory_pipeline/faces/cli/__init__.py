@@ -1,6 +1,6 @@
 """The command line `memory-pipeline`."""
 
-from memory_pipeline.faces.cli import knowing, undoing
+from memory_pipeline.faces.cli import conflicts, knowing, undoing
 from memory_pipeline.faces.cli.app import main
 
-__all__ = ["knowing", "main", "undoing"]
+__all__ = ["conflicts", "knowing", "main", "undoing"]

@@ -1,0 +1,94 @@
+"""The commands about contradictions: list, show, resolve, reopen."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated, cast
+
+import typer
+
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store
+from memory_pipeline.faces.cli.output import emit, table
+
+conflicts_app = typer.Typer(
+    help="Memories that contradict each other: list, show, resolve, reopen.", no_args_is_help=True
+)
+app.add_typer(conflicts_app, name="conflicts")
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or how it begins.")]
+
+
+@conflicts_app.command("list", epilog="Example: memory-pipeline conflicts list --project webshop")
+def conflicts_list(
+    all_: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    project: Annotated[str | None, typer.Option("--project", help="Of this project alone.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the contradictions that await a decision, the newest first."""
+    from memory_pipeline.night.resolution import list_conflicts
+
+    _, opened = open_store(store)
+    shown = list_conflicts(opened, settled=all_, project=project)
+    rows: list[dict[str, object]] = [
+        {
+            **row,
+            "id": row["id"][:8],
+            "found": row["found_at"][:10],
+            "project": row["project_id"],
+            "one side": " ".join(row["a"]["content"].split())[:60],
+            "the other": " ".join(row["b"]["content"].split())[:60],
+        }
+        for row in shown
+    ]
+    columns = ["id", "found", "project", "status", "kind", "detail", "one side", "the other"]
+    emit(shown, as_json=json_, text=table(rows, columns) if rows else "No conflict awaits a decision.")
+
+
+@conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
+def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Both sides of a contradiction, and how it was settled."""
+    from memory_pipeline.night.resolution import conflict_text, describe_conflict
+    from memory_pipeline.store import read_conflict
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        shown = describe_conflict(tx, read_conflict(tx, conflict_id))
+    emit(shown, as_json=json_, text=conflict_text(shown))
+
+
+@conflicts_app.command(
+    "resolve",
+    epilog="Examples: memory-pipeline conflicts resolve 3f0c --keep newer; memory-pipeline conflicts resolve 3f0c "
+    "--keep both --scope-a 'on staging' --scope-b 'in production'",
+)
+def conflicts_resolve(
+    conflict_id: IdArgument,
+    keep: Annotated[str, typer.Option(help="newer, a, b, or both.")],
+    scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a holds.")] = None,
+    scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b holds.")] = None,
+    note: Annotated[str | None, typer.Option(help="Why; kept with the decision.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
+    from memory_pipeline.night.resolution import Decision, Keep, conflict_text, describe_conflict, resolve_conflict
+
+    settings, opened = open_store(store)
+    decision = Decision(cast(Keep, keep), getpass.getuser(), scope_a, scope_b, note)
+    case = resolve_conflict(opened, settings, conflict_id, decision)
+    with opened.reading() as tx:
+        shown = describe_conflict(tx, case)
+    undo = f"Take it back with: memory-pipeline conflicts reopen {case.id[:8]}"
+    emit(shown, as_json=json_, text=f"{conflict_text(shown)}\n{undo}")
+
+
+@conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
+def conflicts_reopen(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Take a decision back: what it archived is active again, and the contradiction open."""
+    from memory_pipeline.night.resolution import reopen_conflict
+    from memory_pipeline.night.rollback import as_text
+
+    settings, opened = open_store(store)
+    result = reopen_conflict(opened, settings, conflict_id)
+    emit(result, as_json=json_, text=f"{as_text(result)}\nThe conflict is open again.")

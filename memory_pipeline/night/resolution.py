@@ -1,0 +1,209 @@
+"""A person settles a conflict: one side is kept, or both with the scope in which each holds. It can be taken back."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import (
+    Store,
+    Transaction,
+    conflict_cases,
+    create_snapshot,
+    insert_lineage,
+    insert_log,
+    read_conflict,
+    read_memories,
+    release_lease,
+    replacement_of,
+    settle_conflict,
+    supersede_memory,
+    take_lease,
+)
+
+Keep = Literal["newer", "a", "b", "both"]
+CONFLICT_POLICY = "conflict"
+_HOLDER = "memory-pipeline conflicts"
+_RESOLUTIONS = {"newer": "keep_newer", "a": "keep_one", "b": "keep_one", "both": "keep_both"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided: which side to keep, or with `both` where each holds; `note` says why."""
+
+    keep: Keep
+    by: str
+    scope_a: str | None = None
+    scope_b: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.keep not in _RESOLUTIONS:
+            raise InputError(f"--keep is '{self.keep}'; use newer, a, b or both")
+        scoped = bool(self.scope_a and self.scope_a.strip()), bool(self.scope_b and self.scope_b.strip())
+        if self.keep == "both" and not all(scoped):
+            raise InputError("keeping both needs the scope in which each holds: add --scope-a and --scope-b")
+        if self.keep != "both" and any(scoped):
+            raise InputError(f"a scope is for --keep both; with --keep {self.keep} one side is archived")
+
+
+def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decision: Decision) -> ConflictCase:
+    """Settle a conflict in one transaction, with a snapshot first, and return it as it stands now.
+
+    The side that is not kept is archived into the other one; nothing is deleted. Raises InputError for a
+    conflict that is settled already, or a side that may not be archived; StoreBusyError while a night runs.
+    """
+    with store.reading() as tx:
+        read_conflict(tx, conflict_id)  # a wrong name costs no snapshot
+    run_id = f"resolve-{uuid.uuid4()}"
+    take_lease(store, run_id, _HOLDER, settings.lease_expiry_s)
+    try:
+        now = datetime.now(UTC)
+        create_snapshot(store, "conflict", now, settings.store_snapshots_kept)
+        with store.writing(_HOLDER, run_id) as tx:
+            case = read_conflict(tx, conflict_id)
+            if case.resolution is not None:
+                by = f" by {case.resolved_by}" if case.resolved_by else ""
+                raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
+            sides = _sides(tx, case)
+            kept = None if decision.keep == "both" else _archive_other(tx, settings, case, sides, decision, run_id, now)
+            settled = replace(
+                case,
+                resolution=_RESOLUTIONS[decision.keep],
+                resolved_at=now,
+                resolved_by=decision.by,
+                kept_id=kept,
+                scope_a=decision.scope_a,
+                scope_b=decision.scope_b,
+                note=decision.note,
+                resolution_run=run_id,
+            )
+            settle_conflict(tx, settled)
+        return settled
+    finally:
+        release_lease(store, run_id)
+
+
+def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[str, Any]:
+    """Take a decision back: what it archived is active again, and the conflict is open.
+
+    Raises InputError when nobody settled it, or when later memories depend on what was kept.
+    """
+    with store.reading() as tx:
+        case = read_conflict(tx, conflict_id)
+    if case.resolution_run is None:
+        why = f"was settled by the pipeline ({case.resolution})" if case.resolution else "is open"
+        raise InputError(f"conflict '{case.id}' {why}; there is no decision to take back")
+    return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
+
+
+def describe_conflict(tx: Transaction, case: ConflictCase) -> dict[str, Any]:
+    """A conflict for a reader: both sides with their words and times, and how it was settled."""
+    memories = read_memories(tx, [case.conflict.a, case.conflict.b])
+    shown: dict[str, Any] = {
+        "id": case.id,
+        "project_id": case.conflict.project_id,
+        "kind": case.conflict.kind,
+        "detail": case.conflict.detail,
+        "similarity": round(case.conflict.score, 4),
+        "found_at": case.found_at.isoformat(),
+        "status": case.resolution or "open",
+    }
+    for side, memory_id, scope in (("a", case.conflict.a, case.scope_a), ("b", case.conflict.b, case.scope_b)):
+        memory = memories[memory_id]
+        shown[side] = {
+            "id": memory_id,
+            "content": memory.content,
+            "effective_date": memory.effective_date.isoformat(),
+            "importance": memory.importance,
+            "abstraction_level": memory.abstraction_level,
+            "archived_into": memory.consolidated_into_id,
+            "scope": scope,
+        }
+    return {
+        **shown,
+        "resolved_at": case.resolved_at.isoformat() if case.resolved_at else None,
+        "resolved_by": case.resolved_by,
+        "kept_id": case.kept_id,
+        "note": case.note,
+        "run_id": case.resolution_run,
+    }
+
+
+def conflict_text(shown: dict[str, Any]) -> str:
+    """A described conflict as plain text, one side under the other."""
+    lines = [f"{shown['id']}  {shown['kind']}: {shown['detail']} (project {shown['project_id']}, {shown['status']})"]
+    for side in ("a", "b"):
+        one = shown[side]
+        scope = f" [holds: {one['scope']}]" if one["scope"] else ""
+        gone = f" [archived into {one['archived_into']}]" if one["archived_into"] else ""
+        lines.append(f"  {side}  {one['effective_date'][:16]}  {' '.join(one['content'].split())}{scope}{gone}")
+        lines.append(f"     {one['id']}")
+    if shown["resolved_by"]:
+        lines.append(
+            f"  settled by {shown['resolved_by']} on {shown['resolved_at'][:16]}"
+            + (f": {shown['note']}" if shown["note"] else "")
+        )
+    return "\n".join(lines)
+
+
+def list_conflicts(store: Store, *, settled: bool, project: str | None) -> list[dict[str, Any]]:
+    """Conflicts for a reader, newest first."""
+    with store.reading() as tx:
+        return [describe_conflict(tx, case) for case in conflict_cases(tx, settled=settled, project_id=project)]
+
+
+def _sides(tx: Transaction, case: ConflictCase) -> dict[str, Memory]:
+    memories = read_memories(tx, [case.conflict.a, case.conflict.b])
+    for memory in memories.values():
+        if memory.archived_at is not None:
+            raise InputError(
+                f"memory '{memory.id}' is archived already, into '{replacement_of(tx, memory.id)}'; nothing is left to "
+                f"decide here"
+            )
+    return {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
+
+
+def _archive_other(
+    tx: Transaction,
+    settings: Settings,
+    case: ConflictCase,
+    sides: dict[str, Memory],
+    decision: Decision,
+    run_id: str,
+    now: datetime,
+) -> str:
+    keep = decision.keep
+    if keep == "newer":
+        if sides["a"].effective_date == sides["b"].effective_date:
+            raise InputError("both sides are of the same time; say which one to keep with --keep a or --keep b")
+        keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
+    winner, loser = sides[keep], sides["b" if keep == "a" else "a"]
+    floor = settings.critical_floor
+    if not supersede_memory(tx, loser.id, winner=winner.id, archived_by=case.id, at=now, critical_floor=floor):
+        why = "pinned" if loser.pinned else f"critical (importance {loser.importance:g}, from {floor:g})"
+        raise InputError(f"memory '{loser.id}' is {why} and is never archived; keep it, or keep both with their scope")
+    insert_lineage(tx, [LineageLink(winner.id, loser.id, "superseded", case.conflict.score)])
+    fingerprint = fingerprint_of((winner.id, loser.id))
+    insert_log(
+        tx,
+        LogRow(
+            id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
+            cluster_fingerprint=fingerprint,
+            policy=CONFLICT_POLICY,
+            compressed_memory_id=winner.id,
+            status="compressed",
+            reason=f"conflict settled by {decision.by}",
+            member_count=2,
+            compression_ratio=None,
+            run_id=run_id,
+            created_at=now,
+        ),
+    )
+    return winner.id

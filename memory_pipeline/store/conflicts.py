@@ -1,0 +1,149 @@
+"""Conflicts: memories that contradict each other, linked until a person settles them, and how they were settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+import pyarrow as pa
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import Conflict, ConflictCase, derived_id
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc, to_utc
+
+_COLUMNS = (
+    "c.project_id, c.a, c.b, c.kind, c.detail, c.score, c.found_at, c.resolution, c.resolved_at, c.resolved_by, "
+    "c.kept_id, c.scope_a, c.scope_b, c.note, c.resolution_run"
+)
+#: A side that was archived into something nearly equal is linked anew through what stands for it.
+_STANDS_ELSEWHERE = (
+    "exists (select 1 from memories m join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
+    "where m.id in (c.a, c.b) and m.archived_at is not null and l.relation in ('duplicate', 'merged', 'canonical', "
+    "'superseded'))"
+)
+
+
+def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: datetime) -> None:
+    """Link conflicting pairs; a pair that is linked already stays as it is."""
+    if not conflicts:
+        return
+    incoming = pa.Table.from_pylist([asdict(conflict) for conflict in conflicts])
+    tx.register("incoming_conflicts", incoming)
+    tx.execute(
+        "insert into conflicts (project_id, a, b, kind, detail, score, found_at) "
+        "select project_id, a, b, kind, detail, score, $1 from incoming_conflicts i "
+        "anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b",
+        [to_utc(found_at)],
+    )
+    tx.unregister("incoming_conflicts")
+
+
+def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
+    """Note how these conflicts were settled; those that are settled already stay as they are."""
+    if not pairs:
+        return
+    tx.register("settled_pairs", pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}))
+    tx.execute(
+        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from "
+        "settled_pairs)",
+        [resolution],
+    )
+    tx.unregister("settled_pairs")
+
+
+def open_conflicts(tx: Transaction) -> list[Conflict]:
+    """Every linked conflict that awaits a decision, by pair. One whose side was merged is linked anew through
+    the merged memory."""
+    rows = tx.execute(
+        "select project_id, a, b, kind, detail, score from conflicts c where resolution is null "
+        f"and not {_STANDS_ELSEWHERE} order by a, b"
+    ).fetchall()
+    return [Conflict(*row) for row in rows]
+
+
+def conflict_cases(tx: Transaction, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
+    """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
+    rows = tx.execute(
+        f"select {_COLUMNS} from conflicts c where ($1 or (resolution is null and not {_STANDS_ELSEWHERE})) "
+        "and ($2 is null or project_id = $2) order by found_at desc, a, b",
+        [settled, project_id],
+    ).fetchall()
+    return [_case(row) for row in rows]
+
+
+def read_conflict(tx: Transaction, conflict_id: str) -> ConflictCase:
+    """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or several."""
+    found = [case for case in conflict_cases(tx, settled=True) if case.id.startswith(conflict_id)]
+    if len(found) != 1:
+        which = "there is no conflict" if not found else f"{len(found)} conflicts begin with"
+        raise InputError(f"{which} '{conflict_id}'; 'memory-pipeline conflicts list' shows them")
+    return found[0]
+
+
+def settle_conflict(tx: Transaction, case: ConflictCase) -> None:
+    """Keep a person's decision: everything of the case from `resolution` on."""
+    tx.execute(
+        "update conflicts set resolution = $3, resolved_at = $4, resolved_by = $5, kept_id = $6, scope_a = $7, "
+        "scope_b = $8, note = $9, resolution_run = $10 where a = $1 and b = $2",
+        [
+            case.conflict.a,
+            case.conflict.b,
+            case.resolution,
+            to_utc(case.resolved_at) if case.resolved_at else None,
+            case.resolved_by,
+            case.kept_id,
+            case.scope_a,
+            case.scope_b,
+            case.note,
+            case.resolution_run,
+        ],
+    )
+
+
+def reopen_conflicts(tx: Transaction, run_ids: Sequence[str]) -> None:
+    """Take the decisions of these runs back."""
+    tx.execute(
+        "update conflicts set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, "
+        "scope_a = null, scope_b = null, note = null, resolution_run = null "
+        "where resolution_run in (select unnest($1::text[]))",
+        [list(run_ids)],
+    )
+
+
+def scopes_of(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Where each of these memories holds, as far as persons said so when they kept both sides of a conflict."""
+    rows = tx.execute(
+        "select id, list(scope order by scope) from (select a as id, scope_a as scope from conflicts union all "
+        "select b, scope_b from conflicts) where scope is not null and id in (select unnest($1::text[])) group by id",
+        [list(memory_ids)],
+    ).fetchall()
+    return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
+
+
+def supersede_memory(
+    tx: Transaction, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float
+) -> bool:
+    """Archive the side of a conflict that a person decided against, of whatever level; False when it is critical,
+    pinned or archived."""
+    done = tx.execute(
+        "update memories set importance_before = importance, importance = least(importance, 0.5), archived_by = $2, "
+        "archived_at = $3, consolidated_into_id = $4, updated_at = $3 "
+        "where id = $1 and archived_at is null and importance < $5 and not pinned returning id",
+        [loser, archived_by, to_utc(at), winner, critical_floor],
+    ).fetchall()
+    return bool(done)
+
+
+def _case(row: tuple[object, ...]) -> ConflictCase:
+    conflict = Conflict(*row[:6])  # type: ignore[arg-type]
+    found_at, resolution, resolved_at, *rest = row[6:]
+    return ConflictCase(
+        derived_id("conflict", conflict.a, conflict.b),
+        conflict,
+        from_utc(found_at),  # type: ignore[arg-type]
+        resolution,  # type: ignore[arg-type]
+        from_utc(resolved_at),  # type: ignore[arg-type]
+        *rest,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,168 @@
+"""Contradictions: listed, settled by a person in three ways, and taken back."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.night.resolution import (
+    Decision,
+    conflict_text,
+    list_conflicts,
+    reopen_conflict,
+    resolve_conflict,
+)
+from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.records import ConflictCase
+from memory_pipeline.store import Store, check_store, read_memories, replacement_of, scopes_of, store_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
+
+DAY = date(2026, 3, 5)
+TEXT = "The staging database of the webshop listens for connections on port {} behind the proxy."
+
+
+def contradiction(store: Store, **fields: Any) -> str:
+    """Two memories that contradict each other, found by a night; returns the conflict's id."""
+    fill(
+        store,
+        [
+            candidate(TEXT.format(5432), FIRST, native_id="old"),
+            candidate(TEXT.format(5433), FIRST + timedelta(days=1), native_id="new", **fields),
+        ],
+    )
+    run(store, DAY)
+    (shown,) = list_conflicts(store, settled=False, project=None)
+    assert (shown["kind"], shown["status"], {shown["a"]["id"], shown["b"]["id"]}) == ("number", "open", {"old", "new"})
+    return str(shown["id"])
+
+
+def settle(store: Store, conflict_id: str, keep: Any, **more: Any) -> ConflictCase:
+    return resolve_conflict(store, settings_for(store), conflict_id, Decision(keep, "dana", **more))
+
+
+def active_hash(store: Store) -> str:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        return store_hash(tx, active_only=True)
+
+
+def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> None:
+    conflict_id = contradiction(store)
+    case = settle(store, conflict_id[:8], "newer", note="moved in March")
+    assert (case.resolution, case.kept_id, case.resolved_by, case.note) == (
+        "keep_newer",
+        "new",
+        "dana",
+        "moved in March",
+    )
+    with store.reading() as tx:
+        old = read_memories(tx, ["old"])["old"]
+        assert replacement_of(tx, "old") == "new" and old.importance == 0.5 and old.importance_before == 1.0
+        assert old.content == TEXT.format(5432)
+    assert list_conflicts(store, settled=False, project=None) == []
+    (shown,) = list_conflicts(store, settled=True, project="p")
+    assert "settled by dana" in conflict_text(shown) and "archived into new" in conflict_text(shown)
+    active_hash(store)
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_one_side_is_kept_whichever_it_is(store: Store, side: Any) -> None:
+    conflict_id = contradiction(store)
+    case = settle(store, conflict_id, side)
+    assert case.kept_id == {"a": "new", "b": "old"}[side] and case.resolution == "keep_one"
+
+
+def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
+    conflict_id = contradiction(store)
+    before = active_hash(store)
+    settle(store, conflict_id, "both", scope_a="since the move", scope_b="before the move")
+    assert active_hash(store) == before and list_conflicts(store, settled=False, project=None) == []
+    with store.reading() as tx:
+        assert scopes_of(tx, ["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
+    report = run(store, DAY + timedelta(days=9), run_id="later")
+    assert report["conflicts_known"] == 0 and report["memories_archived"] == 0
+
+
+@pytest.mark.parametrize("keep", ["newer", "both"])
+@pytest.mark.parametrize("by_run", [True, False])
+def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None:
+    conflict_id = contradiction(store)
+    before = active_hash(store)
+    scopes = {"scope_a": "x", "scope_b": "y"} if keep == "both" else {}
+    case = settle(store, conflict_id, keep, **scopes)
+    if by_run:
+        roll_back(store, settings_for(store), RollbackScope(run_id=case.resolution_run))
+    else:
+        reopen_conflict(store, settings_for(store), conflict_id)
+    assert active_hash(store) == before
+    (shown,) = list_conflicts(store, settled=False, project=None)
+    assert shown["status"] == "open" and shown["a"]["scope"] is None
+    settle(store, conflict_id, "newer")
+
+
+def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: Store) -> None:
+    settle(store, contradiction(store), "newer")
+    fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(days=3), native_id="again")])
+    run(store, DAY + timedelta(days=2))
+    with store.reading() as tx:
+        assert replacement_of(tx, "again") == "new"
+    active_hash(store)
+
+
+def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(5432), FIRST, native_id="old", importance=1.0)])
+    conflict_id = contradiction(store)
+    with store.writing("agent") as tx:
+        tx.execute("update memories set importance = 2.9 where id = 'old'")
+    before = active_hash(store)
+    with pytest.raises(InputError, match="critical"):
+        settle(store, conflict_id, "newer")
+    assert active_hash(store) == before
+    assert settle(store, conflict_id, "b").kept_id == "old"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"keep": "both"}, "add --scope-a and --scope-b"),
+        ({"keep": "both", "scope_a": "here", "scope_b": " "}, "add --scope-a and --scope-b"),
+        ({"keep": "newer", "scope_a": "here"}, "a scope is for --keep both"),
+        ({"keep": "older"}, "use newer, a, b or both"),
+    ],
+)
+def test_a_decision_that_is_none_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Decision(**{"by": "dana", **given})
+
+
+def test_what_cannot_be_settled_says_why(store: Store) -> None:
+    conflict_id = contradiction(store)
+    with pytest.raises(InputError, match="there is no conflict 'zzz'"):
+        settle(store, "zzz", "newer")
+    with pytest.raises(InputError, match="is open; there is no decision to take back"):
+        reopen_conflict(store, settings_for(store), conflict_id)
+    settle(store, conflict_id, "newer")
+    with pytest.raises(InputError, match="was settled by dana"):
+        settle(store, conflict_id, "a")
+
+
+def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (5432, 5433)])
+    run(store, DAY)
+    (shown,) = list_conflicts(store, settled=False, project=None)
+    with pytest.raises(InputError, match="of the same time"):
+        settle(store, shown["id"], "newer")
+
+
+def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:
+    contradiction(store)
+    fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])
+    run(store, DAY + timedelta(days=1), settings_for(store, policies=("merge threshold=0.85",)))
+    with store.reading() as tx:
+        stands_for = replacement_of(tx, "old")
+    assert stands_for != "old"
+    (shown,) = list_conflicts(store, settled=False, project=None)
+    assert {shown["a"]["id"], shown["b"]["id"]} == {stands_for, "new"}
