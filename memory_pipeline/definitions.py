@@ -2,6 +2,7 @@
 
 from dagster import Definitions, in_process_executor
 
+from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import NightFiles
@@ -12,7 +13,7 @@ from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS
 
 defs = Definitions(
-    assets=[*SOURCES, *NIGHT_ASSETS],
+    assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,

@@ -35,7 +35,7 @@ def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = Fal
 #: The policies of requirement 4.5; the settings change them.
 _BUILT_IN = {
     "merge": Policy("merge", "merge", 0.95, 2, "memory_type"),
-    "canonical": Policy("canonical", "canonical", 0.90, 2),
+    "canonical": Policy("canonical", "canonical", 0.90, 2, linkage="single"),
     "distill": Policy("distill", "distill", 0.82, 3),
 }
 
@@ -246,6 +246,14 @@ class Settings(BaseModel):
         ge=0.5,
         le=1.0,
     )
+    canonical_min_entries: int = _setting(
+        "knowledge_base.min_entries", 10, "With fewer active entries the knowledge base is left as it is.", ge=0
+    )
+    canonical_types: tuple[str, ...] = _setting(
+        "knowledge_base.memory_types",
+        (),
+        "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
+    )
     confidence_min: float = _setting(
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
     )
@@ -425,7 +433,8 @@ class Settings(BaseModel):
         )
         merge = replace(merge, threshold=self.consolidation_similarity_merge)
         canonical = replace(canonical, threshold=self.canonical_threshold)
-        known = {p.name: replace(p, linkage=self.linkage) for p in (merge, canonical, distill)}
+        merge, distill = replace(merge, linkage=self.linkage), replace(distill, linkage=self.linkage)
+        known = {policy.name: policy for policy in (merge, canonical, distill)}
         for line in self.policies:
             policy = read_policy(line, known)
             known[policy.name] = policy

@@ -66,7 +66,10 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
     """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
     with night.store.reading() as tx:
         apart = kept_apart(tx)
-    clusters = find_clusters(eligible, _without(edges, apart), policy)
+    usable = _without(edges, apart)
+    clusters = find_clusters(eligible, usable, policy)
+    if policy.linkage != "complete":
+        clusters = _split_by_conflict(eligible, usable, policy, clusters)
     if not clusters:
         return []
     ttl = night.settings.fingerprint_ttl_days
@@ -85,6 +88,22 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
         else:
             marked.append(replace(cluster, settled=None if wanted else why))
     return marked
+
+
+def _split_by_conflict(
+    eligible: list[EligibleMemory], edges: pa.Table, policy: Policy, clusters: list[Cluster]
+) -> list[Cluster]:
+    """Clusters that hold a conflict cut again with complete linkage, which keeps its sides apart."""
+    pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
+    found: list[Cluster] = []
+    for cluster in clusters:
+        members = set(cluster.member_ids)
+        if any(a in members and b in members for a, b in pairs):
+            mine = [memory for memory in eligible if memory.id in members]
+            found += find_clusters(mine, edges, replace(policy, linkage="complete"))
+        else:
+            found.append(cluster)
+    return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
 def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:

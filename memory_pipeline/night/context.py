@@ -49,7 +49,8 @@ class NightOptions:
     `no_cache` asks the model again for what it has answered.
 
     `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
-    narrow what the run looks at; a project that is named is taken though it has not opted in.
+    narrow what the run looks at; a project that is named is taken though it has not opted in. `moment` is the
+    logical time of a run that a person starts for now.
     """
 
     partition: date
@@ -64,6 +65,7 @@ class NightOptions:
     first_day: date | None = None
     last_day: date | None = None
     unconsolidated_only: bool = False
+    moment: datetime | None = None
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
@@ -73,8 +75,8 @@ class NightOptions:
 
     @property
     def as_of(self) -> datetime:
-        """The logical time of the night: the end of its day, UTC."""
-        return datetime.combine(self.partition + timedelta(days=1), time(), UTC)
+        """The logical time of the night: the end of its day, UTC, or the moment that was named."""
+        return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
 
 
 @dataclass

@@ -45,7 +45,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
         embedded = night.with_vector(tx, [memory.id for memory in candidates])
         stands_for = count_raw_sources(tx, [m.id for m in candidates if m.source.connector == MADE])
     return [
-        as_eligible(memory, stands_for.get(memory.id, 1))
+        as_eligible(night, memory, stands_for.get(memory.id, 1))
         for memory in candidates
         if memory.id in embedded and memory.id not in copies
     ]
@@ -70,7 +70,12 @@ def too_few(night: Night) -> str | None:
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
-def as_eligible(memory: Memory, stands_for: int) -> EligibleMemory:
+def is_entry_of(night: Night, memory: Memory) -> bool:
+    """Whether a memory belongs to the knowledge base: by its form, or by its type where the setting says so."""
+    return memory.memory_type in night.settings.canonical_types or is_entry(memory.content)
+
+
+def as_eligible(night: Night, memory: Memory, stands_for: int) -> EligibleMemory:
     """What clustering needs of a memory; `stands_for`: how many raw memories it was merged from."""
     return EligibleMemory(
         id=memory.id,
@@ -82,5 +87,5 @@ def as_eligible(memory: Memory, stands_for: int) -> EligibleMemory:
         created_at=memory.created_at,
         effective_date=memory.effective_date,
         stands_for=stands_for,
-        is_entry=is_entry(memory.content),
+        is_entry=is_entry_of(night, memory),
     )

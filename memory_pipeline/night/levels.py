@@ -70,7 +70,8 @@ def what_is_left(
         stands_for = count_raw_sources(tx, made)
     counts = {a.abstraction_id: len(a.member_ids) for a in earlier if a.abstraction_id}
     new = [
-        as_eligible(memory, stands_for.get(memory_id) or counts[memory_id]) for memory_id, memory in memories.items()
+        as_eligible(night, memory, stands_for.get(memory_id) or counts[memory_id])
+        for memory_id, memory in memories.items()
     ]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}

@@ -17,10 +17,12 @@ from dagster import (
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from pydantic import Field
 
+from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line
 from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.night.run import run_night
+from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
@@ -58,6 +60,41 @@ def preview_job() -> None:
     preview_night()
 
 
+knowledge_base_job = define_asset_job(
+    "knowledge_base",
+    selection=AssetSelection.assets(knowledge_base),
+    executor_def=in_process_executor,
+    description="The knowledge base as of a month's end: entries that say the same become one canonical entry.",
+)
+
+
+class KbCompressConfig(Config):
+    """How the knowledge base is made canonical as of now."""
+
+    threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
+    days: int | None = Field(default=None, description="Only entries of the last so many days.")
+    dry_run: bool = Field(default=True, description="Only show what would become one; set to false to do it.")
+
+
+@op(description="Makes one canonical entry of those that say the same, as of now; a dry run unless told otherwise.")
+def compress_entries(context: OpExecutionContext, config: KbCompressConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
+    tonight = night.canonical_night(
+        context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
+    )
+    report = compress_knowledge_base(tonight)
+    context.log.info(report["line"])
+    return Output(report, metadata=knowledge_base_metadata(report))
+
+
+@job(
+    name="kb_compress",
+    executor_def=in_process_executor,
+    description="The knowledge base made canonical as of now; a dry run unless `dry_run` is false.",
+)
+def kb_compress_job() -> None:
+    compress_entries()
+
+
 class RollbackConfig(Config):
     """What to undo: exactly one of `run_id`, `since` and `abstraction`."""
 
@@ -92,4 +129,11 @@ def rollback_job() -> None:
     roll_back_runs()
 
 
-JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [night_job, duplicates_job, preview_job, rollback_job]
+JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
+    night_job,
+    duplicates_job,
+    preview_job,
+    knowledge_base_job,
+    kb_compress_job,
+    rollback_job,
+]

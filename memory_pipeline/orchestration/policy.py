@@ -5,6 +5,7 @@ from datetime import timedelta
 from dagster import FreshnessPolicy
 
 GROUP = "night"
+KNOWLEDGE_GROUP = "knowledge"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"

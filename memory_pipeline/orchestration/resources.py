@@ -9,6 +9,7 @@ from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
 from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, release_lease
@@ -64,6 +65,31 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                 log=logger,
             )
         return self._nights[key]
+
+    def canonical_night(
+        self,
+        run_id: str,
+        log: Any,
+        *,
+        day: date | None = None,
+        threshold: float | None = None,
+        days: int | None = None,
+        dry_run: bool = False,
+    ) -> Night:
+        """The night in which the knowledge base is made canonical: of a month's last day, or as of now."""
+        settings = self.effective_settings()
+        night = knowledge_base_night(
+            Store.of(settings),
+            settings,
+            run_id,
+            day=day,
+            threshold=threshold,
+            days=days,
+            dry_run=dry_run,
+            holder=self.holder,
+        )
+        night.log, night.progress = log, _Progress(log)
+        return night
 
     def teardown_after_execution(self, context: InitResourceContext) -> None:
         """However the run ended, its lease on the store goes back."""

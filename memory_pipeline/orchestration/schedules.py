@@ -10,12 +10,13 @@ from dagster import (
     ScheduleDefinition,
     ScheduleEvaluationContext,
     SkipReason,
+    TimeWindowPartitionsDefinition,
     schedule,
 )
 
 from memory_pipeline.night.report import latest_complete_day
-from memory_pipeline.orchestration.jobs import duplicates_job, night_job
-from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY
 from memory_pipeline.orchestration.policy import ZONE
 
 
@@ -48,4 +49,24 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
     return _request(context, "night")
 
 
-SCHEDULES: list[ScheduleDefinition] = [duplicates_schedule, night_schedule]
+@schedule(
+    job=knowledge_base_job,
+    cron_schedule="0 0 1 * *",
+    execution_timezone="UTC",
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="The 1st, 00:00 UTC: the knowledge base of the month that has ended is made canonical.",
+)
+def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    return _newest_partition(context, MONTHLY, "knowledge-base")
+
+
+def _newest_partition(
+    context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, name: str
+) -> RunRequest | SkipReason:
+    keys = partitions.get_partition_keys(current_time=context.scheduled_execution_time)
+    if not keys:
+        return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
+    return RunRequest(run_key=f"{name}-{keys[-1]}", partition_key=keys[-1])
+
+
+SCHEDULES: list[ScheduleDefinition] = [duplicates_schedule, night_schedule, knowledge_base_schedule]

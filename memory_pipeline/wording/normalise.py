@@ -25,6 +25,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _FIGURE = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_ENTRY = re.compile(r"^[\s*_#>]*title\s*:.*^[\s*_#>]*recommendations?\s*:", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_ENTRY_TAIL = re.compile(r"^[\s*_#>]*(?:merged from \d+ entries|examples?)\s*:", re.IGNORECASE | re.MULTILINE)
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "…": "...", " ": " "})
 
 
@@ -76,7 +78,10 @@ def embedding_text(text: str) -> str:
     """What is embedded: the content alone, without leading stamps, list marks and emphasis.
 
     A date prefix pulls unrelated memories together and hurts recall; a clock stamp pushes true
-    duplicates apart (docs/design.md).
+    duplicates apart (docs/design.md). Of a knowledge-base entry it is the title and the recommendations: the
+    stories behind one recommendation differ by nature.
     """
+    if _ENTRY.search(text) and (tail := _ENTRY_TAIL.search(text)):
+        text = text[: tail.start()]
     lines = [strip_leading(line) for line in text.split("\n") if line.strip()]
     return _SPACE.sub(" ", plain_text(" ".join(lines))).strip() or text.strip() or " "

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, lease_holder
@@ -90,6 +90,39 @@ def run_night_job(
     if request.dry_run:
         return dict(result.output_for_node("preview_night"))
     return dict(result.output_for_node("reports"))
+
+
+def run_kb_job(
+    instance: DagsterInstance,
+    settings: Settings,
+    options: Mapping[str, Any],
+    progress: Callable[[str, int, int], None],
+) -> Report:
+    """Make the knowledge base canonical as a Dagster job and return its report.
+
+    `options`: threshold, days and dry_run, as far as they were given. Raises StoreBusyError when a night holds
+    the store, and MemoryPipelineError for what a person can mend.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration import resources
+
+    resources.listeners[:] = [progress]
+    result = defs.resolve_job_def("kb_compress").execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        run_config={
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            "resources": {"night": {"config": {"holder": "memory-pipeline kb-compress"}}},
+            "ops": {"compress_entries": {"config": {k: v for k, v in options.items() if v is not None}}},
+        },
+    )
+    if result.success:
+        return dict(result.output_for_node("compress_entries"))
+    causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        raise StoreBusyError(busy)
+    raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
 
 
 def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
