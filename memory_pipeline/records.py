@@ -389,6 +389,49 @@ class AtomDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaybookEntry:
+    """A piece of guidance: what its surest and highest source says. `source_ids`: patterns and principles."""
+
+    id: str
+    project_id: str
+    category: str
+    content: str
+    confidence: float
+    source_ids: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one pattern or principle did in the playbook: it `created` an entry or `updated` one."""
+
+    memory_id: str
+    entry_id: str
+    guidance: str
+    category: str
+    confidence: float
+    level: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipleResult:
+    """What became of one group of related patterns: `created`, `skipped` (with a `reason`) or `settled`."""
+
+    group_id: str
+    project_id: str
+    pattern_ids: tuple[str, ...]
+    status: str
+    reason: str | None
+    principle_id: str | None
+    content: str
+    replaces: tuple[str, ...]
+    avg_similarity: float
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
 class NightError:
     """Something that went wrong with one cluster, and did not stop the others."""
 

@@ -254,6 +254,12 @@ class Settings(BaseModel):
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
     )
+    principle_similarity: float = _setting(
+        "principles.similarity", 0.60, "Cosine from which patterns are related.", ge=0.3, le=0.95
+    )
+    principle_patterns: int = _setting(
+        "principles.min_patterns", 3, "Least related patterns that make a principle.", ge=3, le=20
+    )
     confidence_min: float = _setting(
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
     )
@@ -344,6 +350,9 @@ class Settings(BaseModel):
     )
     strict_verdict: bool = _setting("report.strict_verdict", False, "Report FAIL where IDLE would stand.")
     reports_dir: str = _setting("report.directory", "", "Where reports go; empty means `reports` beside the store.")
+    playbook_dir: str = _setting(
+        "playbook.directory", "", "Where the playbook goes as Markdown; empty means `playbook` beside the store."
+    )
     notice_urls: tuple[str, ...] = _setting(
         "notices.urls", (), "Where notices go besides the outbox, as Apprise URLs.", secret=True
     )
@@ -447,3 +456,8 @@ class Settings(BaseModel):
     def reports_path(self) -> Path:
         """Directory of the reports: the setting, else `reports` beside the store."""
         return Path(self.reports_dir) if self.reports_dir else Path(self.store_path).parent / "reports"
+
+    @property
+    def playbook_path(self) -> Path:
+        """Directory of the playbook: the setting, else `playbook` beside the store."""
+        return Path(self.playbook_dir) if self.playbook_dir else Path(self.store_path).parent / "playbook"

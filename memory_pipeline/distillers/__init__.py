@@ -1,14 +1,16 @@
 """How a cluster becomes one memory: models that propose a draft, and the judge that accepts or refuses it."""
 
 from memory_pipeline.distillers.choose import choose_distiller
-from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.hostile import find_attempt
-from memory_pipeline.distillers.judge import judge, mean_similarities, undistilled
-from memory_pipeline.distillers.preservation import check_preservation
+from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
+from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.session import AnswerBook, Session
 from memory_pipeline.distillers.support import find_addition, find_clash
 
 __all__ = [
+    "COMPRESSED_CATEGORY",
+    "DETAILS_LABEL",
     "AnswerBook",
     "Declined",
     "DistillationModel",
@@ -21,6 +23,8 @@ __all__ = [
     "find_addition",
     "find_attempt",
     "find_clash",
+    "find_contradiction",
+    "find_invention",
     "judge",
     "mean_similarities",
     "undistilled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from memory_pipeline.records import (
     AtomDecision,
     Cluster,
     Conflict,
+    Contribution,
     Distillation,
     DuplicateGroup,
     EligibleMemory,
@@ -45,28 +46,30 @@ _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
-def report_night(
-    night: Night,
-    duplicates: Sequence[DuplicateGroup],
-    eligible: Sequence[EligibleMemory],
-    clusters: Sequence[Cluster],
-    distillations: Sequence[Distillation],
-    archives: Sequence[Archive],
-    atoms: Sequence[AtomDecision],
-    started_at: datetime,
-) -> Report:
-    """Count, judge, write and announce the night. Returns the report of requirement 7.1.
+@dataclass(frozen=True, slots=True)
+class NightOutcome:
+    """What the steps of a night came to. `archives`: of every policy; `clusters` and `distillations`: of the
+    patterns; `guidance`: what went into the playbook."""
 
-    `archives`: what every policy did; `clusters` and `distillations`: those of the patterns.
-    """
+    duplicates: Sequence[DuplicateGroup] = ()
+    eligible: Sequence[EligibleMemory] = ()
+    clusters: Sequence[Cluster] = ()
+    distillations: Sequence[Distillation] = ()
+    archives: Sequence[Archive] = ()
+    atoms: Sequence[AtomDecision] = ()
+    guidance: Sequence[Contribution] = ()
+
+
+def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
+    """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
     night.hold_lease()
-    archived = [memory_id for archive in archives for memory_id in archive.archived_ids]
-    copies = [memory_id for group in duplicates if not group.proposed for memory_id in group.duplicate_ids]
+    archived = [memory_id for archive in outcome.archives for memory_id in archive.archived_ids]
+    copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
     found, sampled = check_recall(night, archived + copies)
-    report = _count(night, duplicates, eligible, clusters, archives, atoms, started_at)
+    report = _count(night, outcome, started_at)
     report["recall_found"], report["recall_sampled"] = found, sampled
     report["recall_rate"] = round(found / sampled, 4) if sampled else None
-    report["largest_clusters"] = _examples(night, clusters, distillations, archives)
+    report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, outcome.archives)
     finish_report(night, report)
     return report
 
@@ -93,7 +96,7 @@ def finish_report(night: Night, report: Report) -> None:
 def failed_night(night: Night, error: str, started_at: datetime) -> Report:
     """The report of a night that a fatal error ended: verdict FAIL, whatever was archived before it kept."""
     night.note_error("", "night", error)
-    report = _count(night, [], [], [], [], [], started_at)
+    report = _count(night, NightOutcome(), started_at)
     report["verdict"], report["verdict_reason"] = "FAIL", f"fatal error: {error}"[:500]
     report["recall_found"] = report["recall_sampled"] = 0
     report["recall_rate"], report["largest_clusters"] = None, []
@@ -130,15 +133,9 @@ def decide_verdict(
     return ("FAIL" if strict else "IDLE"), why
 
 
-def _count(
-    night: Night,
-    duplicates: Sequence[DuplicateGroup],
-    eligible: Sequence[EligibleMemory],
-    clusters: Sequence[Cluster],
-    archives: Sequence[Archive],
-    atoms: Sequence[AtomDecision],
-    started_at: datetime,
-) -> Report:
+def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
+    duplicates, clusters, archives = outcome.duplicates, outcome.clusters, outcome.archives
+    eligible, atoms = outcome.eligible, outcome.atoms
     compressed = [archive for archive in archives if archive.status == "compressed"]
     with night.store.reading() as tx:
         active, tokens_now = active_totals(tx, night.as_of)
@@ -195,6 +192,8 @@ def _count(
         "atoms_skipped": sum(decision.status == "skipped" for decision in atoms),
         "atoms_not_causal": sum(decision.status == "not_causal" for decision in atoms),
         "atoms": [_atom_words(decision) for decision in atoms if decision.causal][:_EXAMPLES],
+        "playbook_created": sum(c.status == "created" for c in outcome.guidance),
+        "playbook_updated": sum(c.status == "updated" for c in outcome.guidance),
         "active_memories": active,
         "tokens_before": before,
         "tokens_after": after,

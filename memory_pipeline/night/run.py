@@ -12,7 +12,8 @@ from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
-from memory_pipeline.night.report import Report, report_night
+from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.report import NightOutcome, Report, report_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.store import create_snapshot, release_lease
 
@@ -40,9 +41,11 @@ def run_night(night: Night) -> Report:
         distillations = distill_clusters(night, clusters)
         archives = archive_distillations(night, distillations)
         atoms = grow_atoms(night, distillations, archives)
-        return report_night(
-            night, duplicates, eligible, clusters, distillations, [*merges, *canonical, *archives], atoms, started
+        guidance = update_playbook(night)
+        outcome = NightOutcome(
+            duplicates, eligible, clusters, distillations, [*merges, *canonical, *archives], atoms, guidance
         )
+        return report_night(night, outcome, started)
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)

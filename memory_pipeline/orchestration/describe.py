@@ -18,7 +18,16 @@ from dagster import (
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.pages import plain
 from memory_pipeline.recall import diff_states, diff_text, read_state
-from memory_pipeline.records import Archive, AtomDecision, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Cluster,
+    Contribution,
+    Distillation,
+    DuplicateGroup,
+    EligibleMemory,
+    PrincipleResult,
+)
 
 _PREVIEW = 8
 
@@ -26,6 +35,13 @@ _PREVIEW = 8
 #: What a reader of an asset's page wants to know of the columns, whichever record they stand in.
 _MEANINGS = {
     "AtomDecision.status": "created, strengthened, skipped or not_causal.",
+    "Contribution.status": "created an entry, or updated one that gives the same guidance.",
+    "PrincipleResult.status": "created, skipped (see reason), or settled.",
+    "pattern_ids": "The related patterns; they stay active.",
+    "principle_id": "The memory of level 3 that was written.",
+    "replaces": "Earlier principles of some of these patterns, archived into it.",
+    "guidance": "What the pattern or principle says, without attached facts.",
+    "entry_id": "The entry of the playbook.",
     "AtomDecision.reason": "Why it was skipped.",
     "archived_ids": "Sources that were archived into the abstraction.",
     "abstraction_id": "The memory that was written.",
@@ -214,6 +230,38 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
         "memories_archived": sum(len(archive.archived_ids) for archive in done),
         "tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
         "preview": table(rows, "Nothing was archived."),
+    }
+
+
+def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
+    """What became of the groups of related patterns."""
+    rows: list[dict[str, object]] = [
+        {
+            "status": result.status,
+            "patterns": len(result.pattern_ids),
+            "principle": result.content[:300],
+            "reason": result.reason or "",
+        }
+        for result in results[:_PREVIEW]
+    ]
+    return {
+        "created": sum(result.status == "created" for result in results),
+        "skipped": sum(result.status == "skipped" for result in results),
+        "preview": table(rows, "No three patterns are related."),
+    }
+
+
+def playbook_metadata(night: Night, done: Sequence[Contribution]) -> dict[str, Any]:
+    """What went into the playbook, and where it lies."""
+    rows: list[dict[str, object]] = [
+        {"status": c.status, "category": c.category, "guidance": c.guidance[:200], "confidence": f"{c.confidence:.2f}"}
+        for c in done[:_PREVIEW]
+    ]
+    return {
+        "created": sum(c.status == "created" for c in done),
+        "updated": sum(c.status == "updated" for c in done),
+        "directory": MetadataValue.path(str(night.settings.playbook_path)),
+        "preview": table(rows, "Nothing new."),
     }
 
 

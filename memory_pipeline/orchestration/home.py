@@ -47,6 +47,8 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     absolute: dict[str, object] = {"store_path": str((home / Path(values.store_path).expanduser()).resolve())}
     if values.reports_dir:
         absolute["reports_dir"] = str((home / Path(values.reports_dir).expanduser()).resolve())
+    if values.playbook_dir:
+        absolute["playbook_dir"] = str((home / Path(values.playbook_dir).expanduser()).resolve())
     return LoadedSettings(values.model_copy(update=absolute), loaded.origins)
 
 

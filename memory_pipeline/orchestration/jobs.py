@@ -22,7 +22,7 @@ from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line
 from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.night.run import run_night
-from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata
+from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
@@ -65,6 +65,14 @@ knowledge_base_job = define_asset_job(
     selection=AssetSelection.assets(knowledge_base),
     executor_def=in_process_executor,
     description="The knowledge base as of a month's end: entries that say the same become one canonical entry.",
+)
+
+
+principles_job = define_asset_job(
+    "principles",
+    selection=AssetSelection.assets(principles),
+    executor_def=in_process_executor,
+    description="A week's principles: what three or more related patterns have in common.",
 )
 
 
@@ -133,6 +141,7 @@ JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,
     duplicates_job,
     preview_job,
+    principles_job,
     knowledge_base_job,
     kb_compress_job,
     rollback_job,

@@ -15,8 +15,8 @@ from dagster import (
 )
 
 from memory_pipeline.night.report import latest_complete_day
-from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job
-from memory_pipeline.orchestration.partitions import DAILY, MONTHLY
+from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import ZONE
 
 
@@ -50,6 +50,17 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
 
 
 @schedule(
+    job=principles_job,
+    cron_schedule="0 0 * * 0",
+    execution_timezone="UTC",
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="Sunday 00:00 UTC: the principles of the week that has ended.",
+)
+def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    return _newest_partition(context, WEEKLY, "principles")
+
+
+@schedule(
     job=knowledge_base_job,
     cron_schedule="0 0 1 * *",
     execution_timezone="UTC",
@@ -69,4 +80,9 @@ def _newest_partition(
     return RunRequest(run_key=f"{name}-{keys[-1]}", partition_key=keys[-1])
 
 
-SCHEDULES: list[ScheduleDefinition] = [duplicates_schedule, night_schedule, knowledge_base_schedule]
+SCHEDULES: list[ScheduleDefinition] = [
+    duplicates_schedule,
+    night_schedule,
+    principles_schedule,
+    knowledge_base_schedule,
+]

@@ -16,6 +16,7 @@ from memory_pipeline.store.atoms import withdraw_candidates
 from memory_pipeline.store.conflicts import reopen_conflicts
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
+from memory_pipeline.store.playbook import withdraw_contributions
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +118,7 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
     tx.execute("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
     reopen_conflicts(tx, plan.run_ids)
     withdraw_candidates(tx, retired, plan.run_ids, at)
-    tx.execute(
-        "update playbook_entries set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
-        "retracted_at = case when len(list_filter(source_ids, lambda s: not list_contains($1::text[], s))) = 0 "
-        "then $2 else retracted_at end where list_has_any(source_ids, $1::text[])",
-        [retired, now],
-    )
+    withdraw_contributions(tx, retired, at)
     tx.execute(
         "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
         [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],

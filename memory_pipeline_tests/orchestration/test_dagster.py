@@ -42,6 +42,7 @@ ASSETS = (
     "distillations",
     "archives",
     "atoms",
+    "playbook",
     "reports",
 )
 
@@ -68,7 +69,7 @@ def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **opti
     )
 
 
-def test_a_night_is_ten_assets_in_one_run_and_the_same_as_the_plain_function(
+def test_a_night_is_eleven_assets_in_one_run_and_the_same_as_the_plain_function(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
     fill(store, lesson(5))

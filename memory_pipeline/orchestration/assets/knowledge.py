@@ -16,9 +16,12 @@ from dagster import (
 )
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
-from memory_pipeline.orchestration.partitions import MONTHLY
+from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.orchestration.describe import principles_metadata, schema_of
+from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.records import PrincipleResult
 
 REPORT = PythonObjectDagsterType(dict, name="Report")
 
@@ -75,4 +78,39 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-KNOWLEDGE_ASSETS = [knowledge_base]
+@asset(
+    partitions_def=WEEKLY,
+    group_name=KNOWLEDGE_GROUP,
+    owners=OWNERS,
+    io_manager_key=IO,
+    kinds={"duckdb", "numpy"},
+    deps=[AssetDep("archives", partition_mapping=TimeWindowPartitionMapping())],
+    dagster_type=PythonObjectDagsterType(list, name="Principles"),
+    check_specs=[
+        AssetCheckSpec(
+            "patterns_stay_active",
+            asset="principles",
+            description="Every pattern behind a principle of this week is active, of level 2, and linked to it.",
+        )
+    ],
+    metadata={"dagster/column_schema": schema_of(PrincipleResult)},
+    description=(
+        "Related patterns of a project, three or more, as one principle: what they have in common. The patterns stay "
+        "active and are linked both ways; those that contradict each other are linked as conflicts. The next night "
+        "takes principles into the playbook."
+    ),
+)
+def principles(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    last_day = (context.partition_time_window.end - timedelta(days=1)).date()
+    week = night.open(context.run.run_id, last_day.isoformat(), context.log)
+    results = form_principles(week)
+    broken = misplaced_patterns(week, results)
+    check = AssetCheckResult(
+        check_name="patterns_stay_active",
+        passed=not broken,
+        metadata={"looked_at": len(results), "first": "; ".join(broken[:5]) or "none"},
+    )
+    return MaterializeResult(value=results, metadata=principles_metadata(results), check_results=[check])
+
+
+KNOWLEDGE_ASSETS = [principles, knowledge_base]

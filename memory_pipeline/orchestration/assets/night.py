@@ -1,4 +1,4 @@
-"""The night as ten daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
+"""The night as eleven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,8 @@ from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.pages import as_markdown
-from memory_pipeline.night.report import report_night, safe_name
+from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.report import NightOutcome, report_night, safe_name
 from memory_pipeline.night.run import take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.orchestration import describe
@@ -43,14 +44,22 @@ from memory_pipeline.orchestration.checks import (
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.policy import GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.records import Archive, AtomDecision, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Cluster,
+    Contribution,
+    Distillation,
+    DuplicateGroup,
+    EligibleMemory,
+)
 from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all ten share, and `extra`."""
+    """An asset of the night: what all eleven share, and `extra`."""
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
         group_name=GROUP,
@@ -302,6 +311,23 @@ def atoms(
 
 
 @_night_asset(
+    kinds={"duckdb", "markdown"},
+    dagster_type=RECORDS,
+    deps=["archives"],
+    metadata={"dagster/column_schema": describe.schema_of(Contribution)},
+    description=(
+        "Guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, anything else "
+        "makes one. An entry follows from the memories that stand behind it, and goes when none does. Exported as "
+        "one Markdown file a project and category."
+    ),
+)
+def playbook(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    tonight = _open(context, night)
+    done = update_playbook(tonight)
+    return MaterializeResult(value=done, metadata=describe.playbook_metadata(tonight, done))
+
+
+@_night_asset(
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(dict, name="Report"),
@@ -322,18 +348,19 @@ def reports(
     distillations: list[Distillation],
     archives: list[Archive],
     atoms: list[AtomDecision],
+    playbook: list[Contribution],
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
-    report = report_night(
-        tonight,
+    outcome = NightOutcome(
         exact_duplicates,
         eligible_memories,
         clusters,
         distillations,
         [*merges, *canonical_entries, *archives],
         atoms,
-        night.started_at(context.run.run_id),
+        playbook,
     )
+    report = report_night(tonight, outcome, night.started_at(context.run.run_id))
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
         value=report,
@@ -355,5 +382,6 @@ NIGHT_ASSETS = [
     distillations,
     archives,
     atoms,
+    playbook,
     reports,
 ]

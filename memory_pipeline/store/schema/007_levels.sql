@@ -7,10 +7,15 @@ alter table conflicts add column scope_b text;
 alter table conflicts add column note text;
 alter table conflicts add column resolution_run text;
 
--- One row a pattern or principle that was held against the playbook.
+-- One row a pattern or principle that was held against the playbook, with what it says there. An entry follows
+-- from its contributions, so that taking one back leaves what the others say.
 create table playbook_contributions (
     memory_id text primary key,
     entry_id text not null,
+    guidance text not null,
+    category text not null,
+    confidence double not null check (confidence between 0 and 1),
+    level integer not null,
     status text not null check (status in ('created', 'updated', 'withdrawn')),
     run_id text not null,
     decided_at timestamp not null

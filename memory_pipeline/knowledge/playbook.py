@@ -1,0 +1,54 @@
+"""The playbook in words: what a pattern or principle says as guidance, and the entries as Markdown per category."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL
+from memory_pipeline.records import Memory, PlaybookEntry
+
+GENERAL = "general"
+_SAFE = re.compile(r"[^\w]+", re.UNICODE)
+
+
+def guidance_of(memory: Memory) -> str:
+    """What a pattern or principle says, without the facts of single sources that are attached below it."""
+    return memory.content.split(f"\n{DETAILS_LABEL}", 1)[0].strip() or memory.content
+
+
+def category_of(memory: Memory) -> str:
+    """The first category that is one of subject, else the type of the pattern, else `general`."""
+    subjects = [category for category in memory.categories if category != COMPRESSED_CATEGORY]
+    return subjects[0] if subjects else memory.pattern_type or GENERAL
+
+
+def playbook_files(entries: Sequence[PlaybookEntry]) -> dict[tuple[str, str], str]:
+    """Markdown by project and category, each entry with its confidence and sources; stable in its order."""
+    ordered = sorted(entries, key=lambda e: (e.project_id, e.category, -e.confidence, e.id))
+    return {
+        key: category_markdown(key[1], list(group))
+        for key, group in groupby(ordered, key=lambda e: (e.project_id, e.category))
+    }
+
+
+def category_markdown(category: str, entries: Iterable[PlaybookEntry]) -> str:
+    """One category as Markdown."""
+    lines = [f"# Playbook: {_one_line(category)}", ""]
+    for entry in entries:
+        lines += [
+            f"- {_one_line(entry.content)}",
+            f"  (confidence {entry.confidence:.2f}; from {', '.join(entry.source_ids)}; since "
+            f"{entry.created_at.date()}, last changed {entry.updated_at.date()})",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def file_stem(name: str) -> str:
+    """A project or category as a file name: letters and digits of any script, joined by hyphens."""
+    return _SAFE.sub("-", name.strip().lower()).strip("-_")[:80] or "unnamed"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,142 @@
+"""Last but one step: what patterns and principles say becomes guidance, each piece once, exported as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
+from memory_pipeline.store import (
+    Store,
+    contributions_of_run,
+    keep_contribution,
+    keep_playbook_vectors,
+    pending_contributors,
+    playbook_vectors,
+    read_playbook,
+    refresh_playbook,
+)
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.normalise import embedding_text
+
+#: Guidance from this cosine on is the same guidance (requirement 13.5).
+SAME_GUIDANCE = 0.95
+
+
+def update_playbook(night: Night) -> list[Contribution]:
+    """Hold every pattern and principle that is new against the playbook, and return what each did there.
+
+    The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
+    memories are gone are retracted. A dry run changes nothing and returns nothing.
+    """
+    if night.options.dry_run:
+        return []
+    night.hold_lease()
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        refresh_playbook(tx, night.as_of)
+    with night.store.reading() as tx:
+        waiting = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+    index = _Index(night) if waiting else None
+    for done, memory in enumerate(waiting, start=1):
+        assert index is not None
+        try:
+            _contribute(night, memory, index)
+        except Exception as error:  # guidance never stops the night; it is in the report, and tried again
+            night.log.error("the guidance of %s", memory.id, exc_info=error)
+            night.note_error(memory.id, "enrich", error)
+        night.progress("playbook", done, len(waiting))
+    export_playbook(night.store, night.settings.playbook_path)
+    with night.store.reading() as tx:
+        return contributions_of_run(tx, night.options.run_id)
+
+
+class _Index:
+    """The entries with their vectors, kept up to date while a night adds to them."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        model = night.embedder
+        with night.store.reading() as tx:
+            self.entries = {entry.id: entry for entry in read_playbook(tx)}
+            self.vectors = playbook_vectors(tx, model.name, model.dimension)
+        missing = sorted(self.entries.keys() - self.vectors.keys())
+        if missing:
+            self.add(missing, self.embed([self.entries[i].content for i in missing]))
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.asarray(self._night.embedder.embed([embedding_text(text) for text in texts]), dtype=np.float32)
+
+    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
+        with self._night.store.writing(self._night.holder, self._night.options.run_id) as tx:
+            keep_playbook_vectors(tx, ids, vectors, self._night.embedder.name)
+        self.vectors.update(zip(ids, vectors, strict=True))
+
+    def same(self, project_id: str, guidance: str, vector: Vectors) -> PlaybookEntry | None:
+        """The nearest entry of the project that gives the same guidance."""
+        scored = sorted(
+            (-float(self.vectors[entry.id] @ vector), entry.id)
+            for entry in self.entries.values()
+            if entry.project_id == project_id and entry.id in self.vectors
+        )
+        for negative, entry_id in scored:
+            if -negative < SAME_GUIDANCE:
+                return None
+            if find_conflict(self.entries[entry_id].content, guidance) is None:
+                return self.entries[entry_id]
+        return None
+
+
+def _contribute(night: Night, memory: Memory, index: _Index) -> None:
+    guidance = guidance_of(memory)
+    vector: Vectors = index.embed([guidance])[0]
+    known = index.same(memory.project_id, guidance, vector)
+    contribution = Contribution(
+        memory_id=memory.id,
+        entry_id=known.id if known else derived_id("playbook", memory.id),
+        guidance=guidance,
+        category=known.category if known else category_of(memory),
+        confidence=memory.confidence_score if memory.confidence_score is not None else 1.0,
+        level=memory.abstraction_level,
+        status="updated" if known else "created",
+    )
+    night.hold_lease()
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        keep_contribution(tx, contribution, memory.project_id, night.options.run_id, night.as_of)
+    with night.store.reading() as tx:
+        entry = next(e for e in read_playbook(tx, memory.project_id) if e.id == contribution.entry_id)
+    index.entries[entry.id] = entry
+    index.add([entry.id], (vector if entry.content == guidance else index.embed([entry.content])[0])[None, :])
+
+
+def export_playbook(store: Store, directory: Path, project: str | None = None) -> list[Path]:
+    """Write the playbook as one Markdown file a project and category, each whole or not at all, and take away the
+    files of categories that are no more. Returns the files."""
+    with store.reading() as tx:
+        files = playbook_files(read_playbook(tx, project))
+    written: dict[Path, str] = {}
+    for (project_id, category), text in files.items():
+        path = directory / file_stem(project_id) / f"{file_stem(category)}.md"
+        if path in written:  # two names that differ in signs alone
+            path = path.with_stem(f"{path.stem}-{derived_id(project_id, category)[:8]}")
+        written[path] = text
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    _remove_stale(directory, set(written), {project} if project else None)
+    return sorted(written)
+
+
+def _remove_stale(directory: Path, kept: set[Path], projects: set[str] | None) -> None:
+    """Only files that begin as the playbook's own do are taken away: the directory may be somebody's own."""
+    folders = [directory / file_stem(project) for project in projects] if projects else list(directory.glob("*"))
+    for folder in folders:
+        for path in folder.glob("*.md") if folder.is_dir() else []:
+            if path not in kept and path.read_text(encoding="utf-8", errors="replace").startswith("# Playbook: "):
+                path.unlink()

@@ -1,0 +1,153 @@
+"""The playbook: entries that follow from the patterns and principles that contribute to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.records import Contribution, Memory, PlaybookEntry
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc, read_memories, to_utc
+
+
+def pending_contributors(tx: Transaction, as_of: datetime) -> list[Memory]:
+    """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
+    taken back since), by creation and id."""
+    rows = tx.execute(
+        "select m.id from memories m left join playbook_contributions c on c.memory_id = m.id "
+        "where m.abstraction_level >= 2 and m.archived_at is null and m.rolled_back_at is null and m.created_at <= $1 "
+        "and (c.memory_id is null or c.status = 'withdrawn') order by m.created_at, m.id",
+        [to_utc(as_of)],
+    ).fetchall()
+    memories = read_memories(tx, [str(row[0]) for row in rows])
+    return [memories[str(row[0])] for row in rows]
+
+
+def keep_contribution(tx: Transaction, contribution: Contribution, project_id: str, run_id: str, at: datetime) -> None:
+    """Note what a memory says in an entry, and bring the entry up to date; one that does not exist is made."""
+    row = [
+        contribution.memory_id,
+        contribution.entry_id,
+        contribution.guidance,
+        contribution.category,
+        contribution.confidence,
+        contribution.level,
+        contribution.status,
+        run_id,
+        to_utc(at),
+    ]
+    tx.execute(
+        "update playbook_contributions set entry_id = $2, guidance = $3, category = $4, confidence = $5, level = $6, "
+        "status = $7, run_id = $8, decided_at = $9 where memory_id = $1",
+        row,
+    )
+    tx.execute(
+        "insert into playbook_contributions values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", row
+    )
+    tx.execute(
+        "insert into playbook_entries (id, project_id, category, content, confidence, source_ids, created_at, "
+        "updated_at) select $1, $2, $3, $4, $5, [$6], $7, $7 where not exists "
+        "(select 1 from playbook_entries where id = $1)",
+        [
+            contribution.entry_id,
+            project_id,
+            contribution.category,
+            contribution.guidance,
+            contribution.confidence,
+            contribution.memory_id,
+            to_utc(at),
+        ],
+    )
+    refresh_playbook(tx, at, [contribution.entry_id])
+
+
+def refresh_playbook(tx: Transaction, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
+    """Make these entries (or all) follow from their contributions again; the ids of those that changed.
+
+    Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
+    that none stands behind any more is retracted, and comes back when one does.
+    """
+    rows = tx.execute(
+        "with standing as (select c.* from playbook_contributions c join memories m on m.id = c.memory_id "
+        "where c.status <> 'withdrawn' and m.archived_at is null and m.rolled_back_at is null), "
+        "spoken as (select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence, "
+        "first(guidance order by level desc, confidence desc, decided_at, memory_id) as guidance, "
+        "first(category order by level desc, confidence desc, decided_at, memory_id) as category "
+        "from standing group by entry_id), "
+        "wanted as (select e.id, s.* from playbook_entries e left join spoken s on s.entry_id = e.id "
+        "where $2 is null or list_contains($2::text[], e.id)) "
+        "update playbook_entries e set content = coalesce(w.guidance, e.content), "
+        "category = coalesce(w.category, e.category), confidence = coalesce(w.confidence, e.confidence), "
+        "source_ids = coalesce(w.sources, e.source_ids), updated_at = $1, "
+        "retracted_at = case when w.entry_id is null then $1 end from wanted w where w.id = e.id and "
+        "((w.entry_id is null) <> (e.retracted_at is not null) or (w.entry_id is not null and (w.guidance, w.category, "
+        "w.confidence, w.sources) is distinct from (e.content, e.category, e.confidence, e.source_ids))) "
+        "returning e.id",
+        [to_utc(at), list(entry_ids) if entry_ids is not None else None],
+    ).fetchall()
+    changed = [str(row[0]) for row in rows]
+    tx.execute("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
+    return sorted(changed)
+
+
+def withdraw_contributions(tx: Transaction, memory_ids: Sequence[str], at: datetime) -> None:
+    """Take back what these memories say in the playbook."""
+    tx.execute(
+        "update playbook_contributions set status = 'withdrawn', decided_at = $2 "
+        "where memory_id in (select unnest($1::text[])) and status <> 'withdrawn'",
+        [list(memory_ids), to_utc(at)],
+    )
+    refresh_playbook(tx, at)
+
+
+def read_playbook(tx: Transaction, project_id: str | None = None) -> list[PlaybookEntry]:
+    """The entries that stand, by project, category, confidence (surest first) and id."""
+    rows = tx.execute(
+        "select id, project_id, category, content, confidence, source_ids, created_at, updated_at "
+        "from playbook_entries where retracted_at is null and ($1 is null or project_id = $1) "
+        "order by project_id, category, confidence desc, id",
+        [project_id],
+    ).fetchall()
+    return [
+        PlaybookEntry(
+            id=row[0],
+            project_id=row[1],
+            category=row[2],
+            content=row[3],
+            confidence=row[4],
+            source_ids=tuple(row[5]),
+            created_at=from_utc(row[6]),
+            updated_at=from_utc(row[7]),
+        )
+        for row in rows
+    ]
+
+
+def playbook_vectors(tx: Transaction, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
+    """The vectors of the entries that have one of this model, float32 (dimension,), by entry id."""
+    rows = tx.execute(
+        "select entry_id, vector from playbook_embeddings where model = $1 and dimension = $2", [model, dimension]
+    ).fetchall()
+    return {str(row[0]): np.asarray(row[1], dtype=np.float32) for row in rows}
+
+
+def keep_playbook_vectors(tx: Transaction, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
+    """Keep vectors, float32 (n, dimension), of these entries."""
+    for entry_id, vector in zip(ids, vectors, strict=True):
+        tx.execute(
+            "insert into playbook_embeddings values ($1, $2, $3, $4) on conflict do nothing",
+            [entry_id, model, len(vector), vector.tolist()],
+        )
+
+
+def contributions_of_run(tx: Transaction, run_id: str) -> list[Contribution]:
+    """What one run put into the playbook, by memory."""
+    rows = tx.execute(
+        "select memory_id, entry_id, guidance, category, confidence, level, status from playbook_contributions "
+        "where run_id = $1 order by memory_id",
+        [run_id],
+    ).fetchall()
+    return [Contribution(*row) for row in rows]

@@ -1,0 +1,247 @@
+"""Principles from related patterns, and the playbook that follows from both."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.playbook import export_playbook, update_playbook
+from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.night.resolution import list_conflicts
+from memory_pipeline.night.rollback import RollbackScope, preview_rollback, roll_back
+from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    check_store,
+    lineage_of,
+    log_of_run,
+    read_memories,
+    read_playbook,
+    release_lease,
+    store_hash,
+)
+from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
+
+WEEK = date(2026, 3, 7)
+_RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
+
+
+def pattern(name: str, text: str, **fields: Any) -> Candidate:
+    return candidate(text, native_id=name, abstraction_level=2, confidence_score=0.9, **fields)
+
+
+def related(count: int = 3) -> list[Candidate]:
+    """Patterns on one subject, each with a detail of its own attached."""
+    services = ("gateway", "printer service", "mail relay", "search index")
+    return [
+        pattern(f"p{n}", f"{_RESTART.format(service)}\nDetails: seen {n + 2} times", categories=("ops", "compressed"))
+        for n, service in enumerate(services[:count])
+    ]
+
+
+def loose(store: Store, **changes: object) -> Settings:
+    """Settings with which the model-free embedder sees that these are related."""
+    return settings_for(store, **{"principle_similarity": 0.5, **changes})
+
+
+def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list[PrincipleResult]]:
+    night = night_of(store, day, loose(store, **changes), run_id=f"week-{day}")
+    results = form_principles(night)
+    release_lease(store, night.options.run_id)
+    return night, results
+
+
+def play(store: Store) -> list[Contribution]:
+    night = night_of(store, WEEK, loose(store))
+    done = update_playbook(night)
+    release_lease(store, night.options.run_id)
+    return done
+
+
+def entries(store: Store) -> list[PlaybookEntry]:
+    with store.reading() as tx:
+        return read_playbook(tx)
+
+
+def sound(store: Store) -> None:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+
+
+def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -> None:
+    fill(store, [*related(), pattern("other", "Water the basil in the kitchen every Monday before breakfast.")])
+    night, (result,) = form(store)
+    assert (result.status, result.pattern_ids) == ("created", ("p0", "p1", "p2"))
+    assert misplaced_patterns(night, [result]) == []
+    with store.reading() as tx:
+        principle = read_memories(tx, [result.principle_id or ""])[result.principle_id or ""]
+        links = {(link.source_id, link.relation) for link in lineage_of(tx, [principle.id])}
+        active = {memory.id for memory in all_memories(tx, include_archived=False)}
+        (row,) = log_of_run(tx, night.options.run_id)
+    assert principle.abstraction_level == 3 and "gateway / printer service / mail relay" in principle.content
+    assert "Details" not in principle.content and principle.categories == ("ops",)
+    assert links == {("p0", "principle"), ("p1", "principle"), ("p2", "principle")}
+    assert {"p0", "p1", "p2", "other"} < active
+    assert (row.policy, row.status, row.compressed_memory_id) == ("principle", "compressed", principle.id)
+    sound(store)
+    with store.reading() as tx:
+        before = store_hash(tx, with_log=True)
+    assert form(store)[1] == []
+    with store.reading() as tx:
+        assert store_hash(tx, with_log=True) == before
+
+
+def test_two_patterns_or_raw_memories_or_two_projects_make_none(store: Store) -> None:
+    one, two, three = related()
+    fill(store, [one, two, candidate(three.content, native_id="raw")])
+    fill(store, [pattern("elsewhere", three.content)], project="q")
+    assert form(store)[1] == []
+
+
+def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
+    fill(store, related())
+    _, (first,) = form(store)
+    fill(store, [pattern("p7", _RESTART.format("load balancer")), pattern("p8", _RESTART.format("scheduler"))])
+    night, (second,) = form(store, WEEK + timedelta(days=7))
+    assert second.replaces == (first.principle_id,) and set(second.pattern_ids) == {"p0", "p1", "p2", "p7", "p8"}
+    with store.reading() as tx:
+        levels = {
+            (link.relation, read_memories(tx, [link.source_id])[link.source_id].abstraction_level)
+            for link in lineage_of(tx, [second.principle_id or ""])
+        }
+        assert levels == {("principle", 2), ("superseded", 3)}
+        earlier = read_memories(tx, [first.principle_id or ""])[first.principle_id or ""]
+        assert earlier.consolidated_into_id == second.principle_id
+    sound(store)
+    roll_back(store, loose(store), RollbackScope(run_id=night.options.run_id))
+    with store.reading() as tx:
+        assert read_memories(tx, [first.principle_id or ""])[first.principle_id or ""].archived_at is None
+    sound(store)
+
+
+def test_patterns_that_contradict_each_other_are_linked_and_make_no_principle(store: Store) -> None:
+    texts = [f"p{n}" for n in range(3)]
+    rule = "Restart the gateway {} changing its configuration file, {} the settings stay in force until the next day."
+    words = (("after", "else"), ("before", "else"), ("after", "otherwise"))
+    fill(store, [pattern(name, rule.format(*pair)) for name, pair in zip(texts, words, strict=True)])
+    _, results = form(store)
+    assert [result.status for result in results if result.principle_id] == []
+    shown = {frozenset((c["a"]["id"], c["b"]["id"])) for c in list_conflicts(store, settled=False, project=None)}
+    assert frozenset(("p0", "p1")) in shown
+    sound(store)
+
+
+def test_related_patterns_that_share_no_statement_are_left_with_the_reason(store: Store) -> None:
+    words = "gateway settings configuration file restart changing"
+    texts = [
+        f"apples plums {words} pears seeds. Dana likes the blue window best of all",
+        f"sugar salt {words} flour yeast. Marco paints the tall green fence now",
+        f"paper glue {words} ink tape. Priya repairs an old brown chair today",
+    ]
+    fill(store, [pattern(f"p{n}", text) for n, text in enumerate(texts)])
+    _, results = form(store, principle_similarity=0.3)
+    assert results and all(result.status == "skipped" and result.reason for result in results)
+
+
+def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
+    fill(store, related())
+    before = store.path.read_bytes()
+    night = night_of(store, WEEK, loose(store), dry_run=True)
+    (result,) = form_principles(night)
+    assert result.status == "created" and result.content and result.principle_id is None
+    assert store.path.read_bytes() == before
+
+
+def test_rolling_a_pattern_back_names_its_principle(store: Store) -> None:
+    fill(store, related())
+    _, (result,) = form(store)
+    done = roll_back(store, loose(store), RollbackScope(abstraction=result.principle_id))
+    assert [row["id"] for row in done["retired"]] == [result.principle_id] and done["restored"] == []
+    _, (again,) = form(store, WEEK + timedelta(days=7))
+    assert again.status == "created"
+    assert preview_rollback(store, RollbackScope(run_id="week-2026-03-14"))["dependents"] == []
+    sound(store)
+
+
+def test_guidance_is_created_once_and_updated_by_what_says_the_same(store: Store, tmp_path: Path) -> None:
+    first, second, _ = related()
+    same = first.content.split("\n")[0].replace("file, because", "file because")
+    fill(store, [first, second, pattern("p9", same, categories=("other",)), candidate("A raw note on nothing.")])
+    done = play(store)
+    assert {(c.memory_id, c.status) for c in done} == {("p0", "created"), ("p1", "created"), ("p9", "updated")}
+    gateway, printer = sorted(entries(store), key=lambda entry: entry.content)
+    assert gateway.source_ids == ("p0", "p9") and gateway.category == "ops" and gateway.confidence == 0.9
+    assert gateway.content == _RESTART.format("gateway") and printer.source_ids == ("p1",)
+    assert play(store) == done
+    (file,) = export_playbook(store, tmp_path / "book")
+    assert file == tmp_path / "book" / "p" / "ops.md"
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# Playbook: ops\n") and gateway.content in text and "from p0, p9" in text
+    assert (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8") == text
+
+
+def test_a_principle_is_guidance_until_it_is_taken_back(store: Store) -> None:
+    fill(store, related())
+    _, (result,) = form(store)
+    play(store)
+    entry = next(e for e in entries(store) if result.principle_id in e.source_ids)
+    assert len(entries(store)) == 4 and entry.content == result.content
+    roll_back(store, loose(store), RollbackScope(abstraction=result.principle_id))
+    assert len(entries(store)) == 3 and entry.id not in {e.id for e in entries(store)}
+    sound(store)
+
+
+def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> None:
+    text = _RESTART.format("gateway")
+    fill(store, [pattern("p0", text), pattern("p1", text.replace("the settings", "settings"))])
+    fill(store, [candidate(text.replace(", because", " because"), native_id="high", abstraction_level=3)])
+    play(store)
+    (entry,) = entries(store)
+    assert entry.source_ids == ("high", "p0", "p1") and entry.content == text.replace(", because", " because")
+    with store.writing("agent", "gone") as tx:
+        tx.execute(
+            "update memories set archived_at = now(), archived_by = 'x', importance_before = 1, "
+            "consolidated_into_id = 'p0' where id = 'high'"
+        )
+    play(store)
+    assert entries(store)[0].content == text and entries(store)[0].source_ids == ("p0", "p1")
+
+
+def test_an_entry_goes_with_the_last_memory_behind_it_and_comes_back_with_it(store: Store) -> None:
+    from memory_pipeline_tests.build import lesson
+
+    fill(store, lesson(4))
+    report = run(store, date(2026, 3, 3))
+    assert (report["playbook_created"], report["playbook_updated"], len(entries(store))) == (1, 0, 1)
+    file = next((store.path.parent / "playbook" / "p").glob("*.md"))
+    roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-03"))
+    assert entries(store) == []
+    report = run(store, date(2026, 3, 4), run_id="after")
+    assert report["playbook_created"] == 1 and len(entries(store)) == 1 and file.exists()
+    sound(store)
+
+
+def test_files_of_others_in_the_directory_stay(store: Store, tmp_path: Path) -> None:
+    fill(store, related())
+    play(store)
+    folder = tmp_path / "book" / "p"
+    folder.mkdir(parents=True)
+    (folder / "mine.md").write_text("# My own notes\n", encoding="utf-8")
+    (folder / "gone.md").write_text("# Playbook: gone\n", encoding="utf-8")
+    export_playbook(store, tmp_path / "book")
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.md", "ops.md"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/x", "a/b", "..", "héllo wörld", ""])
+def test_names_never_become_paths(store: Store, tmp_path: Path, name: str) -> None:
+    fill(store, [pattern("p0", _RESTART.format("gateway"), categories=(name,) if name else ())])
+    play(store)
+    (file,) = export_playbook(store, tmp_path / "book")
+    assert file.resolve().is_relative_to((tmp_path / "book").resolve()) and file.parent.name == "p"
