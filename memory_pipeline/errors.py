@@ -43,3 +43,7 @@ class DistillerError(MemoryPipelineError):
 
 class StrategyError(MemoryPipelineError):
     """A distiller or strategy that was named does not exist or cannot work."""
+
+
+class RunStoppedError(BaseException):
+    """A run has to end between two pieces of work: its time is over. No handler of ordinary errors holds it up."""

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from memory_pipeline.policies import Policy, in_order, read_policy, read_profile
 
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(s|m|h|d)\s*$")
+_CRON = re.compile(r"^\s*\S+(?:\s+\S+){4}\s*$")
 _PRICE = re.compile(r"^[^=\s]+=\d+(?:\.\d+)?/\d+(?:\.\d+)?$")
 
 
@@ -200,12 +201,12 @@ class Settings(BaseModel):
     )
 
     consolidation_schedule: str = _setting(
-        "consolidation.schedule", "0 2 * * *", "Cron of the consolidation job. Not used by this version."
+        "consolidation.schedule", "0 2 * * *", "Cron of the consolidation job, New York time."
     )
     consolidation_threshold: int = _setting(
         "consolidation.threshold",
         100,
-        "Unconsolidated memories that start a job. Not used by this version.",
+        "Unconsolidated memories, old enough to be touched, that start a job.",
         ge=10,
         le=1000,
     )
@@ -264,7 +265,14 @@ class Settings(BaseModel):
         "consolidation.confidence.min", 0.7, "Least confidence of a distillation.", ge=0.5, le=0.9
     )
     consolidation_timeout: int = _setting(
-        "consolidation.timeout", 600, "Seconds a job may take. Not used by this version.", ge=60, le=3600
+        "consolidation.timeout", 600, "Seconds a job may take; what it has done until then stays.", ge=60, le=3600
+    )
+    consolidation_retry_delay_s: float = _setting(
+        "consolidation.retry_delay_s",
+        5.0,
+        "Seconds until a phase that failed is tried again; twice as long each further time.",
+        ge=0,
+        le=600,
     )
 
     distiller: Literal["auto", "extractive", "claude"] = _setting(
@@ -372,6 +380,13 @@ class Settings(BaseModel):
         except (KeyError, ValueError, OSError) as error:
             raise ValueError(f"no time zone is called {name!r}; use a name like Europe/Lisbon") from error
         return name
+
+    @field_validator("consolidation_schedule")
+    @classmethod
+    def _is_cron(cls, value: str) -> str:
+        if not _CRON.match(value):
+            raise ValueError(f"{value!r} is no cron line of five fields; write it like 0 2 * * *")
+        return value
 
     @field_validator("prices")
     @classmethod

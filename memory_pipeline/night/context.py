@@ -81,13 +81,18 @@ class NightOptions:
 
 @dataclass
 class Night:
-    """One run of the nightly pipeline on one store. In a dry run nothing is written."""
+    """One run of the nightly pipeline on one store. In a dry run nothing is written.
+
+    `keep_going` is called between two pieces of work; whoever wants the run to end raises there what is no
+    ordinary Exception.
+    """
 
     store: Store
     settings: Settings
     options: NightOptions
     holder: str = "night"
     progress: Progress = lambda step, done, total: None
+    keep_going: Callable[[], None] = lambda: None
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.night"))
     errors: list[NightError] = field(default_factory=list)
     _unsaved: dict[str, Vectors] = field(default_factory=dict)
@@ -149,6 +154,7 @@ class Night:
 
     def hold_lease(self) -> None:
         """Take this run's lease on the store, or renew it when it is due; a dry run needs none."""
+        self.keep_going()
         due = self._lease_renewed_at + self.settings.lease_expiry_s / 12
         if self.options.dry_run or monotonic() < due:
             return

@@ -24,6 +24,7 @@ from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollb
 from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
+from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 
@@ -144,5 +145,6 @@ JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     principles_job,
     knowledge_base_job,
     kb_compress_job,
+    consolidation_job,
     rollback_job,
 ]

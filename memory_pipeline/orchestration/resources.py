@@ -8,8 +8,10 @@ from typing import Any
 from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.knowledge_base import knowledge_base_night
+from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, release_lease
@@ -28,6 +30,13 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
     days: int | None = Field(default=None, description="Only memories of the last so many days.")
     cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
     no_cache: bool = Field(default=False, description="Ask the model again for what it has answered.")
+    projects: list[str] = Field(default=[], description="Only these projects, opted in or not.")
+    memory_types: list[str] = Field(default=[], description="Only memories of these types.")
+    first_day: str | None = Field(default=None, description="Only memories created on this day or later.")
+    last_day: str | None = Field(default=None, description="Only memories created on this day or earlier.")
+    unconsolidated_only: bool = Field(default=False, description="Only raw memories, none that were merged.")
+    day: str | None = Field(default=None, description="The day that a consolidation job works as of.")
+    dry_run: bool = Field(default=False, description="For a consolidation job: write nothing.")
     holder: str = Field(default="dagster", description="Who holds the store's lease, as others are told.")
 
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
@@ -59,12 +68,22 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                     days=self.days,
                     cluster_id=self.cluster_id,
                     no_cache=self.no_cache,
+                    projects=tuple(self.projects),
+                    memory_types=tuple(self.memory_types),
+                    first_day=as_day(self.first_day, "first_day"),
+                    last_day=as_day(self.last_day, "last_day"),
+                    unconsolidated_only=self.unconsolidated_only,
                 ),
                 holder=self.holder,
                 progress=_Progress(logger),
                 log=logger,
             )
         return self._nights[key]
+
+    def open_job(self, run_id: str, log: Any) -> Night:
+        """The night of a consolidation job: as of `day`, by default the last complete one."""
+        day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))
+        return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run)
 
     def canonical_night(
         self,
@@ -101,6 +120,14 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""
         return self._started.get(run_id, datetime.now(UTC))
+
+
+def as_day(text: str | None, name: str) -> date | None:
+    """A configured day. Raises InputError for what is none."""
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise InputError(f"{name} is '{text}', no date; write it as YYYY-MM-DD") from None
 
 
 class _Progress:

@@ -15,9 +15,12 @@ from dagster import (
 )
 
 from memory_pipeline.night.report import latest_complete_day
+from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
+from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import ZONE
+from memory_pipeline.orchestration.resources import NightResource
 
 
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
@@ -47,6 +50,24 @@ def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
 )
 def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _request(context, "night")
+
+
+@schedule(
+    job=consolidation_job,
+    cron_schedule=load_project_settings().values.consolidation_schedule,
+    execution_timezone=ZONE,
+    default_status=DefaultScheduleStatus.RUNNING,
+    description="02:00 New York: the levels over what the nights so far have left, failed and deferred ones included.",
+)
+def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    day = scheduled_day(context.scheduled_execution_time)
+    if not NightResource().store().exists():
+        return SkipReason("there is no store yet; import something first")
+    return RunRequest(
+        run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
+        run_config={"resources": {"night": {"config": {"day": day, "holder": "consolidation schedule"}}}},
+        tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule"},
+    )
 
 
 @schedule(
@@ -83,6 +104,7 @@ def _newest_partition(
 SCHEDULES: list[ScheduleDefinition] = [
     duplicates_schedule,
     night_schedule,
+    consolidation_schedule,
     principles_schedule,
     knowledge_base_schedule,
 ]

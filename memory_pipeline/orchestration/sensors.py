@@ -1,13 +1,22 @@
 """What happens when a run fails: the night still gets its FAIL report and its notice."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 
-from dagster import DefaultSensorStatus, RunFailureSensorContext, run_failure_sensor
+from dagster import (
+    DefaultSensorStatus,
+    RunFailureSensorContext,
+    RunRequest,
+    SensorEvaluationContext,
+    SkipReason,
+    run_failure_sensor,
+    sensor,
+)
 
-from memory_pipeline.night.report import failed_night
+from memory_pipeline.night.report import failed_night, latest_complete_day
+from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.jobs import duplicates_job, night_job
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.store import read_report
+from memory_pipeline.store import read_report, unconsolidated_memories
 
 
 @run_failure_sensor(
@@ -28,4 +37,36 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
     failed_night(night.open(run.run_id, partition, context.log), context.failure_event.message or "", datetime.now(UTC))
 
 
-SENSORS = [failed_night_notice]
+@sensor(
+    job=consolidation_job,
+    minimum_interval_seconds=60,
+    default_status=DefaultSensorStatus.RUNNING,
+    description="Starts a consolidation when many memories wait that no night has looked at. The cursor is the place "
+    "in the audit log up to which they were counted, so that one pile starts one job.",
+)
+def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+    night = NightResource()
+    settings, store = night.effective_settings(), night.store()
+    if not store.exists():
+        return SkipReason("there is no store yet; import something first")
+    as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
+    with store.reading() as tx:
+        waiting = unconsolidated_memories(
+            tx,
+            created_before=as_of - timedelta(hours=settings.freshness_hours),
+            critical_floor=settings.critical_floor,
+            after=int(context.cursor or 0),
+        )
+    mine = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
+    if len(mine) < settings.consolidation_threshold:
+        return SkipReason(f"{len(mine)} unconsolidated memories, {settings.consolidation_threshold} start a job")
+    newest = max(sequence for sequence, _ in mine)
+    context.update_cursor(str(newest))
+    return RunRequest(
+        run_key=f"unconsolidated-{newest}",
+        run_config={"resources": {"night": {"config": {"holder": "unconsolidated sensor"}}}},
+        tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor"},
+    )
+
+
+SENSORS = [failed_night_notice, unconsolidated_sensor]

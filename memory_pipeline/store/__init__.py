@@ -79,6 +79,7 @@ from memory_pipeline.store.memories import (
     select_candidates,
     series_shapes,
     shapes_of,
+    unconsolidated_memories,
 )
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.playbook import (
@@ -240,6 +241,7 @@ __all__ = [
     "strengthen_atom",
     "supersede_memory",
     "take_lease",
+    "unconsolidated_memories",
     "verify_snapshot",
     "withdraw_contributions",
     "write_atom",

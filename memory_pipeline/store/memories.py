@@ -134,6 +134,21 @@ def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
     return {str(row[0]): int(row[1]) for row in rows}
 
 
+def unconsolidated_memories(
+    tx: Transaction, *, created_before: datetime, critical_floor: float, after: int
+) -> list[tuple[int, str]]:
+    """Active raw memories that no night has compared and that one may touch: where the audit log (beyond the entry
+    `after`) tells of their arrival, and their project."""
+    rows = tx.execute(
+        "select g.sequence, m.project_id from memories m join (select row_id, min(sequence) as sequence from audit_log "
+        "where table_name = 'memories' and action in ('insert', 'baseline') group by 1) g on g.row_id = m.id "
+        "where g.sequence > $1 and m.archived_at is null and m.abstraction_level = 0 and m.created_at <= $2 "
+        "and m.importance < $3 and not m.pinned and m.id not in (select memory_id from compared) order by 1",
+        [after, to_utc(created_before), critical_floor],
+    ).fetchall()
+    return [(int(row[0]), str(row[1])) for row in rows]
+
+
 class SameContent(NamedTuple):
     """One of several memories of a project with the same content hash."""
 

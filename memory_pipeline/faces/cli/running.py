@@ -125,6 +125,44 @@ def run_kb_job(
     raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
 
 
+def run_consolidation(
+    instance: DagsterInstance,
+    settings: Settings,
+    scope: Mapping[str, Any],
+    by: str,
+    progress: Callable[[str, int, int], None],
+) -> Report:
+    """Run a consolidation job in this process and return its record, however it ended.
+
+    `scope`: fields of the night resource, as far as they were given. Raises InputError for days that are none, and
+    StoreBusyError when a night holds the store.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration import resources
+    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
+    from memory_pipeline.orchestration.job_records import find_job, job_record
+
+    for name in ("first_day", "last_day", "day"):
+        resources.as_day(scope.get(name), name)
+    store = Store.of(settings)
+    with store.reading() as tx:
+        holder = lease_holder(tx, settings.lease_expiry_s)
+    if holder and not scope.get("dry_run"):
+        raise StoreBusyError(f"another night is running on '{store.path}': {holder}")
+    resources.listeners[:] = [progress]
+    config = {name: value for name, value in scope.items() if value}
+    result = defs.resolve_job_def(JOB_NAME).execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={TRIGGER_TAG: "manual", BY_TAG: by},
+        run_config={
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
+        },
+    )
+    return job_record(instance, find_job(instance, result.run_id))
+
+
 def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
     first = date.fromisoformat(settings.first_partition)
     today = datetime.now(UTC).date()

@@ -1,0 +1,95 @@
+"""A consolidation job: the levels of a scope, phase by phase. Each phase stands alone and finds what is left to do,
+so that a job that was stopped, cancelled or tried again goes on where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.atoms import grow_atoms
+from memory_pipeline.night.clustering import cluster_memories
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import distill_clusters
+from memory_pipeline.night.duplicates import archive_duplicates
+from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.gates import problems_of
+from memory_pipeline.night.levels import consolidate
+from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.principles import form_principles
+from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.policies import Method
+from memory_pipeline.records import Archive
+
+Metrics = dict[str, int]
+
+
+def run_phase(night: Night, phase: str) -> Metrics:
+    """Run one phase of PHASES and return its figures. Raises InputError and others as the night's steps do."""
+    night.hold_lease()
+    return PHASES[phase](night)
+
+
+def _duplicates(night: Night) -> Metrics:
+    """Exact copies of the scope's projects. A copy may be of any type and day, so that a scope narrower than
+    projects leaves them to the nights."""
+    if night.options.memory_types or night.options.first_day or night.options.last_day:
+        return {"duplicates_archived": 0}
+    groups = [group for group in archive_duplicates(night) if not group.proposed]
+    return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
+
+
+def _level(method: Method) -> Callable[[Night], Metrics]:
+    def phase(night: Night) -> Metrics:
+        eligible = select_eligible(night, [])
+        return _figures(consolidate(night, method, eligible, find_similar(night, eligible)), method)
+
+    return phase
+
+
+def _patterns(night: Night) -> Metrics:
+    """Clusters to patterns, with the checks that stand before a night's archive, and the atoms that follow."""
+    eligible = select_eligible(night, [])
+    clusters = cluster_memories(night, eligible, find_similar(night, eligible))
+    drafts = distill_clusters(night, clusters)
+    sound = [draft for draft in drafts if not problems_of(night, [draft])]
+    archives = archive_distillations(night, sound)
+    atoms = grow_atoms(night, sound, archives)
+    return {
+        **_figures(archives, "pattern"),
+        "held_back": len(drafts) - len(sound),
+        "atoms_created": sum(atom.status == "created" for atom in atoms),
+        "atoms_strengthened": sum(atom.status == "strengthened" for atom in atoms),
+    }
+
+
+def _principles(night: Night) -> Metrics:
+    results = form_principles(night)
+    return {f"principles_{status}": sum(r.status == status for r in results) for status in ("created", "skipped")}
+
+
+def _playbook(night: Night) -> Metrics:
+    done = update_playbook(night)
+    return {f"playbook_{status}": sum(c.status == status for c in done) for status in ("created", "updated")}
+
+
+def _figures(archives: list[Archive], name: str) -> Metrics:
+    done = [archive for archive in archives if archive.status == "compressed"]
+    return {
+        f"{name}_clusters": len(archives),
+        f"{name}_created": len(done),
+        f"{name}_archived": sum(len(archive.archived_ids) for archive in done),
+        f"{name}_failed": sum(archive.status == "failed" for archive in archives),
+        f"{name}_proposed": sum(archive.status == "proposed" for archive in archives),
+        f"{name}_tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
+    }
+
+
+#: In this order a job goes through them.
+PHASES: Mapping[str, Callable[[Night], Metrics]] = {
+    "duplicates": _duplicates,
+    "merge": _level("merge"),
+    "canonical": _level("canonical"),
+    "patterns": _patterns,
+    "principles": _principles,
+    "playbook": _playbook,
+}

@@ -1,0 +1,120 @@
+"""The consolidation job: a Dagster run with a scope, one op a phase, a time limit, retries, and a way to cancel it."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Any
+
+from dagster import (
+    DagsterInstance,
+    DagsterRunStatus,
+    Failure,
+    In,
+    JobDefinition,
+    OpDefinition,
+    OpExecutionContext,
+    Out,
+    Output,
+    RetryRequested,
+    graph,
+    in_process_executor,
+    op,
+)
+from dagster._core.errors import DagsterExecutionInterruptedError
+
+from memory_pipeline.errors import InputError, RunStoppedError, SettingError
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.phases import PHASES, run_phase
+from memory_pipeline.night.run import take_snapshot
+from memory_pipeline.orchestration.resources import NightResource
+
+JOB_NAME = "consolidation"
+TRIGGER_TAG, BY_TAG = "memory_pipeline/trigger", "memory_pipeline/triggered_by"
+MAX_RETRIES = 3
+_LOOK_EVERY_S = 1.0
+
+
+class _Watch:
+    """Asked between two pieces of work: is the time over, or did somebody cancel the run?"""
+
+    def __init__(self, instance: DagsterInstance, run_id: str, timeout_s: float) -> None:
+        self._instance, self._run_id, self._timeout_s = instance, run_id, timeout_s
+        record = instance.get_run_record_by_id(run_id)
+        started = record.start_time if record and record.start_time else datetime.now(UTC).timestamp()
+        self._deadline = monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
+        self._looked_at = -_LOOK_EVERY_S
+
+    def __call__(self) -> None:
+        if monotonic() >= self._deadline:
+            raise RunStoppedError(f"timed out after {self._timeout_s:g} s (setting consolidation.timeout)")
+        if monotonic() - self._looked_at < _LOOK_EVERY_S:
+            return
+        self._looked_at = monotonic()
+        run = self._instance.get_run_by_id(self._run_id)
+        if run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED):
+            raise DagsterExecutionInterruptedError("the run was cancelled")
+
+
+def _open(context: OpExecutionContext, night: NightResource) -> Night:
+    job = night.open_job(context.run_id, context.log)
+    if not isinstance(job.keep_going, _Watch):
+        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation_timeout)
+    return job
+
+
+def _make_op(phase: str, first: bool) -> OpDefinition:
+    @op(
+        name=phase,
+        ins={} if first else {"so_far": In(dict)},
+        out=Out(dict),
+        description=(run_phase.__doc__ or "") if not PHASES[phase].__doc__ else PHASES[phase].__doc__,
+        required_resource_keys={"night"},
+    )
+    def run(context: OpExecutionContext, **given: dict[str, Any]) -> Output[dict[str, Any]]:
+        job = _open(context, context.resources.night)
+        try:
+            job.keep_going()
+            if first and context.retry_number == 0:
+                take_snapshot(job)
+            figures = run_phase(job, phase)
+        except RunStoppedError as stopped:
+            raise Failure(description=str(stopped), allow_retries=False) from stopped
+        except (InputError, SettingError) as mistake:
+            raise Failure(description=str(mistake), allow_retries=False) from mistake
+        except Exception as error:
+            delay = job.settings.consolidation_retry_delay_s * 2**context.retry_number
+            context.log.warning(f"phase {phase} failed ({type(error).__name__}: {error}); tried again in {delay:g} s")
+            raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
+        metrics = {**given.get("so_far", {}), **figures}
+        context.log.info(f"{phase}: {figures}")
+        return Output(metrics, metadata={**figures, "metrics": json.dumps(metrics)})
+
+    return run
+
+
+def _make_graph() -> Callable[[], None]:
+    ops = [_make_op(phase, first=number == 0) for number, phase in enumerate(PHASES)]
+
+    def consolidate() -> None:
+        so_far = ops[0]()
+        for phase in ops[1:]:
+            so_far = phase(so_far=so_far)
+
+    return consolidate
+
+
+consolidation_job: JobDefinition = graph(name=JOB_NAME)(_make_graph()).to_job(
+    name=JOB_NAME,
+    executor_def=in_process_executor,
+    description=(
+        "The levels of a scope: exact duplicates, merges, canonical entries, patterns, principles, playbook. Runs at "
+        "02:00 over what the nights have left, when many memories wait, and whenever somebody starts it."
+    ),
+    tags={"dagster/max_retries": "0"},
+)
+
+
+def scheduled_day(now: datetime) -> str:
+    """The newest day whose night has had its turn: the day before the last complete one."""
+    return (now.astimezone(UTC) - timedelta(days=2)).date().isoformat()

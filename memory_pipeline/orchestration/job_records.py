@@ -1,0 +1,164 @@
+"""The record of a consolidation job (requirement 13.8), read from its Dagster run, and cancelling one."""
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord, RunsFilter
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.night.phases import PHASES
+from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG
+from memory_pipeline.orchestration.resources import as_day
+from memory_pipeline.records import MEMORY_TYPES
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, projects_of
+
+_STATUS = {
+    DagsterRunStatus.STARTED: "running",
+    DagsterRunStatus.CANCELING: "running",
+    DagsterRunStatus.SUCCESS: "completed",
+    DagsterRunStatus.FAILURE: "failed",
+    DagsterRunStatus.CANCELED: "cancelled",
+}
+_SCOPE = ("projects", "memory_types", "first_day", "last_day", "unconsolidated_only")
+
+
+def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[dict[str, Any]]:
+    """The newest jobs, newest first."""
+    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME), limit=limit)
+    return [job_record(instance, record) for record in records]
+
+
+def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
+    """The job with an id, or with the only id that begins so. Raises InputError when there is none or several."""
+    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME))
+    found = [record for record in records if record.dagster_run.run_id.startswith(job_id)]
+    if len(found) != 1:
+        which = "there is no job" if not found else f"{len(found)} jobs begin with"
+        raise InputError(f"{which} '{job_id}'; 'memory-pipeline jobs list' shows them")
+    return found[0]
+
+
+def job_record(instance: DagsterInstance, record: RunRecord) -> dict[str, Any]:
+    """Everything that there is to say of a job; its status is Dagster's."""
+    run = record.dagster_run
+    steps = {step.step_key: step for step in instance.get_run_step_stats(run.run_id)}
+    done = [phase for phase in PHASES if phase in steps and str(steps[phase].status).endswith("SUCCESS")]
+    started, ended = record.start_time, record.end_time
+    return {
+        "job_id": run.run_id,
+        "status": _STATUS.get(run.status, "pending"),
+        "trigger": run.tags.get(TRIGGER_TAG, "manual"),
+        "triggered_by": run.tags.get(BY_TAG, "Dagster"),
+        "scope": _scope(run),
+        "dry_run": bool(_config(run).get("dry_run", False)),
+        "phases_completed": done,
+        "metrics": _metrics(instance, run, done),
+        "created_at": record.create_timestamp.isoformat(),
+        "started_at": _time(started),
+        "completed_at": _time(ended),
+        "duration_seconds": round(ended - started, 3) if started and ended else None,
+        "error": _error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
+        "retry_count": sum(max(0, (step.attempts or 1) - 1) for step in steps.values()),
+        "max_retries": MAX_RETRIES,
+    }
+
+
+def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> dict[str, Any]:
+    """Cancel a job and return its record. What it has committed stays; it stops between two pieces of work.
+
+    Raises InputError for a job that has ended.
+    """
+    record = find_job(instance, job_id)
+    run = record.dagster_run
+    if run.is_finished:
+        raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
+    if run.status in (DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING):
+        instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
+        deadline = time.monotonic() + wait_s
+        while time.monotonic() < deadline and not _reload(instance, run).is_finished:
+            time.sleep(0.1)
+    else:
+        instance.report_run_canceled(run, message="Cancelled before it began.")
+    return job_record(instance, find_job(instance, run.run_id))
+
+
+def job_text(job: dict[str, Any]) -> str:
+    """A job for a person."""
+    lines = [f"{job['job_id']}  {job['status']}, {job['trigger']}, by {job['triggered_by']}"]
+    lines.append(f"  scope: {', '.join(f'{k}={v}' for k, v in job['scope'].items()) or 'everything'}")
+    lines.append(f"  phases completed: {', '.join(job['phases_completed']) or 'none'}")
+    if job["started_at"]:
+        took = f", {job['duration_seconds']:.1f} s" if job["duration_seconds"] is not None else ""
+        lines.append(f"  started {job['started_at'][:19]}{took}, {job['retry_count']} retries of {job['max_retries']}")
+    figures = {name: value for name, value in job["metrics"].items() if value}
+    lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
+    lines += [f"  error: {job['error']}"] if job["error"] else []
+    return "\n".join(lines)
+
+
+def _reload(instance: DagsterInstance, run: DagsterRun) -> DagsterRun:
+    return instance.get_run_by_id(run.run_id) or run
+
+
+def _config(run: DagsterRun) -> dict[str, Any]:
+    found: Any = run.run_config
+    for name in ("resources", "night", "config"):
+        found = found.get(name) if isinstance(found, dict) else None
+    return dict(found or {})
+
+
+def _scope(run: DagsterRun) -> dict[str, Any]:
+    """The scope as it was asked for: date_range, memory_types, unconsolidated_only and projects."""
+    config = _config(run)
+    given = {name: config[name] for name in _SCOPE if config.get(name)}
+    first, last = given.pop("first_day", None), given.pop("last_day", None)
+    return {**({"date_range": [first, last]} if first or last else {}), **given}
+
+
+def _metrics(instance: DagsterInstance, run: DagsterRun, done: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    if not done:
+        return found
+    for entry in instance.all_logs(run.run_id, of_type=DagsterEventType.STEP_OUTPUT):
+        event = entry.dagster_event
+        if event is not None and "metrics" in event.step_output_data.metadata:
+            found |= json.loads(str(event.step_output_data.metadata["metrics"].value))
+    return found
+
+
+def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
+    for entry in reversed(instance.all_logs(run.run_id, of_type=DagsterEventType.STEP_FAILURE)):
+        event = entry.dagster_event
+        if event is None:
+            continue
+        failure = event.step_failure_data
+        if failure.user_failure_data and failure.user_failure_data.description:
+            return str(failure.user_failure_data.description)
+        error = failure.error
+        while error is not None and error.cause is not None:
+            error = error.cause
+        return error.message.strip() if error else event.message
+    return "the run ended before a phase could fail; see its log in Dagster"
+
+
+def _time(stamp: float | None) -> str | None:
+    return datetime.fromtimestamp(stamp, UTC).isoformat() if stamp else None
+
+
+def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:
+    """Raises InputError for a scope that cannot be: an unknown project or type, days that are none or turned round."""
+    first, last = as_day(scope.get("first_day"), "first_day"), as_day(scope.get("last_day"), "last_day")
+    if first and last and last < first:
+        raise InputError(f"the scope ends on {last}, before it begins on {first}; swap them")
+    wrong = [kind for kind in scope.get("memory_types") or () if kind not in MEMORY_TYPES]
+    if wrong:
+        raise InputError(f"there is no memory type '{wrong[0]}'; use {', '.join(MEMORY_TYPES)}")
+    with Store.of(settings).reading() as tx:
+        known = projects_of(tx)
+    unknown = [project for project in scope.get("projects") or () if project not in known]
+    if unknown:
+        raise InputError(f"there is no project '{unknown[0]}' in the store; it has {', '.join(known) or 'none'}")
