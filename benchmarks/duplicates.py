@@ -4,9 +4,9 @@
 
 Each pair is a memory of the demo workspace (and, with `--workspace`, of a real OpenClaw workspace) and a
 changed copy of it (planting.py). A pair counts as joined when the two are exact duplicates, or when their
-cosine reaches the threshold and the conflict guard finds nothing: at 0.95 they merge, at 0.90 knowledge-base
-entries become one, at 0.82 they may be distilled together. Goals, at the lowest threshold in use: duplicates
-found >= 0.92, conflicts joined <= 0.02. `guard off` is what cosine alone would join.
+cosine reaches the threshold and the conflict guard finds nothing: at 0.95 they merge (if they repeat anything),
+at 0.90 knowledge-base entries become one, at 0.82 they may be distilled together. Goals, at the lowest threshold
+in use: duplicates found >= 0.92, conflicts joined <= 0.02. `guard off` is what cosine alone would join.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from memory_pipeline.configuration import load_settings
 from memory_pipeline.demo.workspace import import_demo
 from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.faces.cli.showing import import_into
+from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline.wording.conflicts import ConflictFinding, find_conflict
 from memory_pipeline.wording.normalise import content_hash, embedding_text
@@ -50,8 +51,13 @@ class Pair:
     finding: ConflictFinding | None = None
 
     def is_joined(self, threshold: float) -> bool:
-        """Whether a night would see one thing in the two."""
-        return content_hash(self.text) == content_hash(self.copy) or (self.score >= threshold and self.finding is None)
+        """Whether a night would see one thing in the two. To merge, something must be said twice in them."""
+        if content_hash(self.text) == content_hash(self.copy):
+            return True
+        if self.score < threshold or self.finding is not None:
+            return False
+        merges = len(merge_contents([self.text, self.copy])) < len(self.text) + len(self.copy)
+        return merges or threshold < THRESHOLDS[0]
 
 
 def texts_of(store: Store) -> list[str]:

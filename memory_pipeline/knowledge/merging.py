@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys
+from memory_pipeline.wording.lexicon import FILLERS, mean_the_same
+from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 
@@ -21,8 +23,8 @@ class _Piece:
 def merge_contents(contents: Sequence[str]) -> str:
     """The statements of all contents in order, without those that another one holds already.
 
-    A statement is left out when one that stays has all of its words and facts and does not speak against
-    it. Where one content holds everything, it comes back as it is, to the letter.
+    A statement is left out when one that stays has all of its facts and words, or words for them that mean the
+    same, and does not speak against it. Where one content holds everything, it comes back as it is, to the letter.
     """
     kept: list[_Piece] = []
     for content in contents:
@@ -40,10 +42,14 @@ def merge_contents(contents: Sequence[str]) -> str:
 
 
 def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
-    """The statements of the contents that no statement of the merged text holds."""
-    pieces = _pieces(merged)
+    """The statements of the contents that the merged text has neither word for word nor in a statement that
+    holds them."""
+    pieces, whole = _pieces(merged), normalise(merged)
     return [
-        piece.text for content in contents for piece in _pieces(content) if not any(_holds(p, piece) for p in pieces)
+        piece.text
+        for content in contents
+        for piece in _pieces(content)
+        if normalise(piece.text) not in whole and not any(_holds(other, piece) for other in pieces)
     ]
 
 
@@ -58,4 +64,7 @@ def _holds(one: _Piece, other: _Piece) -> bool:
         return True
     if not other.words:  # figures or marks alone: only the same text holds them
         return False
-    return other.facts <= one.facts and not (other.words - one.words) and find_conflict(one.text, other.text) is None
+    more, missing = one.words - other.words, [word for word in other.words - one.words if word not in FILLERS]
+    if other.facts <= one.facts and all(any(mean_the_same(word, own) for own in more) for word in missing):
+        return find_conflict(one.text, other.text) is None
+    return False

@@ -24,20 +24,15 @@ def problems_of(night: Night, distillations: Sequence[Distillation]) -> list[str
 
 
 def lossy_distillations(distillations: Sequence[Distillation]) -> list[str]:
-    """Accepted drafts that lose facts or save nothing, in words. A merged memory may be as long as its sources,
-    for it keeps their words; a canonical entry longer, for it lists them."""
+    """Accepted drafts that lose facts or save nothing, in words. A canonical entry may be longer than its members,
+    for it lists them."""
     return [
         f"{d.cluster_id}: {d.facts_kept}+{d.facts_attached} of {d.facts_found} facts, "
         f"{d.tokens_after} of {d.tokens_before} tokens"
         for d in _accepted(distillations)
-        if d.facts_kept + d.facts_attached < d.facts_found or _saves_nothing(d)
+        if d.facts_kept + d.facts_attached < d.facts_found
+        or (d.relation != "canonical" and d.tokens_after >= d.tokens_before)
     ]
-
-
-def _saves_nothing(draft: Distillation) -> bool:
-    if draft.relation == "distilled":
-        return draft.tokens_after >= draft.tokens_before
-    return draft.relation == "merged" and draft.tokens_after > draft.tokens_before
 
 
 def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:

@@ -27,6 +27,8 @@ from memory_pipeline.store import AWAITS_REVIEW, count_raw_sources
 
 #: A merged memory says what its sources say, word for word (requirement 13.1).
 MERGE_CONFIDENCE = 0.95
+#: Near-copies that share no statement are left as they are: as one they would be no shorter.
+NOTHING_TWICE = "nothing in them is said twice"
 _VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
 _RELATIONS = {"merge": "merged", "canonical": "canonical"}
 
@@ -90,6 +92,8 @@ def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:
         lost = find_loss([(m.id, read_entry(m)) for m in members], content, tags)
         reason = f"preservation: {lost[0]}" if lost else None
     draft = _distillation(night, cluster, members, content, tags, method, reason)
+    if reason is None and method == "merge" and draft.tokens_after >= draft.tokens_before:
+        return replace(draft, outcome="refused", reason=NOTHING_TWICE)
     if reason is None and (problems := problems_of(night, [draft])):
         draft = _distillation(night, cluster, members, content, tags, method, problems[0])
     return draft

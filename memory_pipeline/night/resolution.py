@@ -153,10 +153,30 @@ def conflict_text(shown: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def list_conflicts(store: Store, *, settled: bool, project: str | None) -> list[dict[str, Any]]:
-    """Conflicts for a reader, newest first."""
+#: How likely a kind is a contradiction, likeliest first; kinds that are not named come next to last.
+_KINDS_FIRST = {
+    "contradiction": 0,
+    "opposite": 0,
+    "negation": 0,
+    "order": 0,
+    "quantifier": 1,
+    "date": 1,
+    "time": 1,
+    "unit": 1,
+}
+
+
+def list_conflicts(
+    store: Store, *, settled: bool, project: str | None, kind: str | None = None
+) -> list[dict[str, Any]]:
+    """Conflicts for a reader: first those that are contradictions whatever the text is about, last those in which
+    many figures differ, which are often readings of one gauge; newest first among equals."""
     with store.reading() as tx:
-        return [describe_conflict(tx, case) for case in conflict_cases(tx, settled=settled, project_id=project)]
+        cases = conflict_cases(tx, settled=settled, project_id=project)
+        if kind:
+            cases = [case for case in cases if case.conflict.kind == kind]
+        cases.sort(key=lambda case: (_KINDS_FIRST.get(case.conflict.kind, 2), case.conflict.detail.count(",")))
+        return [describe_conflict(tx, case) for case in cases]
 
 
 def _sides(tx: Transaction, case: ConflictCase) -> dict[str, Memory]:

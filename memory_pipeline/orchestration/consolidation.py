@@ -72,8 +72,9 @@ def _make_op(phase: str, first: bool) -> OpDefinition:
         required_resource_keys={"night"},
     )
     def run(context: OpExecutionContext, **given: dict[str, Any]) -> Output[dict[str, Any]]:
-        job = _open(context, context.resources.night)
+        night: NightResource = context.resources.night
         try:
+            job = _open(context, night)
             job.keep_going()
             if first and context.retry_number == 0:
                 take_snapshot(job)
@@ -83,7 +84,7 @@ def _make_op(phase: str, first: bool) -> OpDefinition:
         except (InputError, SettingError) as mistake:
             raise Failure(description=str(mistake), allow_retries=False) from mistake
         except Exception as error:
-            delay = job.settings.consolidation_retry_delay_s * 2**context.retry_number
+            delay = night.effective_settings().consolidation_retry_delay_s * 2**context.retry_number
             context.log.warning(f"phase {phase} failed ({type(error).__name__}: {error}); tried again in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}

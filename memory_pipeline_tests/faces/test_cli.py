@@ -249,3 +249,58 @@ def test_an_unknown_key_in_the_file_is_an_error_with_the_nearest_one_named(tmp_p
     (tmp_path / "memory_pipeline.toml").write_text("[compression]\nmin_clustr_size = 4\n")
     done = cli("config", "show", home=tmp_path)
     assert done.returncode == 1 and "did you mean 'compression.min_cluster_size'" in done.stderr
+
+
+def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tmp_path: Path) -> None:
+    port = "The staging database of the webshop listens for connections on port {} behind the proxy."
+    rows = [
+        {"id": f"p{n}", "content": port.format(n), "created_at": f"2026-03-0{n % 9}T09:00:00Z"} for n in (5432, 5433)
+    ]
+    rows += [
+        {"id": f"l{n}", "content": c.content, "created_at": "2026-03-01T09:00:00Z"} for n, c in enumerate(lesson(4))
+    ]
+    rows += [
+        {
+            "id": f"k{n}",
+            "title": "Rotate keys",
+            "recommendation": "Restart it after every rotation",
+            "memory_type": "lesson",
+        }
+        for n in range(10)
+    ]
+    (tmp_path / "m.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    assert cli("import", "jsonl", "m.jsonl", "--project", "web", home=tmp_path).returncode == 0
+
+    dry = cli("kb-compress", "--dry-run", home=tmp_path)
+    assert last(dry) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 10 entries would be archived"
+    done = cli("kb-compress", "--threshold", "0.9", home=tmp_path)
+    assert done.returncode == 0 and last(done).startswith("COMPRESSION COMPLETE: 1 clusters, 10 archived, ")
+    assert "dry_run: false" in (tmp_path / "data" / "reports" / "COMPRESSION-REPORT.yaml").read_text()
+    assert last(cli("kb-compress", home=tmp_path)) == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 1)"
+    blocked = cli("kb-compress", "--store", "none.duckdb", home=tmp_path)
+    assert (blocked.returncode, last(blocked)) == (1, "COMPRESSION BLOCKED: KB unavailable")
+
+    job = json.loads(cli("jobs", "start", "--project", "web", "--to", "2026-03-31", "--json", home=tmp_path).stdout)
+    assert job["status"] == "completed" and job["scope"] == {"date_range": [None, "2026-03-31"], "projects": ["web"]}
+    assert job["metrics"]["pattern_archived"] == 4 and job["triggered_by"]
+    assert "completed" in cli("jobs", "list", home=tmp_path).stdout
+    assert "scope: date_range" in cli("jobs", "show", job["job_id"][:8], home=tmp_path).stdout
+    ended = cli("jobs", "cancel", job["job_id"][:8], home=tmp_path)
+    assert ended.returncode == 1 and "has ended (completed)" in ended.stderr
+    unknown = cli("jobs", "start", "--project", "nowhere", home=tmp_path)
+    assert unknown.returncode == 1 and "there is no project 'nowhere'" in unknown.stderr
+
+    (entry,) = json.loads(cli("playbook", "list", "--json", home=tmp_path).stdout)
+    assert entry["project_id"] == "web" and "gateway" in entry["content"]
+    written = cli("playbook", "export", "book", home=tmp_path).stdout.strip()
+    assert entry["content"].split(".")[0] in (tmp_path / written).read_text()
+
+    (found,) = json.loads(cli("conflicts", "list", "--json", home=tmp_path).stdout)
+    assert found["kind"] == "number" and found["id"][:8] in cli("conflicts", "list", home=tmp_path).stdout
+    assert "port 5433" in cli("conflicts", "show", found["id"][:8], home=tmp_path).stdout
+    refused = cli("conflicts", "resolve", found["id"][:8], "--keep", "both", home=tmp_path)
+    assert refused.returncode == 1 and "add --scope-a and --scope-b" in refused.stderr
+    assert "settled by" in cli("conflicts", "resolve", found["id"][:8], "--keep", "newer", home=tmp_path).stdout
+    assert "No conflict awaits" in cli("conflicts", "list", home=tmp_path).stdout
+    assert "open again" in cli("conflicts", "reopen", found["id"][:8], home=tmp_path).stdout
+    assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND")

@@ -22,14 +22,16 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id
 def conflicts_list(
     all_: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
     project: Annotated[str | None, typer.Option("--project", help="Of this project alone.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="Of this kind alone: negation, number, ...")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the contradictions that await a decision, the newest first."""
+    """Show the contradictions that await a decision, the plainest first."""
     from memory_pipeline.night.resolution import list_conflicts
 
     _, opened = open_store(store)
-    shown = list_conflicts(opened, settled=all_, project=project)
+    shown = list_conflicts(opened, settled=all_, project=project, kind=kind)
     rows: list[dict[str, object]] = [
         {
             **row,
@@ -39,10 +41,11 @@ def conflicts_list(
             "one side": " ".join(row["a"]["content"].split())[:60],
             "the other": " ".join(row["b"]["content"].split())[:60],
         }
-        for row in shown
+        for row in shown[:limit]
     ]
+    more = f"\nand {len(shown) - limit} more (--limit, --kind, --project)" if len(shown) > limit else ""
     columns = ["id", "found", "project", "status", "kind", "detail", "one side", "the other"]
-    emit(shown, as_json=json_, text=table(rows, columns) if rows else "No conflict awaits a decision.")
+    emit(shown[:limit], as_json=json_, text=table(rows, columns) + more if rows else "No conflict awaits a decision.")
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")

@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, settings_of
-from memory_pipeline.faces.cli.output import emit, progress_printer
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
+from memory_pipeline.faces.cli.output import emit, progress_printer, table
+
+playbook_app = typer.Typer(help="Guidance from patterns and principles: list, export.", no_args_is_help=True)
+app.add_typer(playbook_app, name="playbook")
+
+ProjectOption = Annotated[str | None, typer.Option("--project", help="Of this project alone.")]
+
+
+@playbook_app.command("list", epilog="Example: memory-pipeline playbook list --project webshop --category ops")
+def playbook_list(
+    project: ProjectOption = None,
+    category: Annotated[str | None, typer.Option("--category", help="Of this category alone.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the guidance that stands, by category, the surest first."""
+    from memory_pipeline.store import read_playbook
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        entries = [e for e in read_playbook(tx, project) if category in (None, e.category)]
+    shown = [asdict(entry) for entry in entries]
+    rows: list[dict[str, object]] = [
+        {**row, "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
+        for row, e in zip(shown, entries, strict=True)
+    ]
+    columns = ["id", "project_id", "category", "confidence", "sources", "guidance"]
+    emit(shown, as_json=json_, text=table(rows, columns) if rows else "The playbook is empty.")
+
+
+@playbook_app.command("export", epilog="Example: memory-pipeline playbook export playbook --project webshop")
+def playbook_export(
+    directory: Annotated[Path, typer.Argument(help="Where the files go; one a project and category.")],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write the playbook as Markdown, one file a category."""
+    from memory_pipeline.night.playbook import export_playbook
+
+    _, opened = open_store(store)
+    files = [str(path) for path in export_playbook(opened, directory, project)]
+    emit(files, as_json=json_, text="\n".join(files) or "The playbook is empty.")
 
 
 @app.command(
