@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
 
 
@@ -36,7 +36,7 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
 #: Of these kinds sources may differ (episodes), as long as every value is kept; see `find_invention`.
 FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
 #: One word that differs is for a cluster to weigh; a draft may put a word for another.
-_NO_CONTRADICTION = FIGURES | {"wording"}
+_NO_CONTRADICTION = FIGURES | {WORDING}
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:

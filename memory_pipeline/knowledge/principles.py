@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.records import Memory
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
@@ -22,7 +22,7 @@ _FIGURES = frozenset(("number", "date", "time", "identifier"))
 #: Conflicts of these kinds are contradictions whatever the subject;
 CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
 #: those of these kinds may be one rule for two subjects, which are no longer than so many words.
-SUBJECT_KINDS = frozenset(("wording", "name"))
+SUBJECT_KINDS = frozenset((WORDING, "name"))
 _LONGEST_SUBJECT = 4
 #: At least this share of a statement's content words stands in whatever bears it out: of pairs that tell one story
 #: in different words, 95% share as much (docs/design.md).

@@ -25,7 +25,7 @@ from memory_pipeline.store import (
     strengthen_atom,
     write_atom,
 )
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
 _LONGEST_FIELD = 300
 
@@ -122,7 +122,8 @@ def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
     for found in index.nearest("subject", subject, settings.atom_similarity):
         same_action = float(index.vector(found.atom, "action") @ action) >= settings.atom_action_similarity
-        if same_action and find_conflict(_sentence(found.atom.causal), _sentence(causal)) is None:
+        conflict = find_conflict(_sentence(found.atom.causal), _sentence(causal))
+        if same_action and (conflict is None or conflict.kind == WORDING):
             return found.atom
     return None
 

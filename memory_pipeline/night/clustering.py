@@ -30,6 +30,7 @@ from memory_pipeline.store import (
     settled_fingerprints,
     shapes_of,
 )
+from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
 #: Conflicts of these kinds are figures; between members of a series they are no contradiction.
@@ -147,7 +148,7 @@ def conflicts_in(edges: pa.Table) -> list[Conflict]:
     return [
         Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
         for row in edges.to_pylist()
-        if row["conflict_kind"] not in (None, "wording")
+        if row["conflict_kind"] not in (None, WORDING)
     ]
 
 

@@ -38,8 +38,8 @@ _LOOK_EVERY_S = 1.0
 class _Watch:
     """Asked between two pieces of work: is the time over, or did somebody cancel the run?"""
 
-    def __init__(self, instance: DagsterInstance, run_id: str, timeout_s: float) -> None:
-        self._instance, self._run_id, self._timeout_s = instance, run_id, timeout_s
+    def __init__(self, instance: DagsterInstance, run_id: str, timeout_s: float, log: Any) -> None:
+        self._instance, self._run_id, self._timeout_s, self._log = instance, run_id, timeout_s, log
         record = instance.get_run_record_by_id(run_id)
         started = record.start_time if record and record.start_time else datetime.now(UTC).timestamp()
         self._deadline = monotonic() + timeout_s - (datetime.now(UTC).timestamp() - started)
@@ -51,7 +51,11 @@ class _Watch:
         if monotonic() - self._looked_at < _LOOK_EVERY_S:
             return
         self._looked_at = monotonic()
-        run = self._instance.get_run_by_id(self._run_id)
+        try:
+            run = self._instance.get_run_by_id(self._run_id)
+        except Exception as error:  # Dagster's files may be busy for a moment; the next look will do
+            self._log.warning(f"whether the run was cancelled could not be read: {error}")
+            return
         if run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED):
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
@@ -59,7 +63,7 @@ class _Watch:
 def _open(context: OpExecutionContext, night: NightResource) -> Night:
     job = night.open_job(context.run_id, context.log)
     if not isinstance(job.keep_going, _Watch):
-        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation_timeout)
+        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation_timeout, context.log)
     return job
 
 

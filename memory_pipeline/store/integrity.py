@@ -103,7 +103,10 @@ _RULES = (
         "every abstraction is in the log",
         "select m.id, 'no compressed row in compression_log' from memories m "
         "left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed' "
-        "where m.source_connector = 'night' and m.archived_at is null and g.id is null",
+        "where m.source_connector = 'night' and m.archived_at is null and g.id is null "
+        # What another store made has its log there.
+        "and exists (select 1 from audit_log a where a.table_name = 'memories' and a.row_id = m.id "
+        "and a.action = 'insert' and a.run_id is not null)",
         _RESTORE,
     ),
     (

@@ -6,6 +6,7 @@ Where two sentences agree but for a word, that word decides whether they say the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -25,11 +26,10 @@ _ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in which two sentences differ: the words of each (one side may be empty), and the word before."""
+    """One place in which two sentences differ: the words of each; one side may be empty."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
-    before: str = ""
 
 
 @lru_cache(maxsize=50_000)
@@ -67,18 +67,19 @@ def likeness(left: Sequence[str], right: Sequence[str]) -> float:
     return SequenceMatcher(None, left, right, autojunk=False).ratio()
 
 
-def differences(left: Sequence[str], right: Sequence[str]) -> list[Difference]:
-    """Where two sentences differ, in their order. What was only moved stands on both sides of no difference."""
-    found = [
-        (tuple(left[i:j]), tuple(right[k:m]), left[i - 1] if i else "")
-        for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-        if tag != "equal"
+def differences(left: Sequence[str], right: Sequence[str], least: float) -> list[Difference] | None:
+    """Where two sentences differ, in their order, or None when they are less alike than `least`. What was only
+    moved stands on both sides of no difference."""
+    shared = (Counter(left) & Counter(right)).total()  # no order of words can bring the likeness above this
+    if not left or not right or 2 * shared < least * (len(left) + len(right)):
+        return None
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    if matcher.ratio() < least:
+        return None
+    found = [(tuple(left[i:j]), tuple(right[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+    moved = {word for gone, _ in found for word in gone} & {word for _, come in found for word in come}
+    kept = [
+        Difference(tuple(w for w in gone if w not in moved), tuple(w for w in come if w not in moved))
+        for gone, come in found
     ]
-    moved = {word for gone, _, _ in found for word in gone} & {word for _, come, _ in found for word in come}
-    kept = []
-    for gone, come, before in found:
-        one = tuple(word for word in gone if word not in moved)
-        other = tuple(word for word in come if word not in moved)
-        if one or other:
-            kept.append(Difference(one, other, before))
-    return kept
+    return [difference for difference in kept if difference.left or difference.right]

@@ -33,6 +33,8 @@ from memory_pipeline.wording.lexicon import (
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
+#: Kind of what is kept apart without being a contradiction.
+WORDING = "wording"
 #: Two sentences are *nearly the same words* when, of the content words of the one with fewer words of
 #: its own, at most this share is missing from the other.
 SAME_WORDS_SHARE = 0.25
@@ -103,10 +105,7 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
         finding = _compare(left[mine], right[theirs])
         if finding:
             return finding
-    whole_a, whole_b = tokens_of(a), tokens_of(b)
-    if len(left) == len(right) and whole_a and whole_b and likeness(whole_a, whole_b) >= NEAR_TEXT:
-        return _word_by_word(whole_a, whole_b)
-    return None
+    return _word_by_word(tokens_of(a), tokens_of(b), NEAR_TEXT) if len(left) == len(right) else None
 
 
 def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterable[tuple[int, int]]:
@@ -183,20 +182,16 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         finding = _values(a, b) or _quantifiers(a, b) or _order(a, b)
         if finding:
             return finding
-    return _swapped_subject(a, b, own_a, own_b) or _aligned(a, b)
+    return _swapped_subject(a, b, own_a, own_b) or _word_by_word(a.tokens, b.tokens, NEAR_COPY)
 
 
-def _aligned(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    """What a word-by-word comparison of two nearly equal sentences finds."""
-    if not a.tokens or not b.tokens or likeness(a.tokens, b.tokens) < NEAR_COPY:
+def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> ConflictFinding | None:
+    """What two nearly equal sentences (their likeness is `least` or more) hold against each other."""
+    found = differences(a, b, least)
+    if found is None:
         return None
-    return _word_by_word(a.tokens, b.tokens)
-
-
-def _word_by_word(a: tuple[str, ...], b: tuple[str, ...]) -> ConflictFinding | None:
     if sum(token in NEGATORS for token in a) != sum(token in NEGATORS for token in b):
         return ConflictFinding("negation", "more negations on one side")
-    found = differences(a, b)
     for difference in found:
         finding = _replaced(difference) if difference.left and difference.right else _put_in(difference)
         if finding:
@@ -204,7 +199,7 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...]) -> ConflictFinding | N
     single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
     unknown = [(one, other) for one, other in single if not _is_same_word(one, other)]
     if len(unknown) == 1:
-        return ConflictFinding("wording", " / ".join(unknown[0]))
+        return ConflictFinding(WORDING, " / ".join(unknown[0]))
     return None
 
 

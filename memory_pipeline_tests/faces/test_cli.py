@@ -50,6 +50,7 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, workspace: Path) -> None:
     assert cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path).returncode == 0
     run_id = json.loads(cli("night", DAY, "--json", home=tmp_path).stdout)["run_id"]
@@ -251,23 +252,14 @@ def test_an_unknown_key_in_the_file_is_an_error_with_the_nearest_one_named(tmp_p
     assert done.returncode == 1 and "did you mean 'compression.min_cluster_size'" in done.stderr
 
 
+@pytest.mark.slow
 def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tmp_path: Path) -> None:
     port = "The staging database of the webshop listens for connections on port {} behind the proxy."
-    rows = [
-        {"id": f"p{n}", "content": port.format(n), "created_at": f"2026-03-0{n % 9}T09:00:00Z"} for n in (5432, 5433)
-    ]
-    rows += [
-        {"id": f"l{n}", "content": c.content, "created_at": "2026-03-01T09:00:00Z"} for n, c in enumerate(lesson(4))
-    ]
-    rows += [
-        {
-            "id": f"k{n}",
-            "title": "Rotate keys",
-            "recommendation": "Restart it after every rotation",
-            "memory_type": "lesson",
-        }
-        for n in range(10)
-    ]
+    old, day = {"created_at": "2026-03-01T09:00:00Z"}, "2026-03-0{}T09:00:00Z"
+    entry = {"title": "Rotate keys", "recommendation": "Restart it after every rotation", "memory_type": "lesson"}
+    rows = [{"id": f"p{n}", "content": port.format(n), "created_at": day.format(n % 9)} for n in (5432, 5433)]
+    rows += [{"id": f"l{n}", "content": c.content, **old} for n, c in enumerate(lesson(4))]
+    rows += [{"id": f"k{n}", **entry} for n in range(10)]
     (tmp_path / "m.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     assert cli("import", "jsonl", "m.jsonl", "--project", "web", home=tmp_path).returncode == 0
 

@@ -15,7 +15,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.intake import export_memories, import_memories, read_format, redact
 from memory_pipeline.intake.candidates import Skipped
 from memory_pipeline.intake.door import ImportSummary
-from memory_pipeline.store import Store, all_memories, read_quarantine, store_hash
+from memory_pipeline.store import Store, all_memories, check_store, read_quarantine, store_hash
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
 
 
@@ -239,12 +239,14 @@ def test_masking_twice_is_masking_once(text: str) -> None:
 def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, name: str) -> None:
     fill(store, [*lesson(5), candidate("A single note, pinned.", pinned=True, tags=("t",), importance=2.6)])
     fill(store, lesson(2))
-    assert run(store, date(2026, 3, 3))["clusters_compressed"] == 1
+    near = ("Restart the mail relay after changing its rules.", "After changing its rules restart the mail relay.")
+    fill(store, [candidate(text) for text in near])
+    assert run(store, date(2026, 3, 3))["clusters_compressed"] == 2
     export_memories(store, name, tmp_path / "all", everything=True)
     copy = Store(tmp_path / "copy.duckdb")
     assert not bring(copy, tmp_path / "all", name).quarantined
     with store.reading() as one, copy.reading() as other:
-        assert store_hash(other) == store_hash(one)
+        assert store_hash(other) == store_hash(one) and check_store(other, deep=True) == []
     assert bring(copy, tmp_path / "all", name).imported == 0
 
 

@@ -15,15 +15,19 @@ DAY = date(2026, 3, 4)
 
 
 def prepare(path: Path) -> Store:
-    """A store with three lessons, exact copies and a contradiction, as yet without vectors of its own."""
+    """A store with three lessons, exact copies, near-copies, entries and a contradiction, without vectors as yet."""
     store = Store(path)
     copies = [
         candidate(f"Copied  words number {n % 3}", FIRST + timedelta(minutes=n), native_id=f"copy-{n}")
         for n in range(9)
     ]
     ports = [candidate(f"The gateway listens on port {n}.", native_id=f"port-{n}") for n in (5432, 5433)]
+    turned = ("Restart the mail relay after changing its rules.", "After changing its rules restart the mail relay.")
+    near = [candidate(text, native_id=f"near-{n}") for n, text in enumerate(turned)]
+    form = "Title: Mail\nRecommendation: Restart the relay.\nExamples:\n- S-{}: it hung"
+    near += [candidate(form.format(n), native_id=f"entry-{n}") for n in range(2)]
     topics = [entry for topic in ("gateway", "printer", "scanner") for entry in lesson(5, topic=topic)]
-    fill(store, [*topics, *copies, *ports])
+    fill(store, [*topics, *copies, *near, *ports])
     return store
 
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.records import MADE
 from memory_pipeline.store import (
     Store,
     all_memories,
@@ -43,15 +44,19 @@ DETAILS = (
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Candidate]:
-    """Memories of four days in two projects: near-copies, exact copies, contradictions, critical ones."""
+    """Memories of four days in two projects: near-copies, the same in another order, entries of a knowledge base,
+    exact copies, contradictions, critical ones."""
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
     notes: list[Candidate] = []
     for number in range(draw(st.integers(6, 26))):
-        text = rng.choice(TOPICS) + "." + rng.choice(DETAILS)
+        topic, detail = rng.choice(TOPICS), rng.choice(DETAILS)
+        text = f"{detail.strip()} {topic}." if detail and rng.random() < 0.3 else f"{topic}.{detail}"
         if rng.random() < 0.1:
             text = text.replace("after", "before").replace("more", "less")
         if rng.random() < 0.15 and notes:
             text = rng.choice(notes).content.upper()
+        if rng.random() < 0.15:
+            text = f"Title: {topic[:20]}\nRecommendation: {topic}.\nExamples:\n- S-{number}: {detail or 'once'}"
         notes.append(
             candidate(
                 text,
@@ -202,7 +207,7 @@ def test_reported_figures_are_those_of_the_rows(notes: list[Candidate]) -> None:
             assert report["tokens_after"] == sum(m.token_count for m in active)
             assert report["memories_archived"] == sum(m.archived_at == as_of for m in memories)
             assert report["abstractions_created"] == sum(
-                m.compressed_from is not None and m.created_at == as_of for m in memories
+                m.source.connector == MADE and m.created_at == as_of for m in memories
             )
 
 

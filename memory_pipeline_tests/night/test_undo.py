@@ -156,20 +156,6 @@ def test_since_undoes_every_run_from_then_on(store: Store) -> None:
     assert before
 
 
-def test_rolling_back_takes_playbook_contributions_back(store: Store) -> None:
-    with_a_night(store)
-    made = abstraction_of(store)
-    with store.writing("test") as tx:
-        tx.execute(
-            "insert into playbook_entries values ('e', 'p', 'c', 'x', 0.5, [$1, 'gateway-0'], now(), now(), null)",
-            [made],
-        )
-    roll_back(store, settings_for(store), RUN)
-    with store.reading() as tx:
-        entry = tx.execute("select source_ids, retracted_at is not null from playbook_entries").fetchall()
-        assert entry == [(["gateway-0"], False)]
-
-
 def test_a_snapshot_is_taken_first_and_wrong_names_cost_none(store: Store) -> None:
     with_a_night(store)
     for scope in (RollbackScope(run_id="nowhere"), RollbackScope(abstraction="gateway-0")):
