@@ -35,6 +35,11 @@ MAX_RETRIES = 3
 _LOOK_EVERY_S = 1.0
 
 
+def step_of(phase: str) -> str:
+    """The op that runs a phase; its name is no asset's."""
+    return f"consolidate_{phase}"
+
+
 class _Watch:
     """Asked between two pieces of work: is the time over, or did somebody cancel the run?"""
 
@@ -69,7 +74,7 @@ def _open(context: OpExecutionContext, night: NightResource) -> Night:
 
 def _make_op(phase: str, first: bool) -> OpDefinition:
     @op(
-        name=phase,
+        name=step_of(phase),
         ins={} if first else {"so_far": In(dict)},
         out=Out(dict),
         description=(run_phase.__doc__ or "") if not PHASES[phase].__doc__ else PHASES[phase].__doc__,

@@ -10,7 +10,7 @@ from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunSta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.phases import PHASES
-from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG
+from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.settings import Settings
@@ -46,7 +46,7 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> dict[str, Any]:
     """Everything that there is to say of a job; its status is Dagster's."""
     run = record.dagster_run
     steps = {step.step_key: step for step in instance.get_run_step_stats(run.run_id)}
-    done = [phase for phase in PHASES if phase in steps and str(steps[phase].status).endswith("SUCCESS")]
+    done = [phase for phase in PHASES if (step := steps.get(step_of(phase))) and str(step.status).endswith("SUCCESS")]
     started, ended = record.start_time, record.end_time
     return {
         "job_id": run.run_id,

@@ -62,7 +62,7 @@ def preview_job() -> None:
 
 
 knowledge_base_job = define_asset_job(
-    "knowledge_base",
+    "monthly_knowledge_base",
     selection=AssetSelection.assets(knowledge_base),
     executor_def=in_process_executor,
     description="The knowledge base as of a month's end: entries that say the same become one canonical entry.",
@@ -70,7 +70,7 @@ knowledge_base_job = define_asset_job(
 
 
 principles_job = define_asset_job(
-    "principles",
+    "weekly_principles",
     selection=AssetSelection.assets(principles),
     executor_def=in_process_executor,
     description="A week's principles: what three or more related patterns have in common.",

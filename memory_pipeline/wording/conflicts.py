@@ -190,8 +190,10 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Confl
     found = differences(a, b, least)
     if found is None:
         return None
-    if sum(token in NEGATORS for token in a) != sum(token in NEGATORS for token in b):
-        return ConflictFinding("negation", "more negations on one side")
+    negators_a, negators_b = (Counter(token for token in side if token in NEGATORS) for side in (a, b))
+    if negators_a.total() != negators_b.total():
+        extra = (negators_a - negators_b) + (negators_b - negators_a)
+        return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
     for difference in found:
         finding = _replaced(difference) if difference.left and difference.right else _put_in(difference)
         if finding:

@@ -12,6 +12,7 @@ import pytest
 from dagster import (
     AssetKey,
     DagsterInstance,
+    Definitions,
     RunRequest,
     SkipReason,
     build_schedule_context,
@@ -345,3 +346,18 @@ def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: S
     assert again.success
     with store.reading() as tx:
         assert lease_holder(tx, 60) is None
+
+
+def test_the_code_location_loads_as_dagster_loads_it() -> None:
+    """What only the whole shows: names that clash, jobs and schedules that do not fit together."""
+    Definitions.validate_loadable(defs)
+    names = {
+        "night",
+        "duplicates",
+        "night_preview",
+        "weekly_principles",
+        "monthly_knowledge_base",
+        "kb_compress",
+        "consolidation",
+    }
+    assert names < {job.name for job in defs.resolve_all_job_defs()}

@@ -23,7 +23,7 @@ from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import PrincipleResult
 
-REPORT = PythonObjectDagsterType(dict, name="Report")
+REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
 
 
 @asset(
