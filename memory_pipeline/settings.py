@@ -256,7 +256,7 @@ class Settings(BaseModel):
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
     )
     principle_similarity: float = _setting(
-        "principles.similarity", 0.60, "Cosine from which patterns are related.", ge=0.3, le=0.95
+        "principles.similarity", 0.55, "Cosine from which patterns are related.", ge=0.3, le=0.95
     )
     principle_patterns: int = _setting(
         "principles.min_patterns", 3, "Least related patterns that make a principle.", ge=3, le=20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.facts import content_words, find_facts
+from memory_pipeline.wording.lexicon import mean_the_same
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
@@ -24,7 +24,8 @@ CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
 #: those of these kinds may be one rule for two subjects, which are no longer than so many words.
 SUBJECT_KINDS = frozenset((WORDING, "name"))
 _LONGEST_SUBJECT = 4
-#: At least this share of a statement's content words stands in whatever bears it out: of pairs that tell one story
+#: At least this share of a statement's content words, or words that mean the same, stands in whatever bears it out (of
+#: one rule for another subject: at least three): of pairs that tell one story
 #: in different words, 95% share as much (docs/design.md).
 SHARED_WORDS = 0.62
 
@@ -99,34 +100,46 @@ def _borne_out(
         finding = find_conflict(statement.text, other.text)
         if finding is not None and finding.kind in CONTRADICTING and other.pattern != statement.pattern:
             return None
-        if finding is not None and (finding.kind not in SUBJECT_KINDS or _slot(statement.text, other.text) is None):
-            continue
-        words, theirs = content_words(statement.text), set(content_words(other.text))
-        if sum(word in theirs for word in words) >= SHARED_WORDS * len(words):
-            found.setdefault(other.pattern, (score, other))
+        other_subject = _slot(statement.text, other.text) is not None
+        if finding is None or (other_subject and finding.kind in SUBJECT_KINDS):
+            words, theirs = content_words(statement.text), set(content_words(other.text))
+            shared = sum(any(mean_the_same(word, own) for own in theirs) for word in words)
+            if shared >= (_LEAST_WORDS if other_subject else SHARED_WORDS * len(words)):
+                found.setdefault(other.pattern, (score, other))
     return found
 
 
-def _slot(text: str, other: str) -> tuple[int, int, str] | None:
-    """The one place in which two statements differ: its words in the first (from, to), and what the other has there."""
-    ours, theirs = text.split(), other.split()
-    codes = SequenceMatcher(None, [w.lower() for w in ours], [w.lower() for w in theirs], autojunk=False).get_opcodes()
-    changed = [code for code in codes if code[0] != "equal"]
-    if len(changed) != 1 or changed[0][0] != "replace":
+def _slot(text: str, other: str) -> tuple[int, int] | None:
+    """The one place in which two statements differ, as how many words they share before it and after it."""
+    ours, theirs = text.lower().split(), other.lower().split()
+    shorter = min(len(ours), len(theirs))
+    before = next((n for n in range(shorter) if ours[n] != theirs[n]), shorter)
+    after = next((n for n in range(shorter - before) if ours[-1 - n] != theirs[-1 - n]), shorter - before)
+    mine, its = (words[before : len(words) - after] for words in (ours, theirs))
+    bare_mine, bare_its = ({word.strip(".,;:!?") for word in words} for words in (mine, its))
+    if bare_mine <= bare_its or bare_its <= bare_mine:  # one says more than the other, not the same of another subject
         return None
-    _, i, j, k, m = changed[0]
-    return (i, j, " ".join(theirs[k:m])) if max(j - i, m - k) <= _LONGEST_SUBJECT else None
+    return (before, after) if max(len(mine), len(its)) <= _LONGEST_SUBJECT else None
 
 
 def _with_subjects(text: str, others: Sequence[Statement]) -> str:
-    """The statement with every subject that it was made of, in the one place in which they differ."""
-    words = text.split()
+    """The statement with every subject that it was made of, in the one place in which they differ. `others`: what
+    bears it out, itself among them."""
     slots = [slot for other in others if (slot := _slot(text, other.text)) is not None]
-    places = {(i, j) for i, j, _ in slots}
-    if len(places) != 1:
+    if not slots:
         return text
-    ((i, j),) = places
-    tail = words[j - 1][len(words[j - 1].rstrip(".,;:!?")) :]
-    subjects = [" ".join(words[i:j]), *(subject for _, _, subject in slots)]
+    before, after = min(slot[0] for slot in slots), min(slot[1] for slot in slots)
+    words = text.split()
+    subjects = []
+    for statement in (other.text for other in others):
+        theirs = statement.split()
+        subject = theirs[before : len(theirs) - after]
+        same_around = [w.lower() for w in (*theirs[:before], *theirs[len(theirs) - after :])] == [
+            w.lower() for w in (*words[:before], *words[len(words) - after :])
+        ]
+        if same_around and 0 < len(subject) <= _LONGEST_SUBJECT:
+            subjects.append(" ".join(subject))
+    end = len(words) - after
+    tail = words[end - 1][len(words[end - 1].rstrip(".,;:!?")) :]
     joined = " / ".join(dict.fromkeys(subject.rstrip(".,;:!?") for subject in subjects))
-    return " ".join([*words[:i], joined + tail, *words[j:]])
+    return " ".join([*words[:before], joined + tail, *words[end:]])
