@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
-from memory_pipeline.store import note_delivery
+from memory_pipeline.store import keep_notice, note_delivery
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -50,6 +50,26 @@ def make_notice(report: dict[str, Any], at: datetime) -> dict[str, Any]:
         f"{report['memories_archived']} memories archived, {len(report['errors'])} errors.",
         "created_at": at,
     }
+
+
+def announce_failed_run(night: Night, name: str, message: str) -> bool:
+    """Tell of a run that failed and is no night; False when it was told already."""
+    at, text = datetime.now(UTC), message[:1000]
+    notice: dict[str, Any] = {
+        "id": derived_id("notice", night.options.run_id, "failed"),
+        "run_id": night.options.run_id,
+        "recipient": RECIPIENT,
+        "priority": "action",
+        "subject": f"RUN FAILED: {name}",
+        "body": f"{text}. What it had committed stays; see the run in Dagster.",
+        "created_at": at,
+    }
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        is_new = keep_notice(tx, notice)
+    if is_new:
+        night.settings.reports_path.mkdir(parents=True, exist_ok=True)
+        deliver_notice(night, notice)
+    return is_new
 
 
 def deliver_notice(night: Night, notice: dict[str, Any]) -> None:

@@ -12,9 +12,17 @@ from dagster import (
     sensor,
 )
 
+from memory_pipeline.night.notices import announce_failed_run
 from memory_pipeline.night.report import failed_night, latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
-from memory_pipeline.orchestration.jobs import duplicates_job, night_job
+from memory_pipeline.orchestration.jobs import (
+    duplicates_job,
+    kb_compress_job,
+    knowledge_base_job,
+    night_job,
+    principles_job,
+    rollback_job,
+)
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.store import read_report, unconsolidated_memories
 
@@ -35,6 +43,19 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
         if read_report(tx, run.run_id) is not None:
             return
     failed_night(night.open(run.run_id, partition, context.log), context.failure_event.message or "", datetime.now(UTC))
+
+
+@run_failure_sensor(
+    monitored_jobs=[consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
+    default_status=DefaultSensorStatus.RUNNING,
+    description="A run that failed and is no night is announced; what it had committed stays.",
+)
+def failed_run_notice(context: RunFailureSensorContext) -> None:
+    night = NightResource()
+    if night.store().exists():
+        run = context.dagster_run
+        opened = night.open(run.run_id, latest_complete_day(datetime.now(UTC)).isoformat(), context.log)
+        announce_failed_run(opened, run.job_name, context.failure_event.message or "the run failed")
 
 
 @sensor(
@@ -69,4 +90,4 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     )
 
 
-SENSORS = [failed_night_notice, unconsolidated_sensor]
+SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from dagster import (
     DagsterRunStatus,
     RunRequest,
     SkipReason,
+    build_run_status_sensor_context,
     build_schedule_context,
     build_sensor_context,
     instance_for_test,
@@ -27,7 +29,7 @@ from memory_pipeline.orchestration import consolidation
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
 from memory_pipeline.orchestration.job_records import cancel_job, check_scope, find_job, job_record, job_text, list_jobs
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
-from memory_pipeline.orchestration.sensors import unconsolidated_sensor
+from memory_pipeline.orchestration.sensors import failed_run_notice, unconsolidated_sensor
 from memory_pipeline.store import Store, all_memories, check_store, lease_holder, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
@@ -291,3 +293,19 @@ def test_the_week_and_the_month_are_assets_with_their_lineage(instance: DagsterI
     graph = defs.resolve_asset_graph()
     parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
     assert parents["principles"] == {"archives"} and parents["knowledge_base"] == {"canonical_entries"}
+
+
+def test_a_job_that_failed_is_announced_once(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(1))
+    monkeypatch.setitem(phases.PHASES, "merge", lambda night: 1 / 0)  # type: ignore[arg-type]
+    result = defs.resolve_job_def(JOB_NAME).execute_in_process(instance=instance, raise_on_error=False)
+    failure = next(event for event in result.all_events if event.event_type_value == "PIPELINE_FAILURE")
+    for _ in range(2):
+        context = build_run_status_sensor_context(
+            "failed_run_notice", failure, instance, instance.get_run_by_id(result.run_id)
+        ).for_run_failure()
+        failed_run_notice(context)
+    (line,) = (store.path.parent / "reports" / "notices.jsonl").read_text().splitlines()
+    assert json.loads(line)["subject"] == "RUN FAILED: consolidation" and json.loads(line)["priority"] == "action"
