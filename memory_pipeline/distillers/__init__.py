@@ -2,6 +2,7 @@
 
 from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.hostile import find_attempt
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
@@ -15,6 +16,7 @@ __all__ = [
     "Declined",
     "DistillationModel",
     "Draft",
+    "Extractive",
     "Member",
     "Session",
     "Task",

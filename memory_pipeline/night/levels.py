@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from memory_pipeline.distillers import check_preservation, find_attempt, mean_similarities
+from memory_pipeline.distillers import Extractive, check_preservation, find_attempt, mean_similarities, undistilled
 from memory_pipeline.knowledge.entries import entry_text, find_loss, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.night.archive import archive_distillations, settled_archive
@@ -49,7 +49,7 @@ def consolidate(
         clusters = cut_clusters(night, policy, left, pairs)
         todo = [cluster for cluster in clusters if cluster.settled is None]
         results += [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
-        done = archive_distillations(night, [_draft(night, cluster, method) for cluster in todo])
+        done = archive_distillations(night, [_draft_alone(night, cluster, method) for cluster in todo])
         results += [
             replace(archive, avg_similarity=cluster.avg_similarity, min_similarity=cluster.min_similarity)
             for archive, cluster in zip(done, todo, strict=True)
@@ -79,6 +79,15 @@ def what_is_left(
     known = {memory.id for memory in left}
     left = sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
     return left, find_similar(night, left)
+
+
+def _draft_alone(night: Night, cluster: Cluster, method: Method) -> Distillation:
+    try:
+        return _draft(night, cluster, method)
+    except Exception as error:  # one cluster failing leaves the others; it is logged and reported
+        night.log.error("%s of cluster %s", method, cluster.cluster_id, exc_info=error)
+        night.note_error(cluster.cluster_id, "distill", error)
+        return undistilled(cluster, error, Extractive())
 
 
 def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:

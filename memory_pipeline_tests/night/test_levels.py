@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.night import levels
 from memory_pipeline.night.approval import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.records import Memory
@@ -274,3 +276,22 @@ def test_near_copies_that_a_person_keeps_apart_stay_apart(store: Store) -> None:
     run(store, DAY + timedelta(days=20), loose(store))
     with store.reading() as tx:
         assert replacement_of(tx, "a") != replacement_of(tx, "b")
+
+
+def test_a_cluster_that_breaks_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, near_copies())
+    fill(store, [candidate(f"Elsewhere: {c.content}", native_id=f"q{c.native_id}") for c in near_copies()], project="q")
+    merged = levels.merge_contents
+
+    def breaks(contents: Sequence[str]) -> str:
+        if any("Elsewhere" in content for content in contents):
+            raise KeyError("broken")
+        return merged(contents)
+
+    monkeypatch.setattr(levels, "merge_contents", breaks)
+    report = run(store, DAY, loose(store))
+    row = policy_rows(report, "merge")
+    assert (row["compressed"], row["failed"], report["verdict"]) == (1, 1, "PARTIAL")
+    assert [error["stage"] for error in report["errors"]] == ["distill"] and "broken" in report["errors"][0]["error"]
+    monkeypatch.undo()
+    assert policy_rows(run(store, DAY, loose(store), run_id="again"), "merge")["compressed"] == 1
