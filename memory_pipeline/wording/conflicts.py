@@ -44,7 +44,7 @@ ALIKE_SHARE = 0.5
 #: episodes: their figures may differ. One copied with another figure in it stays a conflict.
 EPISODE_LIKENESS = 0.8
 #: Sentences that share so much of their words, in their order, are compared word by word.
-NEAR_COPY = 0.8
+NEAR_COPY = 0.75
 #: Texts of several sentences that share so much are compared as one, too: a short sentence finds no partner.
 NEAR_TEXT = 0.9
 #: Words that make less of a statement when they are put in.
@@ -243,6 +243,8 @@ def _put_in(difference: Difference) -> ConflictFinding | None:
 def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
     for word in (*left, *right):
         if any(c.isdigit() for c in word):
+            if any(c.isalpha() for c in word):
+                return "identifier"
             return "time" if ":" in word else "date" if word.count("-") == 2 else "number"
     return "number"
 
