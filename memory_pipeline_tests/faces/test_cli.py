@@ -168,6 +168,7 @@ def test_atoms_are_stated_found_and_followed(tmp_path: Path, workspace: Path) ->
     assert wrong.returncode == 1 and "there is no project 'nowhere'; name one with --project: agent" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_night_with_claude_asks_again_only_when_told(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
     with MessagesServer(faithful).running() as server:

@@ -102,6 +102,7 @@ def random_kills(before: Path, directory: Path, expected: tuple[str, str], night
     return died
 
 
+@pytest.mark.slow
 def test_nights_killed_at_random_instants_are_completed_by_the_next(
     undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path
 ) -> None:

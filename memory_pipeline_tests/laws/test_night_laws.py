@@ -29,7 +29,7 @@ from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = [date(2026, 3, 1) + timedelta(days=n) for n in range(5)]
-SLOW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 TOPICS = (
     "Restart the payment gateway after rotating its API key, otherwise the gateway keeps using the old key",
