@@ -16,6 +16,8 @@ Method = Literal["merge", "canonical", "distill"]
 GroupBy = Literal["project", "memory_type"]
 Linkage = Literal["complete", "average", "single"]
 
+#: By this name the weekly step that makes principles of patterns stands in clusters and log rows.
+PRINCIPLE = "principle"
 #: In this order a night goes through the methods; within one, added policies come before the built-in one.
 METHODS: tuple[Method, ...] = get_args(Method)
 #: A project's own threshold for `distill` (requirement 4.5) and for any other policy lies in here.

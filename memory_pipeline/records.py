@@ -417,7 +417,8 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class PrincipleResult:
-    """What became of one group of related patterns: `created`, `skipped` (with a `reason`) or `settled`."""
+    """What became of one group of related patterns: `created`; with a `reason`: `skipped`, `failed`, `deferred` (no
+    answer could be had; taken up next week), or `settled`."""
 
     group_id: str
     project_id: str

@@ -7,11 +7,12 @@ from memory_pipeline.distillers.hostile import find_attempt
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.session import AnswerBook, Session
-from memory_pipeline.distillers.support import find_addition, find_clash
+from memory_pipeline.distillers.support import SHARED_WORDS, find_addition, find_clash
 
 __all__ = [
     "COMPRESSED_CATEGORY",
     "DETAILS_LABEL",
+    "SHARED_WORDS",
     "AnswerBook",
     "Declined",
     "DistillationModel",

@@ -15,8 +15,9 @@ from memory_pipeline.distillers.pricing import Ledger, price_of
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.session import Session
 from memory_pipeline.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
-from memory_pipeline.distillers.support import find_unsupported
+from memory_pipeline.distillers.support import find_unshared, find_unsupported
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import BATCH_EXPIRED, COST_CAP, NO_ANSWER, Causal, ModelAnswer
 from memory_pipeline.settings import Settings
 from memory_pipeline.wording.redaction import redact
@@ -172,7 +173,12 @@ class Claude:
         numbers = range(1, len(members) + 1)
         if answer.suspicious:
             return Declined("the model found instructions in a member")
-        problem = find_unsupported(answer, masked)
+        if item.task.cluster.policy != PRINCIPLE:
+            problem = find_unsupported(answer, masked)
+        elif answer.abstraction.strip():
+            problem = find_unshared(answer, masked, self._settings.principle_patterns)
+        else:
+            problem = None  # there is none; its caller says so
         if problem:
             return Declined(f"unsupported: {problem}")
         pairs = []

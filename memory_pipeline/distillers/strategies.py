@@ -18,6 +18,7 @@ from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.hostile import as_read
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
+from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.settings import Settings
 from memory_pipeline.wording.facts import find_facts
@@ -123,11 +124,29 @@ class CausalStrategy(DefaultStrategy):
         return None if result.causal else "no cause and effect in a cluster about causes"
 
 
+class PrincipleStrategy(DefaultStrategy):
+    """Groups of related patterns: the rule that so many of them share."""
+
+    name = PRINCIPLE
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def matches(self, cluster: Cluster) -> bool:
+        """What the weekly step asks about, and nothing else."""
+        return cluster.policy == PRINCIPLE
+
+    def guidance(self) -> str:
+        """A principle is shared, short and of use beyond its cases."""
+        return read_prompt("principle").replace("{least}", str(self._least))
+
+
 SHIPPED: dict[str, type[DefaultStrategy]] = {"trading": TradingStrategy, "causal": CausalStrategy}
 
 
 def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
-    """The strategies in the order in which they are asked: the setting's, the entry points' by name, the default.
+    """The strategies in the order in which they are asked: that of principles, the setting's, the entry points' by
+    name, the default.
 
     Raises StrategyError for one that cannot be loaded or lacks a method.
     """
@@ -141,7 +160,8 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; mend or uninstall the "
                 f"package that registers it"
             ) from error
-    return (*(_made(name, found) for name, found in named), DefaultStrategy())
+    own = [_made(name, found) for name, found in named]
+    return (PrincipleStrategy(settings.principle_patterns), *own, DefaultStrategy())
 
 
 def choose_strategy(strategies: Sequence[DistillationStrategy], cluster: Cluster) -> DistillationStrategy:

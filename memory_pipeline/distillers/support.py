@@ -11,6 +11,8 @@ from memory_pipeline.wording.sentences import split_statements
 
 #: At least this share of a statement's content words must stand in what supports it, and
 SUPPORT_SHARE = 0.5
+#: at least this share where one source is to bear it out on its own (figures: `pieces.SAID_SHARE`), and
+SHARED_WORDS = 0.62
 #: at least this share of each member's content words in the abstraction's text (figures: `pieces.SAID_SHARE`).
 COVERAGE_SHARE = 0.35
 #: Facts that a statement may not have beyond its sources.
@@ -20,6 +22,24 @@ _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
 
 def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
     """What the members do not bear out, in words, or None. `contents`: the members' texts, member 1 first."""
+    return _wrong_claim(answer, contents) or _uncovered(answer, contents) or _unclaimed(answer, contents)
+
+
+def find_unshared(answer: Answer, contents: Sequence[str], least: int) -> str | None:
+    """The same of an answer whose sources stay (a principle's): it need not bring back what they say, but each of its
+    claims has `least` members behind it that bear it out on their own."""
+    problem = _wrong_claim(answer, contents) or _unclaimed(answer, contents)
+    if problem:
+        return problem
+    for number, claim in enumerate(answer.claims, start=1):
+        named = [contents[member - 1] for member in set(claim.members)]
+        behind = sum(_shares_words(claim.text, set(content_words(content)), SHARED_WORDS) for content in named)
+        if behind < least:
+            return f"claim {number} is borne out by {behind} members, {least} are needed"
+    return None
+
+
+def _wrong_claim(answer: Answer, contents: Sequence[str]) -> str | None:
     known = range(1, len(contents) + 1)
     if not answer.claims:
         return "the answer makes no claim"
@@ -30,9 +50,11 @@ def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
         problem = unsupported(claim.text, named)
         if problem:
             return f"claim {number}: {problem}"
-    uncovered = _uncovered(answer, contents)
-    if uncovered:
-        return uncovered
+    return None
+
+
+def _unclaimed(answer: Answer, contents: Sequence[str]) -> str | None:
+    """A statement of the abstraction that the members do not bear out, or that no claim stands behind."""
     claimed = {word for claim in answer.claims for word in content_words(claim.text)}
     for statement in split_statements(answer.abstraction) or [answer.abstraction]:
         problem = unsupported(statement, contents)
@@ -65,8 +87,7 @@ def unsupported(statement: str, sources: Sequence[str]) -> str | None:
 def find_addition(statement: str, sources: Sequence[str]) -> str | None:
     """Words or facts of a statement, or of a part of one, that the sources do not have."""
     source_words = {word for source in sources for word in content_words(source)}
-    words = content_words(statement)
-    if words and sum(word in source_words for word in words) < SUPPORT_SHARE * len(words):
+    if not _shares_words(statement, source_words):
         return f"'{_short(statement)}' is not what the sources say"
     have = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
     for fact in find_facts(statement):
@@ -78,6 +99,11 @@ def find_addition(statement: str, sources: Sequence[str]) -> str | None:
             continue  # which word it bears on differs between two wordings; `find_clash` compares them
         return f"no source has the {fact.kind} '{fact.text}'"
     return None
+
+
+def _shares_words(statement: str, source_words: set[str], least: float = SUPPORT_SHARE) -> bool:
+    words = content_words(statement)
+    return sum(word in source_words for word in words) >= least * len(words)
 
 
 def find_clash(statement: str, sources: Sequence[str]) -> str | None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.records import Memory
+from memory_pipeline.distillers import SHARED_WORDS
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.lexicon import mean_the_same
@@ -24,10 +23,6 @@ CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
 #: those of these kinds may be one rule for two subjects, which are no longer than so many words.
 SUBJECT_KINDS = frozenset((WORDING, "name"))
 _LONGEST_SUBJECT = 4
-#: At least this share of a statement's content words, or words that mean the same, stands in whatever bears it out (of
-#: one rule for another subject: at least three): of pairs that tell one story
-#: in different words, 95% share as much (docs/design.md).
-SHARED_WORDS = 0.62
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +42,18 @@ class Principle:
     confidence: float
 
 
-def statements_of(patterns: Sequence[Memory]) -> list[Statement]:
-    """The statements of patterns that could be a principle, attached facts left out."""
+def statements_of(patterns: Sequence[str]) -> list[Statement]:
+    """The statements of patterns, given without attached facts, that could be a principle."""
     return [
         Statement(number, text)
-        for number, memory in enumerate(patterns)
-        for text in split_statements(guidance_of(memory))
+        for number, guidance in enumerate(patterns)
+        for text in split_statements(guidance)
         if len(content_words(text)) >= _LEAST_WORDS
     ]
 
 
 def find_principle(
-    patterns: Sequence[Memory],
+    patterns: Sequence[str],
     embed: Callable[[Sequence[str]], NDArray[np.float32]],
     *,
     similarity: float,
@@ -67,7 +62,8 @@ def find_principle(
     """The statement that at least `least` patterns bear out, or the reason why there is none.
 
     A pattern bears a statement out when one of its own lies within `similarity` (cosine) of it and says the same,
-    or the same of another subject: then the subjects stand beside each other, `the gateway / the printer`. What
+    or the same of another subject: then the subjects stand beside each other, `the gateway / the printer`. Saying the
+    same takes SHARED_WORDS of its content words, or words that mean the same; for another subject three of them. What
     speaks against it bars it. Of several, the one with most supporters is taken; then the one with the fewest
     figures, for a principle holds beyond its cases; then the most central; then the shortest.
     """

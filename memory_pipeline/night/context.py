@@ -216,3 +216,9 @@ class Night:
         order = sorted(range(len(everything)), key=everything.__getitem__)
         stacked = np.concatenate([vectors, np.stack([self._unsaved[memory_id] for memory_id in extra])])
         return [everything[i] for i in order], cast(Vectors, stacked[order])
+
+    def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
+        """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError where one has none."""
+        found, vectors = self.vectors_of(ids)
+        rows = {memory_id: row for row, memory_id in enumerate(found)}
+        return vectors[[rows[memory_id] for memory_id in ids]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from memory_pipeline.distillers import (
     AnswerBook,
     Declined,
+    DistillationModel,
     Draft,
     Member,
     Session,
@@ -32,19 +34,35 @@ def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distilla
 
     Raises DistillerError or StrategyError for settings with which no model can be made.
     """
-    model = night.distiller
     todo = [cluster for cluster in clusters if cluster.settled is None]
-    session = session_of(night)
     results: dict[str, Distillation] = {}
+    for cluster, task, draft in propose(night, night.distiller, todo):
+        results[cluster.cluster_id] = _judged(night, cluster, task, draft)
+        night.progress("distillation", len(results), len(todo))
+    return [results[cluster.cluster_id] for cluster in todo]
+
+
+def propose(
+    night: Night,
+    model: DistillationModel,
+    clusters: Sequence[Cluster],
+    as_seen: Callable[[Memory], str] = lambda memory: memory.content,
+) -> Iterator[tuple[Cluster, Task | None, Draft | Declined | Exception]]:
+    """What a model proposes for each cluster, in any order; without a task where it was not asked.
+
+    `as_seen`: what it is shown of a member. A cluster with a hostile member is shown to no model. One
+    that breaks has its error; a model that cannot be used is one error, and every cluster left has it.
+    """
+    undecided = {cluster.cluster_id: cluster for cluster in clusters}
+    unasked: dict[str, Declined | Exception] = {}
     try:
-        for task, draft in model.drafts(_tasks(night, todo, results), session):
-            results[task.cluster.cluster_id] = _judged(night, task, draft)
-            night.progress("distillation", len(results), len(todo))
+        for task, draft in model.drafts(_tasks(night, clusters, as_seen, unasked), session_of(night)):
+            yield undecided.pop(task.cluster.cluster_id), task, draft
     except DistillerError as error:
         night.note_error("", "distill", error)
-        for cluster in todo:
-            results.setdefault(cluster.cluster_id, undistilled(cluster, error, model))
-    return [results[cluster.cluster_id] for cluster in todo]
+        unasked = dict.fromkeys(undecided, error) | unasked
+    for cluster_id, why in unasked.items():
+        yield undecided[cluster_id], None, why
 
 
 def session_of(night: Night) -> Session:
@@ -64,8 +82,13 @@ def answer_book(night: Night) -> AnswerBook:
     return AnswerBook(night.store, night.options.run_id, night.holder, preview=night.options.dry_run)
 
 
-def _tasks(night: Night, clusters: Sequence[Cluster], results: dict[str, Distillation]) -> Iterator[Task]:
-    """The clusters with their members; one that no model should see is decided here."""
+def _tasks(
+    night: Night,
+    clusters: Sequence[Cluster],
+    as_seen: Callable[[Memory], str],
+    unasked: dict[str, Declined | Exception],
+) -> Iterator[Task]:
+    """The clusters with their members; one that no model should see is put among the unasked."""
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
@@ -73,37 +96,41 @@ def _tasks(night: Night, clusters: Sequence[Cluster], results: dict[str, Distill
         vectors = dict(zip(*night.vectors_of(wanted), strict=True))
         for cluster in page:
             try:
-                task = _task(cluster, memories, vectors)
-                attempt = find_attempt({member.memory.id: member.memory.content for member in task.members})
-            except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-                results[cluster.cluster_id] = _failed(night, cluster, error)
+                task = _task(cluster, memories, vectors, as_seen)
+                attempt = find_attempt({i: memories[i].content for i in cluster.member_ids})
+            except Exception as error:  # one cluster failing leaves the others
+                unasked[cluster.cluster_id] = error
                 continue
             if attempt:
                 night.log.warning("cluster %s is left alone: %s", cluster.cluster_id, attempt)
-                declined = Declined(f"looks like an attempt to steer: {attempt}")
-                results[cluster.cluster_id] = undistilled(cluster, declined, night.distiller)
+                unasked[cluster.cluster_id] = Declined(f"looks like an attempt to steer: {attempt}")
             else:
                 yield task
 
 
-def _task(cluster: Cluster, memories: Mapping[str, Memory], vectors: Mapping[str, Vectors]) -> Task:
+def _task(
+    cluster: Cluster, memories: Mapping[str, Memory], vectors: Mapping[str, Vectors], as_seen: Callable[[Memory], str]
+) -> Task:
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
-    return Task(cluster, tuple(map(Member, members, means)), similarities)
+    shown = [replace(memory, content=as_seen(memory)) for memory in members]
+    return Task(cluster, tuple(map(Member, shown, means)), similarities)
 
 
-def _judged(night: Night, task: Task, draft: Draft | Declined | Exception) -> Distillation:
-    if isinstance(draft, Declined):
-        return undistilled(task.cluster, draft, night.distiller)
+def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | Declined | Exception) -> Distillation:
     try:
+        if isinstance(draft, Declined) or (task is None and isinstance(draft, DistillerError)):
+            return undistilled(cluster, draft, night.distiller)
         if isinstance(draft, Exception):
             raise draft
+        assert task is not None, "a draft comes with its task"
         return judge(task, draft, night.distiller, night.settings, night.embedder.count_tokens)
     except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-        return _failed(night, task.cluster, error)
+        note_failure(night, cluster, error)
+        return undistilled(cluster, error, night.distiller)
 
 
-def _failed(night: Night, cluster: Cluster, error: Exception) -> Distillation:
+def note_failure(night: Night, cluster: Cluster, error: Exception) -> None:
+    """Log and report that distilling one cluster failed."""
     night.log.error("distilling cluster %s", cluster.cluster_id, exc_info=error)
     night.note_error(cluster.cluster_id, "distill", error)
-    return undistilled(cluster, error, night.distiller)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.distillers import Extractive, check_preservation, find_attempt, mean_similarities, undistilled
@@ -130,9 +129,7 @@ def _distillation(
     method: Method,
     reason: str | None,
 ) -> Distillation:
-    _, vectors = night.vectors_of([memory.id for memory in members])
-    order = np.argsort(np.argsort([memory.id for memory in members]))  # vectors come by id
-    _, means = mean_similarities(vectors[order])
+    _, means = mean_similarities(night.vectors_in_order([memory.id for memory in members]))
     before = sum(memory.token_count for memory in members)
     after = night.embedder.count_tokens(content)
     preserved = check_preservation([memory.content for memory in members], content, ())

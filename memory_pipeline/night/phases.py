@@ -38,12 +38,19 @@ def _duplicates(night: Night) -> Metrics:
     return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
 
 
-def _level(method: Method) -> Callable[[Night], Metrics]:
-    def phase(night: Night) -> Metrics:
-        eligible = select_eligible(night, [])
-        return _figures(consolidate(night, method, eligible, find_similar(night, eligible)), method)
+def _merge(night: Night) -> Metrics:
+    """Near-copies to merged memories, which keep every distinct statement of theirs."""
+    return _consolidate(night, "merge")
 
-    return phase
+
+def _canonical(night: Night) -> Metrics:
+    """Knowledge-base entries that say the same to one canonical entry."""
+    return _consolidate(night, "canonical")
+
+
+def _consolidate(night: Night, method: Method) -> Metrics:
+    eligible = select_eligible(night, [])
+    return _figures(consolidate(night, method, eligible, find_similar(night, eligible)), method)
 
 
 def _patterns(night: Night) -> Metrics:
@@ -63,11 +70,15 @@ def _patterns(night: Night) -> Metrics:
 
 
 def _principles(night: Night) -> Metrics:
+    """Three related patterns or more to the principle behind them; the patterns stay."""
     results = form_principles(night)
-    return {f"principles_{status}": sum(r.status == status for r in results) for status in ("created", "skipped")}
+    return {
+        f"principles_{status}": sum(r.status == status for r in results) for status in ("created", "skipped", "failed")
+    }
 
 
 def _playbook(night: Night) -> Metrics:
+    """What patterns and principles advise, created or updated."""
     done = update_playbook(night)
     return {f"playbook_{status}": sum(c.status == status for c in done) for status in ("created", "updated")}
 
@@ -87,8 +98,8 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
 #: In this order a job goes through them.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
-    "merge": _level("merge"),
-    "canonical": _level("canonical"),
+    "merge": _merge,
+    "canonical": _canonical,
     "patterns": _patterns,
     "principles": _principles,
     "playbook": _playbook,

@@ -6,7 +6,7 @@ principle is made of patterns alone, never of another principle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,26 +16,28 @@ import pyarrow as pa
 from memory_pipeline.distillers import (
     COMPRESSED_CATEGORY,
     Declined,
-    Member,
+    Draft,
+    Session,
     Task,
-    find_attempt,
     find_contradiction,
     find_invention,
-    mean_similarities,
 )
 from memory_pipeline.embedding import check_vectors
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.knowledge.principles import CONTRADICTING, find_principle
 from memory_pipeline.night.clustering import conflicts_in, find_clusters
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import session_of
+from memory_pipeline.night.distillation import note_failure, propose
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.similarity import guard_edges, similar_pairs
-from memory_pipeline.policies import Policy
+from memory_pipeline.policies import PRINCIPLE, Policy
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
     MADE,
     Cluster,
+    Conflict,
     LineageLink,
     LogRow,
     Memory,
@@ -60,7 +62,6 @@ from memory_pipeline.store import (
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
-POLICY = "principle"
 _VERSION = "principle-1"
 
 
@@ -82,25 +83,54 @@ def form_principles(night: Night) -> list[PrincipleResult]:
             record_conflicts(tx, conflicts, night.as_of)
     taken = _sources_of(night, principles)
     policy = Policy(
-        POLICY, "distill", night.settings.principle_similarity, night.settings.principle_patterns, linkage="average"
+        PRINCIPLE, "distill", night.settings.principle_similarity, night.settings.principle_patterns, linkage="average"
     )
     candidates = [replace(as_eligible(night, pattern, 1), is_entry=False) for pattern in patterns]
     groups = find_clusters(candidates, _between_subjects(edges), policy)
     with night.store.reading() as tx:
         settled = settled_fingerprints(tx, night.as_of, night.settings.fingerprint_ttl_days)
-    results = []
-    todo = [group for group in groups if _is_new(group, taken)]
+    new = [group for group in groups if _is_new(group, taken)]
+    days = night.settings.fingerprint_ttl_days
+    results = {
+        group.cluster_id: _result(group, "settled", f"{before} within {days} days")
+        for group in new
+        if (before := settled.get((PRINCIPLE, group.fingerprint)))
+    }
+    todo = [group for group in new if group.cluster_id not in results]
     if todo and not night.options.dry_run:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store_snapshots_kept)
-    for done, group in enumerate(todo, start=1):
+    model = SharedStatements(night) if night.distiller.method == "heuristic" else night.distiller
+    for group, task, draft in propose(night, model, todo, guidance_of):
         night.hold_lease()
-        before = settled.get((POLICY, group.fingerprint))
-        if before:
-            results.append(_result(group, "settled", f"{before} within {night.settings.fingerprint_ttl_days} days"))
-        else:
-            results.append(_settle(night, group, taken))
-        night.progress("principles", done, len(todo))
-    return results
+        results[group.cluster_id] = _settle(night, group, task, draft, taken)
+        night.progress("principles", len(results), len(new))
+    return [results[group.cluster_id] for group in new]
+
+
+class SharedStatements:
+    """The distiller of principles that needs no model: the statement that most patterns of a group bear out."""
+
+    name, method, prompt_version = "extractive", "heuristic", _VERSION
+
+    def __init__(self, night: Night) -> None:
+        self._embed, self._settings = night.embedder.embed, night.settings
+
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """One after the other, as patterns come."""
+        for task in tasks:
+            try:
+                yield task, self._draft(task)
+            except Exception as error:  # one group failing leaves the others
+                yield task, error
+
+    def _draft(self, task: Task) -> Draft | Declined:
+        found = find_principle(
+            [member.memory.content for member in task.members],
+            self._embed,
+            similarity=self._settings.principle_similarity,
+            least=self._settings.principle_patterns,
+        )
+        return Declined(found) if isinstance(found, str) else Draft(found.text, _VERSION, confidence=found.confidence)
 
 
 def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list[str]:
@@ -110,7 +140,7 @@ def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list
         if result.principle_id is None:
             continue
         with night.store.reading() as tx:
-            linked = {link.source_id for link in lineage_of(tx, [result.principle_id]) if link.relation == POLICY}
+            linked = {link.source_id for link in lineage_of(tx, [result.principle_id]) if link.relation == PRINCIPLE}
             patterns = read_memories(tx, result.pattern_ids)
         problems += [
             f"'{i}' behind '{result.principle_id}'"
@@ -158,7 +188,7 @@ def _sources_of(night: Night, principles: Sequence[Memory]) -> dict[str, frozens
         links = lineage_of(tx, [principle.id for principle in principles])
     return {
         principle.id: frozenset(
-            link.source_id for link in links if link.memory_id == principle.id and link.relation == POLICY
+            link.source_id for link in links if link.memory_id == principle.id and link.relation == PRINCIPLE
         )
         for principle in principles
     }
@@ -171,75 +201,65 @@ def _is_new(group: Cluster, taken: dict[str, frozenset[str]]) -> bool:
     return all(sources < members for sources in touched)
 
 
-def _settle(night: Night, group: Cluster, taken: dict[str, frozenset[str]]) -> PrincipleResult:
-    memories = night.memories(group.member_ids)
-    patterns = sorted(memories.values(), key=lambda memory: (memory.effective_date, memory.id))
+def _settle(
+    night: Night,
+    group: Cluster,
+    task: Task | None,
+    draft: Draft | Declined | Exception,
+    taken: dict[str, frozenset[str]],
+) -> PrincipleResult:
+    """What becomes of a group. One that fails, or for which no answer could be had, is taken up again next week."""
     replaces = tuple(sorted(i for i, sources in taken.items() if sources & set(group.member_ids)))
+    blank = replace(_result(group, "skipped", None), replaces=replaces)
     try:
-        drafted = _draft(night, group, patterns)
-        if isinstance(drafted, str):
-            result = replace(_result(group, "skipped", drafted), replaces=replaces)
-            _log(night, result, None)
-            return result
-        text, confidence, method = drafted
-        result = replace(_result(group, "created", None), content=text, replaces=replaces)
-        if night.options.dry_run:
-            return result
-        return _write(night, result, patterns, confidence, method)
-    except Exception as error:  # one group failing leaves the others; it is logged and reported
-        night.log.error("the principle of group %s", group.cluster_id, exc_info=error)
-        night.note_error(group.cluster_id, "distill", error)
-        return replace(_result(group, "failed", f"{type(error).__name__}: {error}"[:500]), replaces=replaces)
-
-
-def _draft(night: Night, group: Cluster, patterns: Sequence[Memory]) -> tuple[str, float, str] | str:
-    """The text of a principle with its confidence and method, or why there is none. Whoever wrote it, it says
-    nothing that the patterns do not, and contradicts none of them."""
-    attempt = find_attempt({pattern.id: pattern.content for pattern in patterns})
-    if attempt:
-        return f"looks like an attempt to steer: {attempt}"
-    model = night.distiller
-    if model.method == "heuristic":
-        found = find_principle(
-            patterns,
-            night.embedder.embed,
-            similarity=night.settings.principle_similarity,
-            least=night.settings.principle_patterns,
-        )
-        if isinstance(found, str):
-            return found
-        text, confidence = found.text, found.confidence
-    else:
-        _, vectors = night.vectors_of([pattern.id for pattern in patterns])
-        order = np.argsort(np.argsort([pattern.id for pattern in patterns]))
-        cosines, means = mean_similarities(vectors[order])
-        task = Task(group, tuple(map(Member, patterns, means)), cosines)
-        ((_, draft),) = model.drafts([task], session_of(night))
         if isinstance(draft, Exception):
             raise draft
-        if isinstance(draft, Declined):
-            return draft.reason
-        text, confidence = draft.text, draft.confidence
+        if isinstance(draft, Declined) and draft.again:
+            return replace(blank, status="deferred", reason=draft.reason)
+        patterns = list(night.memories(group.member_ids).values())
+        reason = draft.reason if isinstance(draft, Declined) else _refusal(night, patterns, draft)
+        if reason or isinstance(draft, Declined):
+            _log_refusal(night, replace(blank, reason=reason), draft, task)
+            return replace(blank, reason=reason)
+        made = replace(blank, status="created", content=draft.text)
+        return made if night.options.dry_run else _write(night, made, patterns, draft.confidence)
+    except Exception as error:  # one group failing leaves the others; it is logged and reported
+        if task is not None or not isinstance(error, DistillerError):
+            note_failure(night, group, error)
+        return replace(blank, status="failed", reason=f"{type(error).__name__}: {error}"[:500])
+
+
+def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | None:
+    """Why a draft is no principle. Whoever wrote it, it says nothing that the patterns do not, and contradicts none."""
     contents = [pattern.content for pattern in patterns]
-    invented = find_invention(contents, text)
-    clash = find_contradiction(contents, text)
+    if draft.contradictions:
+        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
+    if not draft.text.strip():
+        return "the patterns share no rule"
+    invented = find_invention(contents, draft.text)
     if invented:
         return f"invented: no pattern has the {invented.kind} '{invented.text}'"
+    clash = find_contradiction(contents, draft.text)
     if clash:
         return f"contradicts a pattern: {clash}"
-    least = night.settings.principle_similarity if model.method == "heuristic" else night.settings.confidence_min
-    return (text, confidence, model.method) if confidence >= least else f"confidence {confidence:.2f} is too low"
+    tokens = night.embedder.count_tokens(draft.text)
+    if tokens > night.settings.max_abstraction_tokens:
+        return f"principle has {tokens} tokens, at most {night.settings.max_abstraction_tokens} are accepted"
+    by_words = night.distiller.method == "heuristic"
+    least = night.settings.principle_similarity if by_words else night.settings.confidence_min
+    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
 
 
-def _write(
-    night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float, method: str
-) -> PrincipleResult:
+def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """The principle with its links, and the earlier ones that it replaces archived into it, in one transaction."""
-    memory = _memory(night, result, patterns, confidence, method)
+    memory = _memory(night, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
-    ids, vectors = night.vectors_of([pattern.id for pattern in patterns])
-    scores = dict(zip(ids, (vectors.astype(np.float64) @ vector[0]).tolist(), strict=True))
+    theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
+    links = [
+        LineageLink(memory.id, pattern.id, PRINCIPLE, round(min(1.0, float(score)), 6))
+        for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
+    ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
         there = read_memories(tx, [memory.id]).get(memory.id)
         if there is not None and there.rolled_back_at is not None:
@@ -247,7 +267,7 @@ def _write(
         elif there is None:
             insert_memories(tx, [memory])
             insert_vectors(tx, [memory.id], vector, night.embedder.name)
-        insert_lineage(tx, [LineageLink(memory.id, p.id, POLICY, round(min(1.0, scores[p.id]), 6)) for p in patterns])
+        insert_lineage(tx, links)
         for earlier in result.replaces:
             gone = supersede_memory(
                 tx,
@@ -264,9 +284,7 @@ def _write(
     return done
 
 
-def _memory(
-    night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float, method: str
-) -> Memory:
+def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
@@ -286,8 +304,8 @@ def _memory(
         abstraction_level=LEVEL_PRINCIPLE,
         pattern_type=max(sorted(set(types)), key=types.count) if types else None,
         confidence_score=confidence,
-        consolidation_method=method,
-        source=Source(MADE, POLICY),
+        consolidation_method=night.distiller.method,
+        source=Source(MADE, PRINCIPLE),
     )
 
 
@@ -310,18 +328,35 @@ def _result(group: Cluster, status: str, reason: str | None) -> PrincipleResult:
     )
 
 
-def _log(night: Night, result: PrincipleResult, ratio: float | None) -> None:
-    if not night.options.dry_run:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            insert_log(tx, _log_row(night, result, ratio))
+def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
+    """The refusal in the log, and the patterns that a model found to contradict each other as conflicts."""
+    if night.options.dry_run:
+        return
+    conflicts = []
+    if task is not None and isinstance(draft, Draft):
+        place = {member.memory.id: number for number, member in enumerate(task.members)}
+        conflicts = [
+            Conflict(
+                result.project_id,
+                min(a, b),
+                max(a, b),
+                "contradiction",
+                "found among the patterns of a principle",
+                round(float(task.similarities[place[a], place[b]]), 6),
+            )
+            for a, b in draft.contradictions
+        ]
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        record_conflicts(tx, conflicts, night.as_of)
+        insert_log(tx, _log_row(night, result, None))
 
 
 def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:
     status = "compressed" if result.principle_id else "skipped"
     return LogRow(
-        id=derived_id("log", POLICY, result.fingerprint, night.as_of.isoformat(), status),
+        id=derived_id("log", PRINCIPLE, result.fingerprint, night.as_of.isoformat(), status),
         cluster_fingerprint=result.fingerprint,
-        policy=POLICY,
+        policy=PRINCIPLE,
         compressed_memory_id=result.principle_id,
         status=status,
         reason=result.reason,

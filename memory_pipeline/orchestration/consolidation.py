@@ -77,7 +77,7 @@ def _make_op(phase: str, first: bool) -> OpDefinition:
         name=step_of(phase),
         ins={} if first else {"so_far": In(dict)},
         out=Out(dict),
-        description=(run_phase.__doc__ or "") if not PHASES[phase].__doc__ else PHASES[phase].__doc__,
+        description=PHASES[phase].__doc__,
         required_resource_keys={"night"},
     )
     def run(context: OpExecutionContext, **given: dict[str, Any]) -> Output[dict[str, Any]]:

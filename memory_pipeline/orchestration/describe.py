@@ -36,7 +36,7 @@ _PREVIEW = 8
 _MEANINGS = {
     "AtomDecision.status": "created, strengthened, skipped or not_causal.",
     "Contribution.status": "created an entry, or updated one that gives the same guidance.",
-    "PrincipleResult.status": "created, skipped (see reason), or settled.",
+    "PrincipleResult.status": "created; skipped, failed or deferred (see reason); or settled.",
     "pattern_ids": "The related patterns; they stay active.",
     "principle_id": "The memory of level 3 that was written.",
     "replaces": "Earlier principles of some of these patterns, archived into it.",
@@ -246,7 +246,7 @@ def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
     ]
     return {
         "created": sum(result.status == "created" for result in results),
-        "skipped": sum(result.status == "skipped" for result in results),
+        **{status: sum(result.status == status for result in results) for status in ("skipped", "failed", "deferred")},
         "preview": table(rows, "No three patterns are related."),
     }
 

