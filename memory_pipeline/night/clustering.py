@@ -65,21 +65,16 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
+    ttl = night.settings.fingerprint_ttl_days
     with night.store.reading() as tx:
         apart = kept_apart(tx)
+        settled = settled_fingerprints(tx, night.as_of, ttl)
+        reviewed = reviewed_fingerprints(tx)
+    decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
         clusters = _split_by_conflict(eligible, usable, policy, clusters)
-    if not clusters:
-        return []
-    ttl = night.settings.fingerprint_ttl_days
-    with night.store.reading() as tx:
-        settled = settled_fingerprints(tx, night.as_of, ttl)
-        decided = {
-            **{key: f"{status} within {ttl} days" for key, status in settled.items()},
-            **reviewed_fingerprints(tx),
-        }
     wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:

@@ -92,8 +92,9 @@ def _tasks(
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
-        memories = night.memories(wanted)
-        vectors = dict(zip(*night.vectors_of(wanted), strict=True))
+        with night.store.reading():
+            memories = night.memories(wanted)
+            vectors = dict(zip(*night.vectors_of(wanted), strict=True))
         for cluster in page:
             try:
                 task = _task(cluster, memories, vectors, as_seen)

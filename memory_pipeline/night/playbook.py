@@ -13,6 +13,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import (
     Store,
+    Transaction,
     contributions_of_run,
     keep_contribution,
     keep_playbook_vectors,
@@ -39,7 +40,6 @@ def update_playbook(night: Night) -> list[Contribution]:
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
         refresh_playbook(tx, night.as_of)
-    with night.store.reading() as tx:
         waiting = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
     index = _Index(night) if waiting else None
     for done, memory in enumerate(waiting, start=1):
@@ -50,8 +50,8 @@ def update_playbook(night: Night) -> list[Contribution]:
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
-    export_playbook(night.store, night.settings.playbook_path)
     with night.store.reading() as tx:
+        export_playbook(night.store, night.settings.playbook_path)
         return contributions_of_run(tx, night.options.run_id)
 
 
@@ -66,14 +66,15 @@ class _Index:
             self.vectors = playbook_vectors(tx, model.name, model.dimension)
         missing = sorted(self.entries.keys() - self.vectors.keys())
         if missing:
-            self.add(missing, self.embed([self.entries[i].content for i in missing]))
+            vectors = self.embed([self.entries[i].content for i in missing])
+            with night.store.writing(night.holder, night.options.run_id) as tx:
+                self.keep(tx, missing, vectors)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.asarray(self._night.embedder.embed([embedding_text(text) for text in texts]), dtype=np.float32)
 
-    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
-        with self._night.store.writing(self._night.holder, self._night.options.run_id) as tx:
-            keep_playbook_vectors(tx, ids, vectors, self._night.embedder.name)
+    def keep(self, tx: Transaction, ids: Sequence[str], vectors: Vectors) -> None:
+        keep_playbook_vectors(tx, ids, vectors, self._night.embedder.name)
         self.vectors.update(zip(ids, vectors, strict=True))
 
     def same(self, project_id: str, guidance: str, vector: Vectors) -> PlaybookEntry | None:
@@ -106,11 +107,10 @@ def _contribute(night: Night, memory: Memory, index: _Index) -> None:
     )
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        keep_contribution(tx, contribution, memory.project_id, night.options.run_id, night.as_of)
-    with night.store.reading() as tx:
-        entry = next(e for e in read_playbook(tx, memory.project_id) if e.id == contribution.entry_id)
+        entry = keep_contribution(tx, contribution, memory.project_id, night.options.run_id, night.as_of)
+        # Either this memory speaks for the entry now, or what spoke before still does.
+        index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
     index.entries[entry.id] = entry
-    index.add([entry.id], (vector if entry.content == guidance else index.embed([entry.content])[0])[None, :])
 
 
 def export_playbook(store: Store, directory: Path, project: str | None = None) -> list[Path]:

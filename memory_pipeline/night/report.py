@@ -66,10 +66,11 @@ def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> R
     archived = [memory_id for archive in outcome.archives for memory_id in archive.archived_ids]
     copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
     found, sampled = check_recall(night, archived + copies)
-    report = _count(night, outcome, started_at)
+    with night.store.reading():
+        report = _count(night, outcome, started_at)
+        report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, outcome.archives)
     report["recall_found"], report["recall_sampled"] = found, sampled
     report["recall_rate"] = round(found / sampled, 4) if sampled else None
-    report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, outcome.archives)
     finish_report(night, report)
     return report
 

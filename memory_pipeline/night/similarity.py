@@ -125,8 +125,9 @@ def _edges_of_project(
 
 
 def _compare(night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float) -> pa.Table:
-    known_ids, known_vectors = night.vectors_of(known)
-    fresh_ids, fresh_vectors = night.vectors_of(fresh)
+    with night.store.reading():
+        known_ids, known_vectors = night.vectors_of(known)
+        fresh_ids, fresh_vectors = night.vectors_of(fresh)
     ids = known_ids + fresh_ids
     i, j, scores = similar_pairs(
         np.concatenate([known_vectors, fresh_vectors]),

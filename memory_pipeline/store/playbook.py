@@ -26,8 +26,10 @@ def pending_contributors(tx: Transaction, as_of: datetime) -> list[Memory]:
     return [memories[str(row[0])] for row in rows]
 
 
-def keep_contribution(tx: Transaction, contribution: Contribution, project_id: str, run_id: str, at: datetime) -> None:
-    """Note what a memory says in an entry, and bring the entry up to date; one that does not exist is made."""
+def keep_contribution(
+    tx: Transaction, contribution: Contribution, project_id: str, run_id: str, at: datetime
+) -> PlaybookEntry:
+    """Note what a memory says in an entry, and return the entry brought up to date; one that does not exist is made."""
     row = [
         contribution.memory_id,
         contribution.entry_id,
@@ -62,6 +64,8 @@ def keep_contribution(tx: Transaction, contribution: Contribution, project_id: s
         ],
     )
     refresh_playbook(tx, at, [contribution.entry_id])
+    (entry,) = _read_entries(tx, "id = $1", [contribution.entry_id])
+    return entry
 
 
 def refresh_playbook(tx: Transaction, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
@@ -105,11 +109,14 @@ def withdraw_contributions(tx: Transaction, memory_ids: Sequence[str], at: datet
 
 def read_playbook(tx: Transaction, project_id: str | None = None) -> list[PlaybookEntry]:
     """The entries that stand, by project, category, confidence (surest first) and id."""
+    return _read_entries(tx, "retracted_at is null and ($1 is null or project_id = $1)", [project_id])
+
+
+def _read_entries(tx: Transaction, condition: str, parameters: list[str | None]) -> list[PlaybookEntry]:
     rows = tx.execute(
         "select id, project_id, category, content, confidence, source_ids, created_at, updated_at "
-        "from playbook_entries where retracted_at is null and ($1 is null or project_id = $1) "
-        "order by project_id, category, confidence desc, id",
-        [project_id],
+        f"from playbook_entries where {condition} order by project_id, category, confidence desc, id",
+        parameters,
     ).fetchall()
     return [
         PlaybookEntry(

@@ -68,11 +68,11 @@ def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: 
 
 
 def test_confidence_ends_at_one(store: Store) -> None:
-    for number in range(6):
+    for number in range(5):
         fill(store, stories(f"n{number}", days=5 * number, ending=f" {'once ' * number}more"))
         run(store, DAY + timedelta(days=5 * number + 1))
     (atom,) = atoms_of(store)
-    assert atom.confidence == 1.0 and len(atom.source_ids) == 6
+    assert atom.confidence == 1.0 and len(atom.source_ids) == 5
 
 
 def test_the_opposite_outcome_is_another_atom(store: Store) -> None:

@@ -125,7 +125,14 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     assert key not in shown + events and key.encode() not in files
 
 
-@pytest.mark.parametrize("gate", ["lossy_distillations", "unsafe_members", "conflicts_inside"])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        pytest.param("lossy_distillations", marks=pytest.mark.slow),
+        "unsafe_members",
+        pytest.param("conflicts_inside", marks=pytest.mark.slow),
+    ],
+)
 def test_a_failed_gate_stops_the_archive(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch, gate: str
 ) -> None:

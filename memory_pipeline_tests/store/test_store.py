@@ -25,7 +25,7 @@ from memory_pipeline.store import (
     take_lease,
     verify_snapshot,
 )
-from memory_pipeline_tests.build import candidate, fill, lesson, memory, run
+from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
 
 AT = datetime(2026, 3, 3, tzinfo=UTC)
 
@@ -182,9 +182,10 @@ def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
 
 
 def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
-    for day in range(1, 12):
+    quiet = settings_for(store, min_active_memories=100)
+    for day in range(1, 10):
         fill(store, [candidate(f"note of day {day} about topic {day * 7}", datetime(2026, 3, day, tzinfo=UTC))])
-        run(store, date(2026, 3, day))
+        run(store, date(2026, 3, day), quiet)
     names = [snapshot.name for snapshot in list_snapshots(store)]
     assert len(names) == 7 and names == sorted(names) and all(name.endswith("-night") for name in names)
     assert len(list(snapshot_directory(store).glob("*.duckdb"))) == 7

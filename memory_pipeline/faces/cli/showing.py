@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -161,5 +162,8 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "PYTHONWARNINGS": "ignore",
     }
     command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be ended.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.chdir(project_home())
     os.execve(command[0], command, environment)
