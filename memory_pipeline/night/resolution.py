@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -56,8 +57,9 @@ class Decision:
 def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decision: Decision) -> ConflictCase:
     """Settle a conflict in one transaction, with a snapshot first, and return it as it stands now.
 
-    The side that is not kept is archived into the other one; nothing is deleted. Raises InputError for a
-    conflict that is settled already, or a side that may not be archived; StoreBusyError while a night runs.
+    The side that is not kept is archived into the other one, or into what that was distilled into; nothing is
+    deleted. Raises InputError for a conflict that is settled already, or a side that may not be archived;
+    StoreBusyError while a night runs.
     """
     with store.reading() as tx:
         read_conflict(tx, conflict_id)  # a wrong name costs no snapshot
@@ -71,8 +73,7 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
-            sides = _sides(tx, case)
-            kept = None if decision.keep == "both" else _archive_other(tx, settings, case, sides, decision, run_id, now)
+            kept = None if decision.keep == "both" else _archive_other(tx, settings, case, decision, run_id, now)
             settled = replace(
                 case,
                 resolution=_RESOLUTIONS[decision.keep],
@@ -103,9 +104,13 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
 
 
-def describe_conflict(tx: Transaction, case: ConflictCase) -> dict[str, Any]:
-    """A conflict for a reader: both sides with their words and times, and how it was settled."""
-    memories = read_memories(tx, [case.conflict.a, case.conflict.b])
+def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[dict[str, Any]]:
+    """Conflicts for a reader: both sides with their words and times, and how each was settled."""
+    memories = read_memories(tx, sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
+    return [_described(case, memories) for case in cases]
+
+
+def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": case.id,
         "project_id": case.conflict.project_id,
@@ -176,40 +181,31 @@ def list_conflicts(
         if kind:
             cases = [case for case in cases if case.conflict.kind == kind]
         cases.sort(key=lambda case: (_KINDS_FIRST.get(case.conflict.kind, 2), case.conflict.detail.count(",")))
-        return [describe_conflict(tx, case) for case in cases]
-
-
-def _sides(tx: Transaction, case: ConflictCase) -> dict[str, Memory]:
-    memories = read_memories(tx, [case.conflict.a, case.conflict.b])
-    for memory in memories.values():
-        if memory.archived_at is not None:
-            raise InputError(
-                f"memory '{memory.id}' is archived already, into '{replacement_of(tx, memory.id)}'; nothing is left to "
-                f"decide here"
-            )
-    return {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
+        return describe_conflicts(tx, cases)
 
 
 def _archive_other(
-    tx: Transaction,
-    settings: Settings,
-    case: ConflictCase,
-    sides: dict[str, Memory],
-    decision: Decision,
-    run_id: str,
-    now: datetime,
+    tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
 ) -> str:
-    keep = decision.keep
+    """Archive the side that is not kept into what stands for the other today; returns the side that is kept."""
+    keep, memories = decision.keep, read_memories(tx, [case.conflict.a, case.conflict.b])
+    sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
         if sides["a"].effective_date == sides["b"].effective_date:
             raise InputError("both sides are of the same time; say which one to keep with --keep a or --keep b")
         keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
     winner, loser = sides[keep], sides["b" if keep == "a" else "a"]
-    floor = settings.critical_floor
-    if not supersede_memory(tx, loser.id, winner=winner.id, archived_by=case.id, at=now, critical_floor=floor):
+    if loser.archived_at is not None:
+        into = replacement_of(tx, loser.id)
+        raise InputError(
+            f"memory '{loser.id}' is archived already, into '{into}', which says what it said; undo that first with "
+            f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
+        )
+    floor, stands = settings.critical_floor, replacement_of(tx, winner.id)
+    if not supersede_memory(tx, loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
         why = "pinned" if loser.pinned else f"critical (importance {loser.importance:g}, from {floor:g})"
         raise InputError(f"memory '{loser.id}' is {why} and is never archived; keep it, or keep both with their scope")
-    insert_lineage(tx, [LineageLink(winner.id, loser.id, "superseded", case.conflict.score)])
+    insert_lineage(tx, [LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
     insert_log(
         tx,
@@ -217,7 +213,7 @@ def _archive_other(
             id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
             cluster_fingerprint=fingerprint,
             policy=CONFLICT_POLICY,
-            compressed_memory_id=winner.id,
+            compressed_memory_id=stands,
             status="compressed",
             reason=f"conflict settled by {decision.by}",
             member_count=2,

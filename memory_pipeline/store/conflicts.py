@@ -102,13 +102,14 @@ def settle_conflict(tx: Transaction, case: ConflictCase) -> None:
     )
 
 
-def reopen_conflicts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Take the decisions of these runs back."""
+def reopen_conflicts(tx: Transaction, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
+    """Take back the decisions of these runs, and those against a side that is active again."""
     tx.execute(
         "update conflicts set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, "
         "scope_a = null, scope_b = null, note = null, resolution_run = null "
-        "where resolution_run in (select unnest($1::text[]))",
-        [list(run_ids)],
+        "where resolution_run in (select unnest($1::text[])) or (resolution_run is not null and "
+        "case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))",
+        [list(run_ids), list(restored_ids)],
     )
 
 

@@ -116,7 +116,9 @@ _RULES = (
         "where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null and "
         "b.archived_at is not null "
         "and c.resolution is null and c.found_at <= least(a.archived_at, b.archived_at) "
-        "and c.kind <> 'contradiction'",  # found while distilling: the abstraction quotes both sides
+        "and c.kind <> 'contradiction' "  # found while distilling: the abstraction quotes both sides
+        "and not exists (select 1 from lineage l where l.memory_id = a.consolidated_into_id and l.source_id in "
+        "(c.a, c.b) and l.relation = 'superseded')",  # a person decided against that side
         "roll the run back that archived them",
     ),
     (

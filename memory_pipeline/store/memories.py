@@ -184,7 +184,6 @@ def replacement_of(tx: Transaction, memory_id: str) -> str:
     row = tx.execute(
         "with recursive chain(id, next, depth) as ("
         "select id, consolidated_into_id, 0 from memories where id = $1 "
-        ""
         "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = "
         "chain.next where depth < 100) "
         "select id from chain order by depth desc limit 1",

@@ -116,7 +116,7 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
         [list(plan.run_ids), now, actor],
     )
     tx.execute("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
-    reopen_conflicts(tx, plan.run_ids)
+    reopen_conflicts(tx, plan.run_ids, restored)
     withdraw_candidates(tx, retired, plan.run_ids, at)
     withdraw_contributions(tx, retired, at)
     tx.execute(

@@ -17,8 +17,16 @@ from memory_pipeline.night.resolution import (
 )
 from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.records import ConflictCase
-from memory_pipeline.store import Store, check_store, read_memories, replacement_of, scopes_of, store_hash
-from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
+from memory_pipeline.store import (
+    Store,
+    check_store,
+    read_conflict,
+    read_memories,
+    replacement_of,
+    scopes_of,
+    store_hash,
+)
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 5)
 TEXT = "The staging database of the webshop listens for connections on port {} behind the proxy."
@@ -155,6 +163,47 @@ def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
     (shown,) = list_conflicts(store, settled=False, project=None)
     with pytest.raises(InputError, match="of the same time"):
         settle(store, shown["id"], "newer")
+
+
+def distilled_side(store: Store) -> tuple[str, str]:
+    """A conflict between the memory `other` and one that was distilled with others; its id, and the pattern's."""
+    against = lesson(1)[0].content.replace("Restart the", "Never restart the")
+    fill(store, [*lesson(4), candidate(against, FIRST - timedelta(days=1), native_id="other")])
+    run(store, DAY)
+    shown = list_conflicts(store, settled=False, project=None)
+    case = next(c for c in shown if {c["a"]["id"], c["b"]["id"]} == {"other", "gateway-0"})
+    side = "a" if case["a"]["id"] == "gateway-0" else "b"
+    assert case[side]["archived_into"] and case["b" if side == "a" else "a"]["archived_into"] is None
+    return str(case["id"]), str(case[side]["archived_into"])
+
+
+def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(store: Store) -> None:
+    conflict_id, pattern = distilled_side(store)
+    before = active_hash(store)
+    assert settle(store, conflict_id, "newer").kept_id == "gateway-0"
+    with store.reading() as tx:
+        assert replacement_of(tx, "other") == pattern
+    assert active_hash(store) != before
+    reopen_conflict(store, settings_for(store), conflict_id)
+    assert active_hash(store) == before
+    settle(store, conflict_id, "newer")
+    with pytest.raises(InputError, match="'other' was archived into"):
+        roll_back(store, settings_for(store), RollbackScope(abstraction=pattern))
+    roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
+    with store.reading() as tx:
+        assert replacement_of(tx, "other") == "other"
+    assert conflict_id in {case["id"] for case in list_conflicts(store, settled=False, project=None)}
+    active_hash(store)
+
+
+def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) -> None:
+    conflict_id, pattern = distilled_side(store)
+    with store.reading() as tx:
+        keep = "a" if read_conflict(tx, conflict_id).conflict.a == "other" else "b"
+    with pytest.raises(InputError, match=f"rollback --abstraction {pattern}"):
+        settle(store, conflict_id, keep)
+    assert settle(store, conflict_id, "both", scope_a="x", scope_b="y").resolution == "keep_both"
+    active_hash(store)
 
 
 def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:

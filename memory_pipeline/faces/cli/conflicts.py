@@ -51,12 +51,12 @@ def conflicts_list(
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Both sides of a contradiction, and how it was settled."""
-    from memory_pipeline.night.resolution import conflict_text, describe_conflict
+    from memory_pipeline.night.resolution import conflict_text, describe_conflicts
     from memory_pipeline.store import read_conflict
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        shown = describe_conflict(tx, read_conflict(tx, conflict_id))
+        (shown,) = describe_conflicts(tx, [read_conflict(tx, conflict_id)])
     emit(shown, as_json=json_, text=conflict_text(shown))
 
 
@@ -75,13 +75,13 @@ def conflicts_resolve(
     json_: JsonOption = False,
 ) -> None:
     """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
-    from memory_pipeline.night.resolution import Decision, Keep, conflict_text, describe_conflict, resolve_conflict
+    from memory_pipeline.night.resolution import Decision, Keep, conflict_text, describe_conflicts, resolve_conflict
 
     settings, opened = open_store(store)
     decision = Decision(cast(Keep, keep), getpass.getuser(), scope_a, scope_b, note)
     case = resolve_conflict(opened, settings, conflict_id, decision)
     with opened.reading() as tx:
-        shown = describe_conflict(tx, case)
+        (shown,) = describe_conflicts(tx, [case])
     undo = f"Take it back with: memory-pipeline conflicts reopen {case.id[:8]}"
     emit(shown, as_json=json_, text=f"{conflict_text(shown)}\n{undo}")
 
