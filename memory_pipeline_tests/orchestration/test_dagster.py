@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from dagster import (
     RunRequest,
     SkipReason,
     build_schedule_context,
-    instance_for_test,
     materialize,
 )
 
@@ -46,19 +44,6 @@ ASSETS = (
     "playbook",
     "reports",
 )
-
-
-@pytest.fixture
-def instance() -> Iterator[DagsterInstance]:
-    with instance_for_test() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def settings_in_environment(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
-    monkeypatch.setenv("MEMORY_PIPELINE_STORE_PATH", str(store.path))
-    monkeypatch.setenv("MEMORY_PIPELINE_EMBEDDING_MODEL", "lexical")
-    monkeypatch.setenv("MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES", "0")
 
 
 def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **options: Any) -> Any:

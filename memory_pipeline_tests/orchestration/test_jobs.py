@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +18,6 @@ from dagster import (
     build_run_status_sensor_context,
     build_schedule_context,
     build_sensor_context,
-    instance_for_test,
 )
 
 from memory_pipeline.definitions import defs
@@ -35,20 +33,6 @@ from memory_pipeline.store import Store, all_memories, check_store, lease_holder
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
 ALL = ["duplicates", "merge", "canonical", "patterns", "principles", "playbook"]
-
-
-@pytest.fixture
-def instance() -> Iterator[DagsterInstance]:
-    with instance_for_test() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def settings_in_environment(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
-    monkeypatch.setenv("MEMORY_PIPELINE_STORE_PATH", str(store.path))
-    monkeypatch.setenv("MEMORY_PIPELINE_EMBEDDING_MODEL", "lexical")
-    monkeypatch.setenv("MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES", "0")
-    monkeypatch.setenv("MEMORY_PIPELINE_CONSOLIDATION_RETRY_DELAY_S", "0")
 
 
 def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope: Any) -> dict[str, Any]:
