@@ -61,7 +61,7 @@ REPORT_FIELDS = {
     "recall_sampled": "The size of the sample.",
     "recall_rate": "The one by the other.",
     "conflicts_known": "Contradictions that await a decision: see `memory-pipeline conflicts`.",
-    "conflicts": "The first twenty of them, with what each side says.",
+    "conflicts": "The plainest twenty with what each side says; `alike`: how many more there are of the same memories.",
     "refusals": "Why clusters were left alone, counted.",
     "largest_clusters": "The twenty largest clusters in words, with their abstraction.",
     "sources_sha256": "Hash over words, categories and creation times of all raw memories; only imports change it.",
@@ -179,6 +179,7 @@ def conflict_lines(report: Report) -> list[str]:
         lines.append(
             f"{conflict['id'][:8]} {conflict['kind']}: {conflict['detail']} (cosine {conflict['score']:.3f}, project "
             f"{conflict['project_id']})"
+            + (f"; {conflict['alike']} more of these memories" if conflict["alike"] else "")
         )
         lines += [f"  a: {conflict['a_says'][:300]}", f"  b: {conflict['b_says'][:300]}"]
     return lines

@@ -11,6 +11,7 @@ from typing import Any
 
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night import pages
+from memory_pipeline.night.conflicts import group_conflicts
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
@@ -253,16 +254,18 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
 
 
 def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> list[Report]:
-    shown = conflicts[:_EXAMPLES]
-    memories = night.memories({i for conflict in shown for i in (conflict.a, conflict.b)})
+    groups = group_conflicts(conflicts)[:_EXAMPLES]
+    memories = night.memories({i for group in groups for i in (group[0].a, group[0].b)})
     return [
         {
             "id": derived_id("conflict", conflict.a, conflict.b),
             **asdict(conflict),
             "a_says": memories[conflict.a].content,
             "b_says": memories[conflict.b].content,
+            "alike": len(group) - 1,
         }
-        for conflict in shown
+        for group in groups
+        for conflict in group[:1]
     ]
 
 

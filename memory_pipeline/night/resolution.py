@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.rollback import RollbackScope, roll_back
-from memory_pipeline.records import ConflictCase, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import ConflictCase, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     Store,
     Transaction,
-    conflict_cases,
     create_snapshot,
     insert_lineage,
     insert_log,
@@ -102,86 +100,6 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[
         why = f"was settled by the pipeline ({case.resolution})" if case.resolution else "is open"
         raise InputError(f"conflict '{case.id}' {why}; there is no decision to take back")
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
-
-
-def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[dict[str, Any]]:
-    """Conflicts for a reader: both sides with their words and times, and how each was settled."""
-    memories = read_memories(tx, sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
-    return [_described(case, memories) for case in cases]
-
-
-def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "id": case.id,
-        "project_id": case.conflict.project_id,
-        "kind": case.conflict.kind,
-        "detail": case.conflict.detail,
-        "similarity": round(case.conflict.score, 4),
-        "found_at": case.found_at.isoformat(),
-        "status": case.resolution or "open",
-    }
-    for side, memory_id, scope in (("a", case.conflict.a, case.scope_a), ("b", case.conflict.b, case.scope_b)):
-        memory = memories[memory_id]
-        shown[side] = {
-            "id": memory_id,
-            "content": memory.content,
-            "effective_date": memory.effective_date.isoformat(),
-            "importance": memory.importance,
-            "abstraction_level": memory.abstraction_level,
-            "archived_into": memory.consolidated_into_id,
-            "scope": scope,
-        }
-    return {
-        **shown,
-        "resolved_at": case.resolved_at.isoformat() if case.resolved_at else None,
-        "resolved_by": case.resolved_by,
-        "kept_id": case.kept_id,
-        "note": case.note,
-        "run_id": case.resolution_run,
-    }
-
-
-def conflict_text(shown: dict[str, Any]) -> str:
-    """A described conflict as plain text, one side under the other."""
-    lines = [f"{shown['id']}  {shown['kind']}: {shown['detail']} (project {shown['project_id']}, {shown['status']})"]
-    for side in ("a", "b"):
-        one = shown[side]
-        scope = f" [holds: {one['scope']}]" if one["scope"] else ""
-        gone = f" [archived into {one['archived_into']}]" if one["archived_into"] else ""
-        lines.append(f"  {side}  {one['effective_date'][:16]}  {' '.join(one['content'].split())}{scope}{gone}")
-        lines.append(f"     {one['id']}")
-    if shown["resolved_by"]:
-        lines.append(
-            f"  settled by {shown['resolved_by']} on {shown['resolved_at'][:16]}"
-            + (f": {shown['note']}" if shown["note"] else "")
-        )
-    return "\n".join(lines)
-
-
-#: How likely a kind is a contradiction, likeliest first; kinds that are not named come next to last.
-_KINDS_FIRST = {
-    "contradiction": 0,
-    "opposite": 0,
-    "negation": 0,
-    "order": 0,
-    "quantifier": 1,
-    "date": 1,
-    "time": 1,
-    "unit": 1,
-}
-
-
-def list_conflicts(
-    store: Store, *, settled: bool, project: str | None, kind: str | None = None
-) -> list[dict[str, Any]]:
-    """Conflicts for a reader: first those that are contradictions whatever the text is about, last those in which
-    many figures differ, which are often readings of one gauge; newest first among equals."""
-    with store.reading() as tx:
-        cases = conflict_cases(tx, settled=settled, project_id=project)
-        if kind:
-            cases = [case for case in cases if case.conflict.kind == kind]
-        cases.sort(key=lambda case: (_KINDS_FIRST.get(case.conflict.kind, 2), case.conflict.detail.count(",")))
-        return describe_conflicts(tx, cases)
 
 
 def _archive_other(

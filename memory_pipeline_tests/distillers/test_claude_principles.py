@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.night.conflicts import list_conflicts
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
-from memory_pipeline.night.resolution import list_conflicts
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.store import Store, all_memories, check_store, log_of_run, release_lease
 from memory_pipeline_tests.build import fill, night_of
@@ -84,7 +84,7 @@ def test_patterns_that_claude_finds_to_contradict_are_linked(store: Store) -> No
     with serving(ruling(contradictions=found)) as server:
         (result,) = form(store, server)
     assert result.reason == "1 pairs of its patterns contradict each other"
-    shown = {(c["kind"], c["a"]["id"], c["b"]["id"]) for c in list_conflicts(store, settled=False, project=None)}
+    shown = {(c["kind"], c["a"]["id"], c["b"]["id"]) for c in list_conflicts(store, each=True)}
     assert ("contradiction", "p0", "p2") in shown
 
 

@@ -6,17 +6,14 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.night.resolution import (
-    Decision,
-    conflict_text,
-    list_conflicts,
-    reopen_conflict,
-    resolve_conflict,
-)
+from memory_pipeline.night.conflicts import conflict_text, group_conflicts, list_conflicts
+from memory_pipeline.night.resolution import Decision, reopen_conflict, resolve_conflict
 from memory_pipeline.night.rollback import RollbackScope, roll_back
-from memory_pipeline.records import ConflictCase
+from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.store import (
     Store,
     check_store,
@@ -42,7 +39,7 @@ def contradiction(store: Store, **fields: Any) -> str:
         ],
     )
     run(store, DAY)
-    (shown,) = list_conflicts(store, settled=False, project=None)
+    (shown,) = list_conflicts(store, each=True)
     assert (shown["kind"], shown["status"], {shown["a"]["id"], shown["b"]["id"]}) == ("number", "open", {"old", "new"})
     return str(shown["id"])
 
@@ -70,7 +67,7 @@ def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> 
         old = read_memories(tx, ["old"])["old"]
         assert replacement_of(tx, "old") == "new" and old.importance == 0.5 and old.importance_before == 1.0
         assert old.content == TEXT.format(5432)
-    assert list_conflicts(store, settled=False, project=None) == []
+    assert list_conflicts(store, each=True) == []
     (shown,) = list_conflicts(store, settled=True, project="p")
     assert "settled by dana" in conflict_text(shown) and "archived into new" in conflict_text(shown)
     active_hash(store)
@@ -87,7 +84,7 @@ def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
     conflict_id = contradiction(store)
     before = active_hash(store)
     settle(store, conflict_id, "both", scope_a="since the move", scope_b="before the move")
-    assert active_hash(store) == before and list_conflicts(store, settled=False, project=None) == []
+    assert active_hash(store) == before and list_conflicts(store, each=True) == []
     with store.reading() as tx:
         assert scopes_of(tx, ["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
     report = run(store, DAY + timedelta(days=9), run_id="later")
@@ -106,7 +103,7 @@ def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None
     else:
         reopen_conflict(store, settings_for(store), conflict_id)
     assert active_hash(store) == before
-    (shown,) = list_conflicts(store, settled=False, project=None)
+    (shown,) = list_conflicts(store, each=True)
     assert shown["status"] == "open" and shown["a"]["scope"] is None
     settle(store, conflict_id, "newer")
 
@@ -160,7 +157,7 @@ def test_what_cannot_be_settled_says_why(store: Store) -> None:
 def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
     fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (5432, 5433)])
     run(store, DAY)
-    (shown,) = list_conflicts(store, settled=False, project=None)
+    (shown,) = list_conflicts(store, each=True)
     with pytest.raises(InputError, match="of the same time"):
         settle(store, shown["id"], "newer")
 
@@ -170,7 +167,7 @@ def distilled_side(store: Store) -> tuple[str, str]:
     against = lesson(1)[0].content.replace("Restart the", "Never restart the")
     fill(store, [*lesson(4), candidate(against, FIRST - timedelta(days=1), native_id="other")])
     run(store, DAY)
-    shown = list_conflicts(store, settled=False, project=None)
+    shown = list_conflicts(store, each=True)
     case = next(c for c in shown if {c["a"]["id"], c["b"]["id"]} == {"other", "gateway-0"})
     side = "a" if case["a"]["id"] == "gateway-0" else "b"
     assert case[side]["archived_into"] and case["b" if side == "a" else "a"]["archived_into"] is None
@@ -192,7 +189,7 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
     with store.reading() as tx:
         assert replacement_of(tx, "other") == "other"
-    assert conflict_id in {case["id"] for case in list_conflicts(store, settled=False, project=None)}
+    assert conflict_id in {case["id"] for case in list_conflicts(store, each=True)}
     active_hash(store)
 
 
@@ -213,5 +210,42 @@ def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) ->
     with store.reading() as tx:
         stands_for = replacement_of(tx, "old")
     assert stands_for != "old"
-    (shown,) = list_conflicts(store, settled=False, project=None)
+    (shown,) = list_conflicts(store, each=True)
     assert {shown["a"]["id"], shown["b"]["id"]} == {stands_for, "new"}
+
+
+PAIRS = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["number", "negation", "unit"])).filter(
+        lambda pair: pair[0] != pair[1]
+    ),
+    unique_by=lambda pair: frozenset(pair[:2]),
+)
+
+
+@given(PAIRS)
+def test_conflicts_of_the_same_memories_stand_together_the_plainest_first(pairs: list[tuple[int, int, str]]) -> None:
+    conflicts = [Conflict("p", str(a), str(b), kind, "x / y", 0.9) for a, b, kind in pairs]
+    groups = group_conflicts(conflicts)
+    assert sorted(map(repr, conflicts)) == sorted(repr(conflict) for group in groups for conflict in group)
+    order = ["negation", "unit", "number"]
+    sides = [{side for conflict in group for side in (conflict.a, conflict.b)} for group in groups]
+    for place, group in enumerate(groups):
+        ranks = [order.index(conflict.kind) for conflict in group]
+        assert ranks == sorted(ranks)
+        assert not any(sides[place] & other for other in sides[place + 1 :])
+        reached = {group[0].a}
+        for _ in group:
+            reached |= {side for c in group if reached & {c.a, c.b} for side in (c.a, c.b)}
+        assert reached == sides[place]
+    firsts = [order.index(group[0].kind) for group in groups]
+    assert firsts == sorted(firsts)
+
+
+def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(store: Store) -> None:
+    texts = [TEXT.format(port) for port in (5432, 5433, 5434)]
+    fill(store, [candidate(text, FIRST, native_id=f"m{n}") for n, text in enumerate(texts)])
+    report = run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert shown["alike"] == 2 and len(list_conflicts(store, each=True)) == 3
+    (reported,) = report["conflicts"]
+    assert (report["conflicts_known"], reported["alike"], reported["id"]) == (3, 2, shown["id"])

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.night.conflicts import list_conflicts
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.playbook import export_playbook, update_playbook
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
-from memory_pipeline.night.resolution import list_conflicts
 from memory_pipeline.night.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
 from memory_pipeline.settings import Settings
@@ -133,7 +133,7 @@ def test_patterns_that_contradict_each_other_are_linked_and_make_no_principle(st
     fill(store, [pattern(name, rule.format(*pair)) for name, pair in zip(texts, words, strict=True)])
     _, results = form(store)
     assert [result.status for result in results if result.principle_id] == []
-    shown = {frozenset((c["a"]["id"], c["b"]["id"])) for c in list_conflicts(store, settled=False, project=None)}
+    shown = {frozenset((c["a"]["id"], c["b"]["id"])) for c in list_conflicts(store, each=True)}
     assert frozenset(("p0", "p1")) in shown
     sound(store)
 

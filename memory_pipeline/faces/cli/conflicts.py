@@ -23,15 +23,16 @@ def conflicts_list(
     all_: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
     project: Annotated[str | None, typer.Option("--project", help="Of this project alone.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="Of this kind alone: negation, number, ...")] = None,
+    each: Annotated[bool, typer.Option("--each", help="Every one, not one of those of the same memories.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the contradictions that await a decision, the plainest first."""
-    from memory_pipeline.night.resolution import list_conflicts
+    """Show the contradictions that await a decision, the plainest first; of those of the same memories one."""
+    from memory_pipeline.night.conflicts import list_conflicts
 
     _, opened = open_store(store)
-    shown = list_conflicts(opened, settled=all_, project=project, kind=kind)
+    shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
     rows: list[dict[str, object]] = [
         {
             **row,
@@ -43,15 +44,20 @@ def conflicts_list(
         }
         for row in shown[:limit]
     ]
-    more = f"\nand {len(shown) - limit} more (--limit, --kind, --project)" if len(shown) > limit else ""
-    columns = ["id", "found", "project", "status", "kind", "detail", "one side", "the other"]
-    emit(shown[:limit], as_json=json_, text=table(rows, columns) + more if rows else "No conflict awaits a decision.")
+    columns = ["id", "found", "project", "status", "kind", "detail", "alike", "one side", "the other"]
+    lines = [table(rows, columns) if rows else "No conflict awaits a decision."]
+    if len(shown) > limit:
+        lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
+    if any(row["alike"] for row in shown):
+        alike = sum(row["alike"] for row in shown)
+        lines.append(f"{len(shown) + alike} conflicts; of those of the same memories one is shown (--each shows all).")
+    emit(shown[:limit], as_json=json_, text="\n".join(lines))
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Both sides of a contradiction, and how it was settled."""
-    from memory_pipeline.night.resolution import conflict_text, describe_conflicts
+    from memory_pipeline.night.conflicts import conflict_text, describe_conflicts
     from memory_pipeline.store import read_conflict
 
     _, opened = open_store(store)
@@ -75,7 +81,8 @@ def conflicts_resolve(
     json_: JsonOption = False,
 ) -> None:
     """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
-    from memory_pipeline.night.resolution import Decision, Keep, conflict_text, describe_conflicts, resolve_conflict
+    from memory_pipeline.night.conflicts import conflict_text, describe_conflicts
+    from memory_pipeline.night.resolution import Decision, Keep, resolve_conflict
 
     settings, opened = open_store(store)
     decision = Decision(cast(Keep, keep), getpass.getuser(), scope_a, scope_b, note)
