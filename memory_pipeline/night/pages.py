@@ -176,10 +176,10 @@ def conflict_lines(report: Report) -> list[str]:
     """Three lines for each conflict: its id and kind, and what each side says."""
     lines = []
     for conflict in report["conflicts"]:
+        alike = f"; {conflict['alike']} more of these memories" if conflict["alike"] else ""
         lines.append(
             f"{conflict['id'][:8]} {conflict['kind']}: {conflict['detail']} (cosine {conflict['score']:.3f}, project "
-            f"{conflict['project_id']})"
-            + (f"; {conflict['alike']} more of these memories" if conflict["alike"] else "")
+            f"{conflict['project_id']}){alike}"
         )
         lines += [f"  a: {conflict['a_says'][:300]}", f"  b: {conflict['b_says'][:300]}"]
     return lines

@@ -36,6 +36,8 @@ _PREVIEW = 8
 _MEANINGS = {
     "AtomDecision.status": "created, strengthened, skipped or not_causal.",
     "Contribution.status": "created an entry, or updated one that gives the same guidance.",
+    "PrincipleResult.group_id": "Derived from the project and its patterns.",
+    "PrincipleResult.content": "The principle, or nothing.",
     "PrincipleResult.status": "created; skipped, failed or deferred (see reason); or settled.",
     "pattern_ids": "The related patterns; they stay active.",
     "principle_id": "The memory of level 3 that was written.",
