@@ -15,6 +15,9 @@ INSTANCE_CONFIG = """\
 concurrency:
   runs:
     max_concurrent_runs: 1
+# A run that never starts, or is never done with being cancelled, is given up after three minutes.
+run_monitoring:
+  enabled: true
 freshness:
   enabled: true
 telemetry:

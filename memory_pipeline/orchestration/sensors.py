@@ -15,6 +15,7 @@ from dagster import (
 from memory_pipeline.night.notices import announce_failed_run
 from memory_pipeline.night.report import failed_night, latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
+from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.jobs import (
     duplicates_job,
     kb_compress_job,
@@ -90,4 +91,15 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     )
 
 
-SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor]
+@sensor(
+    minimum_interval_seconds=30,
+    default_status=DefaultSensorStatus.RUNNING,
+    description="Reports runs as failed whose process was killed or went with the machine, so that the next can begin.",
+)
+def dead_runs(context: SensorEvaluationContext) -> SkipReason:
+    night = NightResource()
+    ended = end_dead_runs(context.instance, night.store(), night.effective_settings().lease_expiry_s)
+    return SkipReason(f"ended {', '.join(ended)}" if ended else "every run that is under way has its process")
+
+
+SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs]

@@ -59,7 +59,7 @@ from memory_pipeline.store.journal import (
     store_facts,
     store_hash,
 )
-from memory_pipeline.store.lease import lease_holder, release_lease, take_lease
+from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, take_lease
 from memory_pipeline.store.memories import (
     SameContent,
     active_totals,
@@ -185,6 +185,7 @@ __all__ = [
     "keep_report",
     "known_migrations",
     "lease_holder",
+    "leased_run",
     "lineage_of",
     "list_proposals",
     "list_snapshots",

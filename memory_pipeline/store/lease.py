@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import socket
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.processes import is_running
 from memory_pipeline.store.connection import Store, Transaction
 from memory_pipeline.store.memories import from_utc, to_utc
 
@@ -18,16 +18,14 @@ _NAME = "night"
 def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
     """Take or renew the lease for a run; taking it again within the same run is a heartbeat.
 
-    Raises StoreBusyError, naming holder, host, process and time, when another live run has it. A holder
-    whose process is gone on this machine, or whose heartbeat is older than `expiry_s` on another, is
-    replaced.
+    Raises StoreBusyError, naming holder, host, process and time, when another live run has it. A holder is replaced
+    whose process is gone on this machine, or has left its number to a later one, or whose heartbeat is older
+    than `expiry_s` on another machine.
     """
     now = datetime.now(UTC)
     with store.writing(holder, run_id) as tx:
-        row = tx.execute(
-            "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
-        ).fetchone()
-        if row and row[3] != run_id and _is_alive(row[1], row[2], from_utc(row[5]), now, expiry_s):
+        row = _read(tx)
+        if row and row[3] != run_id and _is_alive(row, now, expiry_s):
             raise StoreBusyError(f"another night is running on '{store.path}': {_words(row)}")
         if row and row[3] == run_id and row[2] == os.getpid():
             tx.execute("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
@@ -46,12 +44,20 @@ def release_lease(store: Store, run_id: str) -> None:
 
 def lease_holder(tx: Transaction, expiry_s: float) -> str | None:
     """Who holds the lease and is still alive, in words, or None."""
-    row = tx.execute(
+    row = _read(tx)
+    return _words(row) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
+
+
+def leased_run(tx: Transaction, expiry_s: float) -> str | None:
+    """The run that holds the lease and is still alive, or None."""
+    row = _read(tx)
+    return str(row[3]) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
+
+
+def _read(tx: Transaction) -> tuple[Any, ...] | None:
+    return tx.execute(
         "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
     ).fetchone()
-    if row is None or not _is_alive(row[1], row[2], from_utc(row[5]), datetime.now(UTC), expiry_s):
-        return None
-    return _words(row)
 
 
 def _words(row: tuple[Any, ...]) -> str:
@@ -59,23 +65,10 @@ def _words(row: tuple[Any, ...]) -> str:
     return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {since:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _is_alive(host: str, pid: int, heartbeat_at: datetime, now: datetime, expiry_s: float) -> bool:
-    if host != socket.gethostname():
+def _is_alive(row: tuple[Any, ...], now: datetime, expiry_s: float) -> bool:
+    """Of another machine, or of a process with this one's number, the heartbeat speaks; else the process itself."""
+    host, pid = row[1:3]
+    heartbeat_at: datetime = from_utc(row[5])
+    if host != socket.gethostname() or pid == os.getpid():
         return now - heartbeat_at < timedelta(seconds=expiry_s)
-    if pid == os.getpid():
-        return now - heartbeat_at < timedelta(seconds=expiry_s)
-    return _process_exists(pid)
-
-
-def _process_exists(pid: int) -> bool:
-    """Whether a process runs; a zombie, which holds nothing any more, counts as gone."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (OSError, IndexError):
-        return True
+    return is_running(pid, heartbeat_at)

@@ -49,7 +49,10 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
     _quiet_dagster()
     from dagster import DagsterInstance
 
+    from memory_pipeline.orchestration.dead_runs import end_dead_runs
+
     with DagsterInstance.get() as instance:
+        end_dead_runs(instance, Store.of(settings), settings.lease_expiry_s)
         yield instance
 
 

@@ -1,0 +1,47 @@
+"""Runs whose process ended without a word: killed, or gone with the machine.
+
+Dagster's run monitoring cannot ask about processes on the same machine. With one run at a time such a run
+would keep every later one in the queue, for ever.
+"""
+
+from datetime import UTC, datetime
+
+from dagster import DagsterEventType, DagsterInstance, DagsterRunStatus, RunRecord, RunsFilter
+
+from memory_pipeline.processes import is_running
+from memory_pipeline.store import Store, leased_run
+
+_UNDER_WAY = [DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
+
+
+def end_dead_runs(instance: DagsterInstance, store: Store, lease_expiry_s: float) -> list[str]:
+    """Report runs whose process is gone as failed, or as cancelled where that was asked for; returns their ids.
+
+    A run that holds the store's lease is alive, wherever its process is.
+    """
+    ended = []
+    for record in instance.get_run_records(RunsFilter(statuses=_UNDER_WAY)):
+        run, pid = record.dagster_run, _process_of(instance, record)
+        if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
+            continue
+        if _leased(store, lease_expiry_s) == run.run_id:
+            continue
+        message = f"Its process ({pid}) ended without a word. What it had committed stays; the next run goes on there."
+        if run.status == DagsterRunStatus.CANCELING:
+            instance.report_run_canceled(run, message=message)
+        else:
+            instance.report_run_failed(run, message=message)
+        ended.append(run.run_id)
+    return ended
+
+
+def _process_of(instance: DagsterInstance, record: RunRecord) -> int | None:
+    starts = instance.all_logs(record.dagster_run.run_id, of_type=DagsterEventType.RUN_START)
+    return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
+
+
+def _leased(store: Store, lease_expiry_s: float) -> str | None:
+    if not store.exists():
+        return None
+    with store.reading() as tx:
+        return leased_run(tx, lease_expiry_s)
