@@ -1,0 +1,244 @@
+"""What a group of related patterns becomes: a principle with its links, or a reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from memory_pipeline.distillers import (
+    COMPRESSED_CATEGORY,
+    Declined,
+    Draft,
+    Session,
+    Task,
+    find_contradiction,
+    find_invention,
+)
+from memory_pipeline.embedding import check_vectors
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.knowledge.principles import find_principle
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import note_failure
+from memory_pipeline.policies import PRINCIPLE
+from memory_pipeline.records import (
+    LEVEL_PRINCIPLE,
+    MADE,
+    Cluster,
+    Conflict,
+    LineageLink,
+    LogRow,
+    Memory,
+    PrincipleResult,
+    Source,
+    derived_id,
+)
+from memory_pipeline.store import (
+    insert_lineage,
+    insert_log,
+    insert_memories,
+    insert_vectors,
+    read_memories,
+    record_conflicts,
+    revive_memory,
+    supersede_memory,
+)
+from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
+
+_VERSION = "principle-1"
+
+
+class SharedStatements:
+    """The distiller of principles that needs no model: the statement that most patterns of a group bear out."""
+
+    name, method, prompt_version = "extractive", "heuristic", _VERSION
+
+    def __init__(self, night: Night) -> None:
+        self._embed, self._settings = night.embedder.embed, night.settings
+
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """One after the other, as patterns come."""
+        for task in tasks:
+            try:
+                yield task, self._draft(task)
+            except Exception as error:  # one group failing leaves the others
+                yield task, error
+
+    def _draft(self, task: Task) -> Draft | Declined:
+        found = find_principle(
+            [member.memory.content for member in task.members],
+            self._embed,
+            similarity=self._settings.principle_similarity,
+            least=self._settings.principle_patterns,
+        )
+        return Declined(found) if isinstance(found, str) else Draft(found.text, _VERSION, confidence=found.confidence)
+
+
+def settle_group(
+    night: Night,
+    group: Cluster,
+    task: Task | None,
+    draft: Draft | Declined | Exception,
+    replaces: tuple[str, ...],
+) -> PrincipleResult:
+    """What becomes of a group for which this was proposed; `replaces`: earlier principles of some of its patterns.
+
+    One that fails, or for which no answer could be had, is taken up again next week.
+    """
+    blank = replace(result_of(group, "skipped", None), replaces=replaces)
+    try:
+        if isinstance(draft, Exception):
+            raise draft
+        if isinstance(draft, Declined) and draft.again:
+            return replace(blank, status="deferred", reason=draft.reason)
+        patterns = list(night.memories(group.member_ids).values())
+        reason = draft.reason if isinstance(draft, Declined) else _refusal(night, patterns, draft)
+        if reason or isinstance(draft, Declined):
+            _log_refusal(night, replace(blank, reason=reason), draft, task)
+            return replace(blank, reason=reason)
+        made = replace(blank, status="created", content=draft.text)
+        return made if night.options.dry_run else _write(night, made, patterns, draft.confidence)
+    except Exception as error:  # one group failing leaves the others; it is logged and reported
+        if task is not None or not isinstance(error, DistillerError):
+            note_failure(night, group, error)
+        return replace(blank, status="failed", reason=f"{type(error).__name__}: {error}"[:500])
+
+
+def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | None:
+    """Why a draft is no principle. Whoever wrote it, it says nothing that the patterns do not, and contradicts none."""
+    contents = [pattern.content for pattern in patterns]
+    if draft.contradictions:
+        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
+    if not draft.text.strip():
+        return "the patterns share no rule"
+    invented = find_invention(contents, draft.text)
+    if invented:
+        return f"invented: no pattern has the {invented.kind} '{invented.text}'"
+    clash = find_contradiction(contents, draft.text)
+    if clash:
+        return f"contradicts a pattern: {clash}"
+    tokens = night.embedder.count_tokens(draft.text)
+    if tokens > night.settings.max_abstraction_tokens:
+        return f"principle has {tokens} tokens, at most {night.settings.max_abstraction_tokens} are accepted"
+    by_words = night.distiller.method == "heuristic"
+    least = night.settings.principle_similarity if by_words else night.settings.confidence_min
+    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
+
+
+def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
+    """The principle with its links, and the earlier ones that it replaces archived into it, in one transaction."""
+    memory = _memory(night, result, patterns, confidence)
+    vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
+    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
+    theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
+    links = [
+        LineageLink(memory.id, pattern.id, PRINCIPLE, round(min(1.0, float(score)), 6))
+        for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
+    ]
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        there = read_memories(tx, [memory.id]).get(memory.id)
+        if there is not None and there.rolled_back_at is not None:
+            revive_memory(tx, memory.id)
+        elif there is None:
+            insert_memories(tx, [memory])
+            insert_vectors(tx, [memory.id], vector, night.embedder.name)
+        insert_lineage(tx, links)
+        for earlier in result.replaces:
+            gone = supersede_memory(
+                tx,
+                earlier,
+                winner=memory.id,
+                archived_by=result.group_id,
+                at=night.as_of,
+                critical_floor=night.settings.critical_floor,
+            )
+            if gone:
+                insert_lineage(tx, [LineageLink(memory.id, earlier, "superseded", 1.0)])
+        done = replace(result, principle_id=memory.id)
+        insert_log(tx, _log_row(night, done, _ratio(patterns, memory)))
+    return done
+
+
+def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
+    kinds = [pattern.memory_type for pattern in patterns]
+    types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
+    subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
+    top = sorted(set(subjects), key=lambda c: (-subjects.count(c), c))[:2]
+    return Memory(
+        id=derived_id("principle", result.group_id, _VERSION, content_hash(result.content)),
+        project_id=result.project_id,
+        content=result.content,
+        memory_type=max(sorted(set(kinds)), key=kinds.count),
+        created_at=night.as_of,
+        effective_date=max(pattern.effective_date for pattern in patterns),
+        content_hash=content_hash(result.content),
+        shape_hash=shape_hash(result.content),
+        token_count=night.embedder.count_tokens(result.content),
+        categories=tuple(top),
+        importance=max(1.0, *(pattern.importance for pattern in patterns)),
+        abstraction_level=LEVEL_PRINCIPLE,
+        pattern_type=max(sorted(set(types)), key=types.count) if types else None,
+        confidence_score=confidence,
+        consolidation_method=night.distiller.method,
+        source=Source(MADE, PRINCIPLE),
+    )
+
+
+def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
+    return round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4)
+
+
+def result_of(group: Cluster, status: str, reason: str | None) -> PrincipleResult:
+    """A result without a principle."""
+    return PrincipleResult(
+        group_id=group.cluster_id,
+        project_id=group.project_id,
+        pattern_ids=group.member_ids,
+        status=status,
+        reason=reason,
+        principle_id=None,
+        content="",
+        replaces=(),
+        avg_similarity=group.avg_similarity,
+        fingerprint=group.fingerprint,
+    )
+
+
+def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
+    """The refusal in the log, and the patterns that a model found to contradict each other as conflicts."""
+    if night.options.dry_run:
+        return
+    conflicts = []
+    if task is not None and isinstance(draft, Draft):
+        place = {member.memory.id: number for number, member in enumerate(task.members)}
+        conflicts = [
+            Conflict(
+                result.project_id,
+                min(a, b),
+                max(a, b),
+                "contradiction",
+                "found among the patterns of a principle",
+                round(float(task.similarities[place[a], place[b]]), 6),
+            )
+            for a, b in draft.contradictions
+        ]
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        record_conflicts(tx, conflicts, night.as_of)
+        insert_log(tx, _log_row(night, result, None))
+
+
+def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:
+    status = "compressed" if result.principle_id else "skipped"
+    return LogRow(
+        id=derived_id("log", PRINCIPLE, result.fingerprint, night.as_of.isoformat(), status),
+        cluster_fingerprint=result.fingerprint,
+        policy=PRINCIPLE,
+        compressed_memory_id=result.principle_id,
+        status=status,
+        reason=result.reason,
+        member_count=len(result.pattern_ids),
+        compression_ratio=ratio,
+        run_id=night.options.run_id,
+        created_at=night.as_of,
+    )
