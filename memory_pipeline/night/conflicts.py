@@ -11,7 +11,7 @@ from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction, conflict_cases, read_memories
 
-#: How likely a kind is a contradiction, likeliest first; kinds that are not named come next to last.
+#: How likely a kind is a contradiction, likeliest first; kinds that are not named come last.
 _KINDS_FIRST = {
     "contradiction": 0,
     "opposite": 0,
