@@ -52,6 +52,16 @@ def test_every_promise_names_tests_that_exist() -> None:
     assert not {name for name in named if not re.search(rf"(def|class) {name}\b", tests)}
 
 
+def test_promises_say_which_of_their_tests_are_long() -> None:
+    tests = "\n".join(path.read_text() for path in (ROOT / "memory_pipeline_tests").rglob("test_*.py"))
+    slow = set(re.findall(r"@pytest\.mark\.slow\n(?:@[^\n]*\n|    [^\n]*\n|\)\n|\]\n)*(?:def|class) (\w+)", tests))
+    assert len(slow) > 10
+    for line in (ROOT / "docs" / "what-can-go-wrong.md").read_text().splitlines():
+        quick, _, long = line.rpartition("|")[0].rpartition("|")[2].partition("*long*:")
+        assert not slow & set(re.findall(r"`(\w+)`", quick)), line
+        assert set(re.findall(r"`(\w+)`", long)) <= slow, line
+
+
 def test_links_between_the_pages_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):

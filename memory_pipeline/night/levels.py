@@ -17,6 +17,7 @@ from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.night.archive import archive_distillations, settled_archive
 from memory_pipeline.night.clustering import cut_clusters
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.gates import problems_of
 from memory_pipeline.night.similarity import find_similar
@@ -84,8 +85,7 @@ def _draft_alone(night: Night, cluster: Cluster, method: Method) -> Distillation
     try:
         return _draft(night, cluster, method)
     except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-        night.log.error("%s of cluster %s", method, cluster.cluster_id, exc_info=error)
-        night.note_error(cluster.cluster_id, "distill", error)
+        note_failure(night, cluster, error)
         return undistilled(cluster, error, Extractive())
 
 

@@ -120,6 +120,11 @@ def _archive_other(
             f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
         )
     floor, stands = settings.critical_floor, replacement_of(tx, winner.id)
+    if stands == loser.id:
+        raise InputError(
+            f"memory '{winner.id}' is archived into '{loser.id}', which would go; take the decision back that put it "
+            f"there, or keep '{loser.id}'"
+        )
     if not supersede_memory(tx, loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
         why = "pinned" if loser.pinned else f"critical (importance {loser.importance:g}, from {floor:g})"
         raise InputError(f"memory '{loser.id}' is {why} and is never archived; keep it, or keep both with their scope")

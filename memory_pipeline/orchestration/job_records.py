@@ -142,8 +142,8 @@ def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
         while error is not None and error.cause is not None:
             error = error.cause
         return error.message.strip() if error else event.message
-    (*_, ended) = instance.all_logs(run.run_id, of_type=DagsterEventType.RUN_FAILURE)
-    return ended.message
+    ended = instance.all_logs(run.run_id, of_type=DagsterEventType.RUN_FAILURE)
+    return ended[-1].message if ended else "see its log in Dagster"
 
 
 def _time(stamp: float | None) -> str | None:

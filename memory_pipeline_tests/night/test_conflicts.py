@@ -193,6 +193,23 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     active_hash(store)
 
 
+def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (1, 2, 3)])
+    run(store, DAY)
+    cases = {frozenset((c["a"]["id"], c["b"]["id"])): c for c in list_conflicts(store, each=True)}
+
+    def decide(kept: str, other: str) -> ConflictCase:
+        case = cases[frozenset((kept, other))]
+        return settle(store, case["id"], "a" if case["a"]["id"] == kept else "b")
+
+    decide("2", "1")
+    decide("3", "2")
+    before = active_hash(store)
+    with pytest.raises(InputError, match="'1' is archived into '3', which would go"):
+        decide("1", "3")
+    assert active_hash(store) == before
+
+
 def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) -> None:
     conflict_id, pattern = distilled_side(store)
     with store.reading() as tx:
