@@ -3,10 +3,11 @@
     python benchmarks/duplicates.py [--pairs 60] [--seed 1] [--workspace DIRECTORY] [--misses 5] [--json FILE]
 
 Each pair is a memory of the demo workspace (and, with `--workspace`, of a real OpenClaw workspace) and a
-changed copy of it (planting.py). A pair counts as joined when the two are exact duplicates, or when their
-cosine reaches the threshold and the conflict guard finds nothing: at 0.95 they merge (if they repeat anything),
-at 0.90 knowledge-base entries become one, at 0.82 they may be distilled together. Goals, at the lowest threshold
-in use: duplicates found >= 0.92, conflicts joined <= 0.02. `guard off` is what cosine alone would join.
+changed copy of it (planted_duplicates.py, planted_conflicts.py). A pair counts as joined when the two are exact
+duplicates, or when their cosine reaches the threshold and the conflict guard finds nothing: at 0.95 they merge
+(if they repeat anything), at 0.90 knowledge-base entries become one, at 0.82 they may be distilled together.
+Goals, at the lowest threshold in use: duplicates found >= 0.92, conflicts joined <= 0.02. `guard off` is what
+cosine alone would join.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from planting import CONFLICTS, DUPLICATES, Planter
+from planted_conflicts import CONFLICTS
+from planted_duplicates import DUPLICATES
+from planting import Planter
 
 from memory_pipeline.configuration import load_settings
 from memory_pipeline.demo.workspace import import_demo

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.store import Store, all_memories, check_store, open_batches
-from memory_pipeline_tests.distillers.test_claude import night, serving, three_lessons
+from memory_pipeline_tests.distillers.claude_nights import night, serving, three_lessons
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Raw
 
 BATCH: dict[str, Any] = {"calling": "batch"}

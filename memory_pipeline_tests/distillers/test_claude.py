@@ -1,78 +1,30 @@
-"""A night with Claude over real HTTP: what is sent, what is believed, what is paid, and what goes wrong."""
+"""A night with Claude over real HTTP: what is sent, what is paid, and what goes wrong."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from memory_pipeline.distillers import Declined, Draft
 from memory_pipeline.distillers.calls import Connection
-from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.errors import DistillerError
-from memory_pipeline.night.distillation import answer_book, session_of
+from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
-from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, all_memories, check_store, open_conflicts, store_hash
+from memory_pipeline.store import Store, all_memories, check_store, store_hash
 from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for
-from memory_pipeline_tests.distillers.test_distillers import task_of
-from memory_pipeline_tests.messages_server import MODEL, Body, Failure, MessagesServer, Raw, Reaction, Said, faithful
-
-DAY = date(2026, 3, 3)
-TOPICS = ("gateway", "printer", "scanner")
-Serve = Callable[..., Any]
-
-
-@contextmanager
-def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) -> Iterator[MessagesServer]:
-    with MessagesServer(script, **options).running() as server:
-        yield server
-
-
-def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
-    quick = {"rate_limit_per_min": 10_000, "rate_burst": 1000, "rate_spacing_s": 0.0, "batch_poll_s": 0.01}
-    model = {"anthropic_api_key": server.key, "base_url": server.url}
-    return settings_for(store, **{**quick, **model, **changes})
-
-
-def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> dict[str, Any]:
-    options = {name: changes.pop(name) for name in ("dry_run", "no_cache") if name in changes}
-    settings = claude_settings(store, server, **changes)
-    return run_night(night_of(store, changes.pop("day", DAY), settings, run_id=run_id, **options))
-
-
-def abstractions(store: Store) -> list[str]:
-    with store.reading() as tx:
-        return [memory.content for memory in all_memories(tx) if memory.compressed_from and not memory.archived_at]
-
-
-def three_lessons(store: Store) -> None:
-    fill(store, [note for topic in TOPICS for note in lesson(4, topic=topic)])
-
-
-Asking = Callable[[Callable[[Body, int], Reaction]], Draft | Declined | Exception]
-
-
-@pytest.fixture(scope="module")
-def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
-    """Asks about one cluster of four, without a night around it, and returns what is proposed."""
-    store = Store(tmp_path_factory.mktemp("asking") / "store.duckdb")
-    fill(store, lesson(4))
-
-    def ask(script: Callable[[Body, int], Reaction]) -> Draft | Declined | Exception:
-        with serving(script) as server:
-            settings = claude_settings(store, server)
-            night = night_of(store, DAY, settings, no_cache=True)
-            session = session_of(night)
-            ((_, proposed),) = Claude(settings).drafts([task_of(*(note.content for note in lesson(4)))], session)
-            return proposed
-
-    return ask
+from memory_pipeline_tests.distillers.claude_nights import (
+    DAY,
+    TOPICS,
+    abstractions,
+    claude_settings,
+    night,
+    serving,
+    three_lessons,
+)
+from memory_pipeline_tests.messages_server import MODEL, Body, Failure, Raw, Reaction, Said, faithful
 
 
 def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_server_counted(store: Store) -> None:
@@ -268,82 +220,6 @@ def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
     assert "deprecated and retires on 2026-12-01" in caplog.text
     with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(DistillerError, match="retired"):
         Connection(claude_settings(store, server), night_of(store, DAY).log).check_model()
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"abstraction": " "}, "unsupported"),
-        ({"confidence": 7}, "malformed answer"),
-        ({"claims": []}, "unsupported"),
-        ({"claims": [{"text": "Restart the payment gateway.", "members": [9]}]}, "unsupported"),
-        ({"claims": [{"text": "The gateway costs 900 EUR a month.", "members": [1]}]}, "unsupported"),
-        ({"claims": [{"text": "Bananas ripen faster beside apples in warm kitchens.", "members": [1]}]}, "unsupported"),
-        ({"claims": [{"text": "Never restart the payment gateway on every node after rotating its API key.",
-                      "members": [1, 2]}]}, "unsupported"),
-        ({"abstraction": "Restart the payment gateway on every node after 2031-01-01."}, "unsupported"),
-        ({"suspicious": [2]}, "the model found instructions in a member"),
-        ({"contradictions": [{"members": [1, 44], "about": "x"}]}, "malformed answer"),
-        ({"surprise": True}, "malformed answer"),
-        ({"pattern_type": "miracle"}, "malformed answer"),
-    ],
-)  # fmt: skip
-def test_answers_that_the_sources_do_not_bear_out_are_refused(
-    asking: Asking, changes: dict[str, Any], reason: str
-) -> None:
-    declined = asking(lambda body, number: faithful(body, **changes))
-    assert isinstance(declined, Declined) and declined.reason.startswith(reason) and not declined.again
-
-
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        (Said("I would rather not."), "malformed answer"),
-        (Said('{"abstraction": "Restart'), "malformed answer"),
-        (Said(""), "malformed answer"),
-        (Said("[" * 50_000), "malformed answer"),
-        (Said("", stop_reason="refusal"), "the model declined to answer"),
-        (Said('{"abstraction": "Resta', stop_reason="max_tokens"), "the model's answer was cut short"),
-    ],
-)
-def test_refusals_and_broken_answers_are_declined(asking: Asking, said: Said, reason: str) -> None:
-    declined = asking(lambda body, number: said)
-    assert isinstance(declined, Declined) and declined.reason.startswith(reason)
-
-
-def test_what_was_declined_is_counted_billed_and_leaves_the_sources(store: Store) -> None:
-    fill(store, lesson(4))
-    with serving(lambda body, number: Said("", stop_reason="refusal")) as server:
-        report = night(store, server)
-    assert report["refusals"] == {"the model declined to answer": 1} and abstractions(store) == []
-    assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0 and report["errors"] == []
-
-
-def test_what_an_answer_leaves_out_is_attached_word_for_word(asking: Asking) -> None:
-    proposed = asking(faithful)
-    assert isinstance(proposed, Draft)
-    assert "A reload signal is not enough" in proposed.attached  # no figure in it, and hardly a word of it in the text
-    assert "The old key stays cached for 15 minutes" in proposed.attached
-    assert not any("Restart the payment gateway" in piece for piece in proposed.attached)
-
-
-def test_a_fenced_answer_is_forgiven(store: Store) -> None:
-    fill(store, lesson(4))
-    with serving(lambda body, number: Said(f"```json\n{faithful(body).text}\n```")) as server:
-        assert night(store, server)["clusters_compressed"] == 1
-
-
-def test_a_contradiction_is_quoted_and_linked_and_never_averaged(store: Store) -> None:
-    fill(store, lesson(5))
-    disagree = {"contradictions": [{"members": [1, 3], "about": "whether the health page helps"}]}
-    with serving(lambda body, number: faithful(body, **disagree)) as server:
-        report = night(store, server)
-    (content,) = abstractions(store)
-    assert "contradiction: '" in content and report["clusters_compressed"] == 1
-    with store.reading() as tx:
-        (conflict,) = open_conflicts(tx)
-        assert check_store(tx, deep=True) == []
-    assert (conflict.a, conflict.b, conflict.kind) == ("gateway-0", "gateway-2", "contradiction")
 
 
 def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:

@@ -12,7 +12,7 @@ from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.store import Store, all_memories, check_store, log_of_run, release_lease
 from memory_pipeline_tests.build import fill, night_of
-from memory_pipeline_tests.distillers.test_claude import claude_settings, serving
+from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Said, faithful, members_of
 from memory_pipeline_tests.night.test_principles import WEEK, pattern, related
 

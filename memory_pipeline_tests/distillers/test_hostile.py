@@ -15,8 +15,8 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, lesson, night_of
+from memory_pipeline_tests.distillers.claude_nights import DAY, claude_settings, serving
 from memory_pipeline_tests.distillers.hostile_memories import CASES, HARMLESS
-from memory_pipeline_tests.distillers.test_claude import DAY, claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Reaction, Said, faithful, members_of
 
 _LESSON = "restart the gateway after rotating its key, the old one stays cached for 15 minutes"

@@ -17,7 +17,7 @@ import pytest
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store, check_store
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
-from memory_pipeline_tests.distillers.test_claude import DAY
+from memory_pipeline_tests.distillers.claude_nights import DAY
 
 pytestmark = pytest.mark.skipif(
     find_spec("app") is None, reason="mock-ai-api is not installed; 'python3 quickstart.py test' installs it"

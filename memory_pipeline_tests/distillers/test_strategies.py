@@ -22,7 +22,7 @@ from memory_pipeline.records import Causal, Cluster, Memory
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import candidate, fill, lesson
-from memory_pipeline_tests.distillers.test_claude import night, serving
+from memory_pipeline_tests.distillers.claude_nights import night, serving
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
 

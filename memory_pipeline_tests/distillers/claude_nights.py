@@ -1,0 +1,44 @@
+"""Nights with Claude over real HTTP, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from typing import Any
+
+from memory_pipeline.night.run import run_night
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, all_memories
+from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
+from memory_pipeline_tests.messages_server import Body, MessagesServer, Reaction, faithful
+
+DAY = date(2026, 3, 3)
+TOPICS = ("gateway", "printer", "scanner")
+
+
+@contextmanager
+def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) -> Iterator[MessagesServer]:
+    with MessagesServer(script, **options).running() as server:
+        yield server
+
+
+def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
+    quick = {"rate_limit_per_min": 10_000, "rate_burst": 1000, "rate_spacing_s": 0.0, "batch_poll_s": 0.01}
+    model = {"anthropic_api_key": server.key, "base_url": server.url}
+    return settings_for(store, **{**quick, **model, **changes})
+
+
+def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> dict[str, Any]:
+    options = {name: changes.pop(name) for name in ("dry_run", "no_cache") if name in changes}
+    settings = claude_settings(store, server, **changes)
+    return run_night(night_of(store, changes.pop("day", DAY), settings, run_id=run_id, **options))
+
+
+def abstractions(store: Store) -> list[str]:
+    with store.reading() as tx:
+        return [memory.content for memory in all_memories(tx) if memory.compressed_from and not memory.archived_at]
+
+
+def three_lessons(store: Store) -> None:
+    fill(store, [note for topic in TOPICS for note in lesson(4, topic=topic)])
