@@ -21,6 +21,10 @@ class StoreError(MemoryPipelineError):
     """The store cannot be opened, read or written."""
 
 
+class DamagedStoreError(StoreError):
+    """Bytes of the store are missing or are not those that were written."""
+
+
 class StoreBusyError(StoreError):
     """Another process holds the store, or another night is running on it."""
 

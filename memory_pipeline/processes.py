@@ -1,4 +1,4 @@
-"""Whether a process that was seen at some time still runs. The numbers of processes are used again."""
+"""Processes of this machine: whether one that was seen still runs (their numbers are used again), and its name."""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ def is_running(pid: int, seen_at: datetime) -> bool:
         return False
     except psutil.AccessDenied:
         return True
+
+
+def program_of(pid: int) -> str:
+    """The name of a running process, or 'ended'."""
+    try:
+        return psutil.Process(pid).name()
+    except psutil.Error:
+        return "ended"

@@ -141,6 +141,7 @@ def import_memories(
             _write_batch(store, batch, summary, occurrences, project, embedder, now, mask, actor)
             progress("import", summary.read, 0)
         _embed_what_is_missing(store, embedder, summary, progress, actor)
+    store.settle()
     return summary
 
 

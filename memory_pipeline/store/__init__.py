@@ -101,6 +101,7 @@ from memory_pipeline.store.proposals import (
     read_proposal,
     reviewed_fingerprints,
 )
+from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.snapshots import (
     Snapshot,
     create_snapshot,
@@ -139,6 +140,7 @@ __all__ = [
     "Dependent",
     "Event",
     "Finding",
+    "Recovery",
     "RollbackPlan",
     "SameContent",
     "Snapshot",
@@ -216,6 +218,7 @@ __all__ = [
     "read_report",
     "read_vectors",
     "record_conflicts",
+    "recover_store",
     "refresh_playbook",
     "release_lease",
     "reopen_conflicts",

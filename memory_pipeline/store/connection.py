@@ -7,24 +7,31 @@ who holds the file when they give up.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
-from memory_pipeline.errors import StoreBusyError, StoreError
+from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import engine
+from memory_pipeline.store.folding import fold_log, remove_database, settle, sync, verify_store
+from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
+from memory_pipeline.store.seal import Seal, header_of, log_path, write_seal
 
 #: An open transaction on the store; only this package looks inside.
 Transaction = duckdb.DuckDBPyConnection
 
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
+_Result = TypeVar("_Result")
 
 
 class Store:
@@ -32,7 +39,8 @@ class Store:
 
     def __init__(self, path: str | Path, busy_timeout_s: float = 30.0) -> None:
         """`busy_timeout_s`: how long to wait for another process that has the file open."""
-        self.path = Path(path)
+        # The log and the lock lie beside the file itself, by whatever link it was named.
+        self.path = Path(os.path.realpath(path))
         self._busy_timeout_s = busy_timeout_s
         self._migrated = False
 
@@ -52,27 +60,32 @@ class Store:
         Raises StoreError when the store does not exist or cannot be read, StoreBusyError when another
         process writes for longer than the time-out.
         """
-        if not self.path.exists():
-            raise StoreError(
-                f"there is no store at '{self.path}'; import something first, or name the file with --store"
-            )
+        with _explained(self.path):
+            self._refuse_a_circle()
+            if not self.path.exists():
+                self._refuse_a_log_alone()
+                raise StoreError(
+                    f"there is no store at '{self.path}'; import something first, or name the file with --store"
+                )
         if not self._migrated:
             self._bring_up_to_date()
-        with self._connected(read_only=True) as connection:
-            connection.begin()
-            yield connection
+        with self._connected(read_only=True) as attached:
+            attached.connection.begin()
+            yield attached.connection
 
     @contextmanager
     def writing(self, actor: str, run_id: str | None = None) -> Iterator[Transaction]:
         """One transaction: committed as a whole at the end, rolled back as a whole on any error.
 
         `actor` and `run_id` go into the audit log beside every row that is written.
-        Raises StoreError for a full disk, an unwritable directory, a damaged or a newer store.
+        Raises StoreError for a full disk, an unwritable directory, a damaged or a newer store, another program's file.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._connected(read_only=False) as connection:
+        self._create_where_missing()
+        with self._connected(read_only=False) as attached:
+            connection = attached.connection
             if not self._migrated:
-                migrate(connection, self.path)
+                if migrate(connection, self.path):
+                    attached.seal()
                 self._migrated = True
             connection.begin()
             connection.execute("set variable audit_actor = $1", [actor])
@@ -80,11 +93,12 @@ class Store:
             try:
                 yield connection
                 reached("store.commit.before")
-                connection.commit()
+                attached.commit()
             except BaseException:
                 _roll_back(connection)
                 raise
             reached("store.commit.after")
+        settle(self.path, only_if_due=True)
 
     @contextmanager
     def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
@@ -96,53 +110,124 @@ class Store:
             yield
 
     @contextmanager
-    def quiescent(self) -> Iterator[Transaction]:
-        """Hold the file alone with nothing pending in its write-ahead log, so that it can be copied; to read from."""
-        with self._connected(read_only=False) as connection:
-            connection.execute("checkpoint")
-            yield connection
+    def held(self, *, shared: bool) -> Iterator[StoreLock]:
+        """Hold the store's files still, whatever state they are in: nobody writes (`shared`), or nobody looks."""
+        with _explained(self.path):
+            holding = engine.hold(self.path, shared=shared)
+            lock = self._patiently(holding.__enter__)
+        try:
+            yield lock
+        finally:
+            holding.__exit__(None, None, None)
+
+    def settle(self) -> None:
+        """At the end of some work: leave the store as one file without a log, unless it is large or in use."""
+        if self.path.exists():
+            settle(self.path, only_if_due=False)
+
+    def fold(self) -> None:
+        """Bring the log into the store's file, whatever its size. Raises StoreError when the store is damaged."""
+        with _explained(self.path):
+            self._patiently(lambda: fold_log(self.path))
+
+    def verify(self) -> str:
+        """Read every block and every table; return the digest of the contents. Raises StoreError for damage."""
+        with _explained(self.path):
+            return self._patiently(lambda: verify_store(self.path))
+
+    def _create_where_missing(self) -> None:
+        with _explained(self.path):
+            self._refuse_a_circle()
+            if self.path.exists():
+                return
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.held(shared=False) as lock:
+                if not self.path.exists():
+                    self._refuse_a_log_alone()
+                    self._create(lock)
+
+    def _create(self, lock: StoreLock) -> None:
+        """A new store is made under another name: a kill never leaves half of one."""
+        incoming = self.path.with_name(f".{self.path.name}.new")
+        remove_database(incoming)
+        try:
+            with engine.attached_copy(incoming, read_only=False) as connection:
+                migrate(connection, self.path)
+                connection.execute("force checkpoint")
+            sync(incoming)
+            incoming.replace(self.path)
+            sync(self.path.parent)
+            write_seal(lock, Seal(header_of(self.path)), durable=True)
+        finally:
+            remove_database(incoming)
+        self._migrated = True
+
+    def _refuse_a_circle(self) -> None:
+        if self.path.is_symlink():  # the constructor has followed every link that leads somewhere
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+    def _refuse_a_log_alone(self) -> None:
+        log = log_path(self.path)
+        if log.exists() and log.stat().st_size:
+            raise DamagedStoreError(
+                f"the store '{self.path}' is gone, but its write-ahead log '{log}' is there; 'memory-pipeline recover' "
+                f"brings the newest snapshot back with what the log still holds, or delete the log to start anew"
+            )
 
     def _bring_up_to_date(self) -> None:
         """A read never writes, unless the schema is older than this program: then it is migrated first."""
-        with self._connected(read_only=True) as connection:
-            pending = migrate(connection, self.path, only_look=True)
+        with self._connected(read_only=True) as attached:
+            pending = migrate(attached.connection, self.path, only_look=True)
         if pending:
             with self.writing("migration"):
                 pass
         self._migrated = True
 
     @contextmanager
-    def _connected(self, *, read_only: bool) -> Iterator[Transaction]:
+    def _connected(self, *, read_only: bool) -> Iterator[engine.Attached]:
+        with _explained(self.path):
+            attached = self._patiently(lambda: self._attach(read_only=read_only))
         try:
-            with self._attached(read_only=read_only) as connection:
-                yield connection
+            try:
+                yield attached
+            finally:
+                attached.close()
         except duckdb.Error as error:
-            raise StoreError(_explain(self.path, error)) from error
+            raise _explain(self.path, error) from error
 
-    @contextmanager
-    def _attached(self, *, read_only: bool) -> Iterator[Transaction]:
-        """The file, waited for while another process, or another thread in another mode, has it open."""
+    def _attach(self, *, read_only: bool) -> engine.Attached:
+        try:
+            return engine.attach(self.path, read_only=read_only)
+        except engine.UnsealedLogError:
+            fold_log(self.path)
+            return engine.attach(self.path, read_only=read_only)
+
+    def _patiently(self, open_it: Callable[[], _Result]) -> _Result:
+        """Wait while another process, or another thread in another mode, has the store open."""
         deadline = time.monotonic() + self._busy_timeout_s
         pause = 0.01
         while True:
             try:
-                attached = engine.attach(self.path, read_only=read_only)
-                break
-            except (duckdb.Error, engine.InUseError) as error:
-                held = _HOLDER.search(str(error))
-                if not held:
+                return open_it()
+            except (duckdb.Error, InUseError) as error:
+                holder = _holder_in(error)
+                if holder is None:
                     raise
                 if time.monotonic() >= deadline:
                     raise StoreBusyError(
-                        f"the store '{self.path}' is held by process {held['pid']} ({Path(held['program']).name}); "
+                        f"the store '{self.path}' is held by {holder}; "
                         f"waited {self._busy_timeout_s:g} s; try again when it has finished"
                     ) from error
                 time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
                 pause = min(pause * 2, 0.5)
-        try:
-            yield attached.connection
-        finally:
-            attached.close()
+
+
+def _holder_in(error: Exception) -> str | None:
+    """Who holds the store: of our own lock, or of DuckDB's, which other programs take too."""
+    if isinstance(error, InUseError):
+        return str(error)
+    held = _HOLDER.search(str(error))
+    return f"process {held['pid']} ({Path(held['program']).name})" if held else None
 
 
 def _roll_back(connection: Transaction) -> None:
@@ -153,16 +238,46 @@ def _roll_back(connection: Transaction) -> None:
         return
 
 
-def _explain(path: Path, error: duckdb.Error) -> str:
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """What the file system or DuckDB says about the store, as one sentence with the mend."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _explain(path, error) from error
+    except OSError as error:
+        raise _explain_file(path, error) from error
+
+
+def _explain_file(path: Path, error: OSError) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return StoreError(f"the disk is full: nothing was written to the store '{path}'; free some space and run again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StoreError(
+            f"the store '{path}' cannot be written: permission denied; check the owner of the file and its directory"
+        )
+    if error.errno == errno.ELOOP:
+        return StoreError(f"the store '{path}' is a link that leads in a circle; name a file")
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return StoreError(f"the store '{path}' cannot be there: a part of its path is no directory; name another file")
+    if error.errno == errno.ENAMETOOLONG:
+        return StoreError("the name of the store is too long for this file system; name a shorter one")
+    return StoreError(f"the store '{path}' cannot be used: {error.strerror or error}")
+
+
+def _explain(path: Path, error: duckdb.Error) -> StoreError:
     """One sentence with the mend, from what DuckDB says."""
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     low = str(error).lower()
     if "no space left" in low or "disk full" in low or "file too large" in low or "enospc" in low:
-        return f"the disk is full: nothing was written to the store '{path}'; free some space and run again"
+        return _explain_file(path, OSError(errno.ENOSPC, ""))
     if "permission denied" in low or "read-only file system" in low:
-        return f"the store '{path}' cannot be written: permission denied; check the owner of the file and its directory"
+        return _explain_file(path, OSError(errno.EACCES, ""))
     if any(sign in low for sign in ("not a valid duckdb", "corrupt", "checksum", "could not read enough", "wal file")):
-        return f"'{path}' is not a readable store ({text}); restore a snapshot with 'memory-pipeline snapshot restore'"
+        return DamagedStoreError(
+            f"'{path}' is not a readable store ({text}); 'memory-pipeline recover' puts it aside and brings back all "
+            f"that can be read, 'memory-pipeline snapshot restore' a snapshot of your choice"
+        )
     if "newer" in low and "version" in low:
-        return f"the store '{path}' was written by a newer DuckDB ({text}); install that version"
-    return f"the store '{path}' reported: {text}"
+        return StoreError(f"the store '{path}' was written by a newer DuckDB ({text}); install that version")
+    return StoreError(f"the store '{path}' reported: {text}")

@@ -3,29 +3,52 @@
 Starting a DuckDB engine costs some 25 ms, most of it for built-in extensions; attaching a file to one that runs
 costs 5. So a process starts one engine, in memory, and attaches the store for as long as a transaction
 lasts: other processes find the file as free as if it had been closed.
+
+The engine never writes a checkpoint into a store: a process that dies in the middle of one leaves blocks that
+are half old and half new. Commits go to the write-ahead log, which `folding` brings into a copy of the file.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
 import duckdb
+
+from memory_pipeline.killpoints import reached
+from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.seal import (
+    Seal,
+    extend,
+    has_more,
+    header_of,
+    log_path,
+    read_seal,
+    refuse_other_files,
+    seal_in_force,
+    write_seal,
+)
 
 _lock = threading.RLock()
 _numbers = count()
 _engines: dict[int, duckdb.DuckDBPyConnection] = {}
 _files: dict[tuple[int, str], _File] = {}
 
+_SETTINGS = (
+    "set global checkpoint_on_detach = 'disabled'",
+    "set global checkpoint_threshold = '1TB'",
+    "set global auto_checkpoint_skip_wal_threshold = 9223372036854775807",
+)
 
-class InUseError(Exception):
-    """Another thread of this process has the file open in another mode; worded like DuckDB's own refusal."""
+
+class UnsealedLogError(Exception):
+    """A kill has left more in the log than was sealed, perhaps cut off; it is folded in before anybody writes."""
 
 
 @dataclass(slots=True)
@@ -34,54 +57,114 @@ class _File:
     read_only: bool
     users: int
     engine: duckdb.DuckDBPyConnection
+    lock: StoreLock
+    seal: Seal
+    committing: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Attached:
     """A connection that sees one file. Close it as soon as the transaction is over."""
 
-    def __init__(self, file: _File, key: tuple[int, str]) -> None:
-        self._file, self._key = file, key
+    def __init__(self, file: _File, path: Path, key: tuple[int, str]) -> None:
+        self._file, self._path, self._key = file, path, key
         self.connection = file.engine.cursor()
         self.connection.execute(f"use {file.alias}")
+
+    def commit(self) -> None:
+        """Commit the transaction, and seal what the log now holds."""
+        with self._file.committing:
+            self.connection.commit()
+            reached("store.commit.logged")
+            self.seal()
+
+    def seal(self) -> None:
+        """Seal what the log holds; for what was committed otherwise than by `commit`."""
+        self._file.seal = extend(self._file.seal, self._path)
+        write_seal(self._file.lock, self._file.seal)
 
     def close(self) -> None:
         """Let go of the file, when nobody else in this process uses it."""
         with _lock:
             self._file.users -= 1
+            last = self._file.users == 0
             try:
                 self.connection.close()
-                if self._file.users == 0:
-                    del _files[self._key]
+                if last:
+                    _files.pop(self._key, None)
                     self._file.engine.execute(f"detach {self._file.alias}")
             except duckdb.Error:
                 # A fatal error (a full disk) has ended this engine; the next transaction starts another.
                 _abandon(self._file.engine)
+            finally:
+                if last:
+                    self._file.lock.close()
 
 
 def attach(path: Path, *, read_only: bool) -> Attached:
-    """Open a database file. Raises what DuckDB raises, and InUseError for a file that is open in another mode."""
+    """Open a store under its lock, its files held against their seal.
+
+    Raises what DuckDB raises; InUseError when another process, or a thread in another mode, has it; StoreError for
+    what is no database, DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer where a
+    kill has left some; OSError from the file system.
+    """
     with _lock:
-        key = (os.getpid(), str(path.resolve()))
+        key = (os.getpid(), str(path))
         file = _files.get(key)
         if file is None:
-            file = _File(f"file_{next(_numbers)}", read_only, 0, _engine())
-            mode = " (read_only)" if read_only else ""
-            quoted = str(path).replace("'", "''")
-            try:
-                file.engine.execute(f"attach '{quoted}' as {file.alias}{mode}")
-            except (duckdb.FatalException, duckdb.InternalException):
-                _abandon(file.engine)
-                raise
-            _files[key] = file
+            file = _files[key] = _opened(path, read_only=read_only)
         elif file.read_only and not read_only:
-            raise InUseError(f"held in {sys.executable} (PID {os.getpid()})")
+            raise InUseError(f"process {os.getpid()} (this one, reading)")
         file.users += 1
         try:
-            return Attached(file, key)
+            return Attached(file, path, key)
         except duckdb.Error:
             file.users -= 1
             _abandon(file.engine)
             raise
+
+
+@contextmanager
+def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
+    """Hold a store's files still, whatever state they are in, or the place where there is none yet: nobody writes
+    to them (`shared`), or nobody has them open at all.
+
+    What a kill has left half replaced is finished first. Raises InUseError without waiting.
+    """
+    with _lock:
+        file = _files.get((os.getpid(), str(path)))
+        if file is not None and not (shared and file.read_only):
+            raise InUseError(f"process {os.getpid()} (this one)")
+        lock = _settled_lock(path, shared=shared)
+        try:
+            lock.keep_others_out(path, shared=shared)
+        except BaseException:
+            lock.close()
+            raise
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+@contextmanager
+def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a database file that nobody else knows of: a copy in the making, or a snapshot."""
+    with _lock:
+        engine, alias = _engine(), f"file_{next(_numbers)}"
+        _attach_to(engine, path, alias, read_only=read_only)
+    try:
+        connection = engine.cursor()
+        try:
+            connection.execute(f"use {alias}")
+            yield connection
+        finally:
+            connection.close()
+    finally:
+        with _lock:
+            try:
+                engine.execute(f"detach {alias}")
+            except duckdb.Error:
+                _abandon(engine)
 
 
 @contextmanager
@@ -96,11 +179,73 @@ def memory_limit(megabytes: int) -> Iterator[None]:
             engine.execute("reset memory_limit")
 
 
+def _opened(path: Path, *, read_only: bool) -> _File:
+    refuse_other_files(path)
+    lock = _settled_lock(path, shared=read_only)
+    try:
+        seal = seal_in_force(path, read_seal(lock))
+        if not read_only and has_more(path, seal):
+            raise UnsealedLogError
+        engine, alias = _engine(), f"file_{next(_numbers)}"
+        _attach_to(engine, path, alias, read_only=read_only)
+    except BaseException:
+        lock.close()
+        raise
+    return _File(alias, read_only, 0, engine, lock, seal)
+
+
+def _settled_lock(path: Path, *, shared: bool) -> StoreLock:
+    """The lock of a store whose files belong together. A kill may have left the log of the file that was replaced;
+    whoever comes next takes the lock alone and removes it."""
+    lock = StoreLock.take(path, shared=shared)
+    try:
+        if _is_settled(path, lock):
+            return lock
+        if shared:
+            lock.close()
+            lock = StoreLock.take(path, shared=False)
+        if not _is_settled(path, lock):
+            log_path(path).unlink(missing_ok=True)
+            write_seal(lock, Seal(header_of(path)), durable=True)
+        if shared:
+            lock.close()
+            lock = StoreLock.take(path, shared=True)
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _is_settled(path: Path, lock: StoreLock) -> bool:
+    seal = read_seal(lock)
+    return seal is None or not path.is_file() or not seal.has_been_replaced(path)
+
+
+def _attach_to(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, read_only: bool) -> None:
+    quoted = str(path).replace("'", "''")
+    try:
+        engine.execute(f"attach '{quoted}' as {alias} (type duckdb{', read_only' if read_only else ''})")
+    except (duckdb.FatalException, duckdb.InternalException):
+        _abandon(engine)
+        raise
+
+
 def _engine() -> duckdb.DuckDBPyConnection:
     """This process's engine; a forked process gets its own."""
     with _lock:
         if os.getpid() not in _engines:
-            _engines[os.getpid()] = duckdb.connect(":memory:")
+            engine = duckdb.connect(
+                ":memory:",
+                config={
+                    # Nothing is ever fetched, whatever a file claims to be.
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                    "temp_directory": str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}"),
+                },
+            )
+            for statement in _SETTINGS:
+                engine.execute(statement)
+            _engines[os.getpid()] = engine
         return _engines[os.getpid()]
 
 
@@ -108,7 +253,18 @@ def _abandon(engine: duckdb.DuckDBPyConnection) -> None:
     """Use this engine no more; its files are closed with it."""
     with _lock:
         for key in [key for key, file in _files.items() if file.engine is engine]:
-            del _files[key]
+            _files.pop(key).lock.close()
         if _engines.get(os.getpid()) is engine:
             del _engines[os.getpid()]
     engine.close()
+
+
+def _forget_files_of_the_parent() -> None:
+    """In a forked process: the parent's locks are the parent's."""
+    for file in _files.values():
+        file.lock.close()
+    _files.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_files_of_the_parent)

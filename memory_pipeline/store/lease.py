@@ -37,9 +37,10 @@ def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
 
 
 def release_lease(store: Store, run_id: str) -> None:
-    """Give the lease back, if this run still has it."""
+    """Give the lease back, if this run still has it, and leave the store as one file."""
     with store.writing("lease", run_id) as tx:
         tx.execute("delete from lease where name = $1 and run_id = $2", [_NAME, run_id])
+    store.settle()
 
 
 def lease_holder(tx: Transaction, expiry_s: float) -> str | None:

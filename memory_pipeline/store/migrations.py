@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from memory_pipeline.errors import StoreVersionError
+from memory_pipeline.errors import StoreError, StoreVersionError
 
 _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
 
@@ -24,10 +24,10 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
     """Bring the schema up to date, each migration in its own transaction; return how many were pending.
 
     With `only_look` nothing is written. Raises StoreVersionError when the store holds a migration that
-    this program does not know.
+    this program does not know, StoreError for the database of another program.
     """
-    applied = _applied(connection)
     migrations = known_migrations()
+    applied = _applied(connection, path, {number: name for number, name, _ in migrations})
     newest = migrations[-1][0]
     if applied and max(applied) > newest:
         raise StoreVersionError(
@@ -55,11 +55,23 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
     return len(pending)
 
 
-def _applied(connection: duckdb.DuckDBPyConnection) -> set[int]:
-    table = connection.execute(
-        "select count(*) from duckdb_tables() where table_name = 'schema_migrations' "
-        "and database_name = current_database()"
-    ).fetchone()
-    if not table or not table[0]:
+def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> set[int]:
+    """The migrations that a store has had; none for an empty database, which nobody has used yet."""
+    tables = connection.execute(
+        "select table_name from duckdb_tables() where database_name = current_database() and not internal"
+    ).fetchall()
+    if not tables:
         return set()
-    return {number for (number,) in connection.execute("select number from schema_migrations").fetchall()}
+    if ("schema_migrations",) in tables:
+        columns = connection.execute(
+            "select column_name from duckdb_columns() where table_name = 'schema_migrations' "
+            "and database_name = current_database() order by column_index"
+        ).fetchall()
+        if columns == [("number",), ("name",), ("applied_at",)]:
+            rows = connection.execute("select number, name from schema_migrations").fetchall()
+            if any(known.get(number) == name for number, name in rows):
+                return {number for number, _ in rows}
+    raise StoreError(
+        f"'{path}' is a DuckDB database of another program (with the table '{min(tables)[0]}'), not a store of this "
+        f"one, and was left as it is; name another file with --store"
+    )

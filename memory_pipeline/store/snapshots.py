@@ -1,7 +1,8 @@
-"""Snapshots: verified copies of the store file, one before every night, kept beside it.
+"""Snapshots: verified copies of the store, one before every night, kept beside it.
 
-A copy is taken while this process alone holds the file with an empty write-ahead log, written under
-another name, compared by hash, and only then given its own.
+A copy is taken while nobody writes, folded into one file, read block by block and table by table, and only then
+given its name. While the log that was begun after a snapshot is not folded in, snapshot and log together are the
+store: that is what `recovery` brings back.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ import os
 import re
 import shutil
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError
+from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
+from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, sync, verify_whole
 from memory_pipeline.store.journal import store_hash
 from memory_pipeline.store.lease import lease_holder
+from memory_pipeline.store.seal import log_path, read_seal, seal_in_force
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
 _CHUNK = 1 << 20
@@ -33,7 +36,8 @@ _LEFT_OVER_AFTER_S = 3600
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One snapshot: its name, when and why it was taken, its size, and the hashes that verify it."""
+    """One snapshot: its name, when and why it was taken, its size, and the hashes that verify it: of its bytes, of
+    the knowledge in it, and of every table (empty for one of an earlier version)."""
 
     name: str
     taken_at: str
@@ -41,6 +45,7 @@ class Snapshot:
     bytes: int
     file_sha256: str
     store_hash: str
+    contents: str = ""
 
 
 def snapshot_directory(store: Store) -> Path:
@@ -51,36 +56,41 @@ def snapshot_directory(store: Store) -> Path:
 def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapshot:
     """Take a verified snapshot named after its time and `label`; drop the oldest beyond `keep`.
 
-    When nothing has changed since the newest snapshot, that one is returned instead of a copy.
-    Raises SnapshotError for a label that is no plain name, StoreError when the disk is full.
+    When no memory, decision or conflict has changed since the newest snapshot, and that one is still whole, it is
+    returned instead. Raises SnapshotError for a label that is no plain name, DamagedStoreError for a store that does
+    not read from the first block to the last (no older snapshot is dropped then), StoreError when the disk is full.
     """
     if not _LABEL.match(label):
         raise SnapshotError(f"'{label}' is no snapshot label; use small letters, digits and hyphens")
-    with store.reading() as tx:
-        before = store_hash(tx, with_log=True)
-    known = list_snapshots(store)
-    if known and known[-1].store_hash == before and _sha256(_file_of(store, known[-1].name)) == known[-1].file_sha256:
-        return known[-1]
+    with store.reading():
+        pass  # says it in words where there is none, and brings an older schema up to date
+    store.fold()
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
     _sweep(directory)
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
-        held = _copy_quiescent(store, partial)
+        with store.held(shared=True) as lock:
+            seal_in_force(store.path, read_seal(lock))
+            copy_files(store.path, partial)
         reached("snapshot.copied")
-        digest = _sha256(partial)
-        found = _hash_of_file(partial)
-        if found != held:
-            raise SnapshotError(f"the copy of '{store.path}' differs from the store; nothing was kept, try again")
-        snapshot = Snapshot(name, at.isoformat(), label, partial.stat().st_size, digest, found)
+        snapshot = _described(partial, name, at, label)
+        known = list_snapshots(store)
+        if known and known[-1].store_hash == snapshot.store_hash and _is_whole(store, known[-1]):
+            return known[-1]
         partial.replace(_file_of(store, name))
         reached("snapshot.named")
         _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
+    except DamagedStoreError as error:
+        raise DamagedStoreError(
+            f"the store '{store.path}' is damaged and gives no snapshot; those before it were kept "
+            f"({error}); 'memory-pipeline recover' brings back all that can be read"
+        ) from error
     except OSError as error:
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        remove_database(partial)
     # Should the clock have been set back, the one just taken is not the newest by name, and stays all the same.
     others = [old for old in list_snapshots(store) if old.name != name]
     for old in others[: max(0, len(others) - keep + 1)]:
@@ -89,28 +99,53 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
     return snapshot
 
 
+def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
+    """Make a copy whole, read all of it, and say what it is."""
+    contents = make_whole(file)
+    with engine.attached_copy(file, read_only=True) as connection:
+        knowledge = store_hash(connection, with_log=True)
+    return Snapshot(name, at.isoformat(), label, file.stat().st_size, _sha256(file), knowledge, _short(contents))
+
+
+def _is_whole(store: Store, snapshot: Snapshot) -> bool:
+    return _sha256(_file_of(store, snapshot.name)) == snapshot.file_sha256
+
+
 def list_snapshots(store: Store) -> list[Snapshot]:
-    """The snapshots that are complete, oldest first."""
+    """The snapshots that are complete, oldest first. One whose description does not read is passed over."""
     found = []
     for described in sorted(snapshot_directory(store).glob("*.json")):
         try:
             snapshot = Snapshot(**json.loads(described.read_text(encoding="utf-8")))
-        except (ValueError, TypeError):
+        except (OSError, ValueError, TypeError):
             continue
-        if _file_of(store, snapshot.name).exists():
+        if _file_of(store, snapshot.name).is_file():
             found.append(snapshot)
     return found
 
 
 def verify_snapshot(store: Store, name: str) -> Snapshot:
-    """Check a snapshot's bytes and contents against what was recorded; return it.
+    """Read a snapshot from the first byte to the last, and check it against what was recorded; return it.
 
-    Raises SnapshotError when it does not exist or differs.
+    Raises SnapshotError when it does not exist, does not read, or differs.
     """
     snapshot = _named(store, name)
-    if _sha256(_file_of(store, name)) != snapshot.file_sha256:
-        raise SnapshotError(f"snapshot '{name}' is damaged: its bytes are not those that were written; use another one")
-    if _hash_of_file(_file_of(store, name)) != snapshot.store_hash:
+    file = _file_of(store, name)
+    try:
+        if not _is_whole(store, snapshot):
+            raise SnapshotError(
+                f"snapshot '{name}' is damaged: its bytes are not those that were written; use another one"
+            )
+        contents = _short(verify_whole(file))
+        with engine.attached_copy(file, read_only=True) as connection:
+            knowledge = store_hash(connection, with_log=True)
+    except OSError as error:
+        raise SnapshotError(
+            f"snapshot '{name}' cannot be read: {error.strerror or error}; check '{file}', or use another one"
+        ) from error
+    except (DamagedStoreError, duckdb.Error) as error:
+        raise SnapshotError(f"snapshot '{name}' is damaged: {str(error).splitlines()[0]}; use another one") from error
+    if contents != (snapshot.contents or contents) or knowledge != snapshot.store_hash:
         raise SnapshotError(f"snapshot '{name}' does not hold what was recorded; use another one")
     return snapshot
 
@@ -118,39 +153,42 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
 def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expiry_s: float = 60.0) -> Path:
     """Put a verified snapshot in the store's place, or at `to`; return where.
 
-    The store that was there is kept beside it as `NAME.before-restore-TIME`. Refused, with the holder's name, while
-    another process has the store open or a night runs on it; refused when `to` exists. The lease of the
+    The store that was there is kept beside it as `NAME.before-restore-TIME`, with its log. Refused, with the holder's
+    name, while another process has the store open or a night runs on it; refused when `to` exists. The lease of the
     night that took the snapshot does not come back with it.
     """
     verify_snapshot(store, name)
     reached("restore.verified")
-    if to is not None:
-        if to.exists():
-            raise SnapshotError(f"'{to}' exists; name a file that does not")
-        to.parent.mkdir(parents=True, exist_ok=True)
-        partial = _copy_without_lease(store, name, to.with_name(f".{to.name}.partial"))
-        partial.replace(to)
-        return to
-    _refuse_while_a_night_runs(store, lease_expiry_s)
-    incoming = _copy_without_lease(store, name, store.path.with_name(f".{store.path.name}.incoming"))
+    target = to or store.path
+    incoming = target.with_name(f".{target.name}.incoming")
     try:
-        try:
-            with store.quiescent() if store.path.exists() else nullcontext():
-                _put_in_place(incoming, store.path)
-        except StoreBusyError:
-            raise
-        except StoreError:  # too damaged to be opened, by anyone
-            _put_in_place(incoming, store.path)
+        if to is None:
+            _refuse_while_a_night_runs(store, lease_expiry_s)
+        elif to.exists() or to.is_symlink():
+            raise SnapshotError(f"'{to}' exists; name a file that does not")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _copy_without_lease(_file_of(store, name), incoming)
+        if to is not None:
+            incoming.rename(to)
+            return to
+        with store.held(shared=False) as lock:
+            put_in_place(incoming, store.path, lock, aside=keep_aside("before-restore"))
+    except OSError as error:
+        raise SnapshotError(
+            f"snapshot '{name}' could not be put at '{target}': {error.strerror or error}; the store is what it was"
+        ) from error
     finally:
-        incoming.unlink(missing_ok=True)
+        remove_database(incoming)
     return store.path
 
 
-def _copy_without_lease(store: Store, name: str, target: Path) -> Path:
-    shutil.copyfile(_file_of(store, name), target)
-    with Store(target).writing("restore") as tx:
-        tx.execute("delete from lease")
-    return target
+def _copy_without_lease(source: Path, target: Path) -> None:
+    remove_database(target)
+    shutil.copyfile(source, target)
+    with engine.attached_copy(target, read_only=False) as connection:
+        connection.execute("delete from lease")
+        connection.execute("force checkpoint")
+    sync(target)
 
 
 def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
@@ -165,16 +203,6 @@ def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
         raise StoreBusyError(f"a night is running on '{store.path}': {holder}; restore when it has ended")
 
 
-def _put_in_place(incoming: Path, path: Path) -> None:
-    if path.exists():
-        _keep_aside(path)
-    log = path.with_name(f"{path.name}.wal")
-    if log.exists():
-        log.replace(log.with_name(f"{log.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z"))
-    reached("restore.kept")
-    incoming.replace(path)
-
-
 def _sweep(directory: Path) -> None:
     """Remove what killed processes left unfinished: partial files, and copies without a description."""
     described = {path.stem for path in directory.glob("*.json")}
@@ -184,13 +212,22 @@ def _sweep(directory: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def _keep_aside(path: Path) -> None:
-    """A second name for the store's file, so that at every instant there is a store under the first."""
-    aside = path.with_name(f"{path.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z")
-    try:
-        os.link(path, aside)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(path, aside)
+def keep_aside(why: str) -> Callable[[Path, Path], None]:
+    """What gives a store's file and its log second names, so that at every instant there is a store under the
+    first: `NAME.why-TIME` and `NAME.why-TIME.wal`, which open as a store do."""
+    at = datetime.now(UTC)
+
+    def keep(path: Path, log: Path) -> None:
+        aside = path.with_name(f"{path.name}.{why}-{at:%Y%m%dT%H%M%S%f}Z")
+        for file, name in ((log, log_path(aside)), (path, aside)):
+            if file.exists():
+                try:
+                    os.link(file, name)
+                except OSError:  # a file system without hard links
+                    shutil.copyfile(file, name)
+        reached("restore.kept")
+
+    return keep
 
 
 def _named(store: Store, name: str) -> Snapshot:
@@ -209,19 +246,6 @@ def _file_of(store: Store, name: str) -> Path:
     return snapshot_directory(store) / f"{name}.duckdb"
 
 
-def _copy_quiescent(store: Store, target: Path) -> str:
-    """Copy the store while nobody else can write; return its hash at that instant."""
-    # The source is opened before DuckDB locks it and closed after DuckDB lets go: closing any
-    # descriptor of a file drops this process's POSIX locks on it.
-    with store.path.open("rb") as source, store.quiescent() as held, target.open("wb") as copy:
-        digest = store_hash(held, with_log=True)
-        while chunk := source.read(_CHUNK):
-            copy.write(chunk)
-        copy.flush()
-        os.fsync(copy.fileno())
-    return digest
-
-
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
@@ -230,15 +254,8 @@ def _sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _hash_of_file(path: Path) -> str:
-    try:
-        copy = engine.attach(path, read_only=True)
-        try:
-            return store_hash(copy.connection, with_log=True)
-        finally:
-            copy.close()
-    except duckdb.Error as error:
-        raise SnapshotError(f"'{path.name}' is not a readable store: {str(error).splitlines()[0]}") from error
+def _short(digest: str) -> str:
+    return hashlib.sha256(digest.encode()).hexdigest()
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -45,56 +44,12 @@ def python(code: str, *arguments: object, **environment: str) -> subprocess.Comp
     )
 
 
+#: Adds one memory to the store that is named.
 ADD_ONE = (
     "import sys; from pathlib import Path; from memory_pipeline.store import Store; "
     "from memory_pipeline_tests.build import candidate, fill; "
     "fill(Store(Path(sys.argv[1])), [candidate('written just before the crash', native_id='late')])"
 )
-
-
-def store_with_a_log_ahead(store: Store) -> Path:
-    """A store whose last commit stands in the write-ahead log alone: its writer was killed right after it."""
-    fill(store, lesson(4))
-    assert python(ADD_ONE, store.path, KILL_POINT="store.commit.after#2").returncode == -signal.SIGKILL
-    log = store.path.with_name(f"{store.path.name}.wal")
-    assert log.exists() and log.stat().st_size > 100
-    return log
-
-
-def test_a_commit_that_only_the_log_has_is_not_lost(store: Store) -> None:
-    store_with_a_log_ahead(store)
-    with Store(store.path).reading() as tx:
-        assert "late" in {memory.id for memory in all_memories(tx)}
-
-
-@pytest.mark.parametrize("cut", [1, 20, 200])
-def test_a_log_that_was_cut_off_costs_at_most_its_own_commit(store: Store, cut: int) -> None:
-    log = store_with_a_log_ahead(store)
-    log.write_bytes(log.read_bytes()[:-cut])
-    again = Store(store.path)
-    with again.reading() as tx:
-        kept = {memory.id for memory in all_memories(tx)}
-    assert kept - {"late"} == {f"gateway-{n}" for n in range(4)}
-    whole(again)
-    fill(again, [candidate("written after the crash", native_id="after")])
-    whole(Store(store.path))
-
-
-def test_a_log_of_garbage_is_named_with_the_way_out(store: Store) -> None:
-    fill(store, lesson(4))
-    before = whole(store)
-    snapshot = create_snapshot(store, "manual", AT, keep=7)
-    log = store.path.with_name(f"{store.path.name}.wal")
-    log.write_bytes(b"this is no log" * 100)
-    try:
-        state = whole(Store(store.path))
-    except StoreError as error:
-        assert store.path.name in str(error) and "snapshot restore" in str(error)
-        log.unlink()
-        state = whole(Store(store.path))
-    assert state == before
-    restore_snapshot(Store(store.path), snapshot.name)
-    assert whole(Store(store.path)) == before
 
 
 def test_a_truncated_store_comes_back_from_its_snapshot(store: Store) -> None:

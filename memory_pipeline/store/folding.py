@@ -1,0 +1,200 @@
+"""Bringing the write-ahead log into the store's file, without ever writing to the only copy.
+
+The log is folded into a copy, every block and every table of the copy is read, and only then does the copy take
+the store's place, in one rename. At every instant one whole store stands under its name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.store import engine
+from memory_pipeline.store.blocks import read_blocks
+from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
+
+_log = logging.getLogger("memory_pipeline.store")
+
+#: A log of a megabyte replays in some 2 ms each time the store is opened; a copy costs what the store is large.
+_LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
+#: Tables whose rows are no knowledge: they may differ between two looks at the same store.
+_PASSING = ("lease",)
+
+
+def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
+    """Every table read as a whole: its rows counted and hashed, whatever their order. Lines of `table count hash sum`.
+
+    Raises duckdb.Error when a block does not read.
+    """
+    tables = connection.execute(
+        "select table_name from duckdb_tables() where database_name = current_database() and not internal "
+        "and not list_contains($1, table_name) order by 1",
+        [list(_PASSING)],
+    ).fetchall()
+    lines = []
+    for (name,) in tables:
+        quoted = '"' + name.replace('"', '""') + '"'
+        row = connection.execute(
+            f"select count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from {quoted} t"
+        ).fetchone()
+        lines.append(" ".join(map(str, (name, *(row or ())))))
+    return "\n".join(lines)
+
+
+def log_is_due(path: Path) -> bool:
+    """Whether the log of a store has grown so long that it should be folded in."""
+    log = log_path(path)
+    if not log.exists():
+        return False
+    return log.stat().st_size > min(_LARGEST_LOG, max(_LEAST_LOG, path.stat().st_size // _SHARE_OF_STORE))
+
+
+def fold_log(path: Path) -> bool:
+    """Fold the log of a store in, unless somebody else has it open; whether that was done.
+
+    Raises InUseError, DamagedStoreError when the copy does not read, OSError for a full disk. The store is what it
+    was, whatever happens.
+    """
+    incoming = path.with_name(f".{path.name}.folded")
+    with engine.hold(path, shared=False) as lock:
+        if not log_path(path).exists():
+            return False
+        seal_in_force(path, read_seal(lock))
+        try:
+            copy_files(path, incoming)
+            reached("fold.copied")
+            make_whole(incoming)
+            reached("fold.verified")
+            put_in_place(incoming, path, lock)
+        finally:
+            remove_database(incoming)
+    return True
+
+
+def copy_files(path: Path, target: Path) -> None:
+    """Copy a store's file and its log, which the caller holds still, to `target` and its log."""
+    remove_database(target)
+    for source, copy in ((log_path(path), log_path(target)), (path, target)):
+        if source.exists():
+            shutil.copyfile(source, copy)
+
+
+def make_whole(path: Path) -> str:
+    """Fold the log of a copy into it, put it on the disk, and read all of it again; return the digest of its contents.
+
+    Raises DamagedStoreError when a block or a table does not read, or the contents are not the same afterwards.
+    """
+    try:
+        if log_path(path).exists():
+            with engine.attached_copy(path, read_only=False) as connection:
+                before = contents_digest(connection)
+                connection.execute("force checkpoint")
+            # It stays when there is no whole commit in it: that nothing is missing without it is seen below.
+            log_path(path).unlink(missing_ok=True)
+        else:
+            before = None
+        sync(path)
+        after = verify_whole(path)
+        if before not in (None, after):
+            raise DamagedStoreError(f"'{path.name}' has other contents after folding its log in than before")
+        return after
+    except duckdb.Error as error:
+        raise DamagedStoreError(f"'{path.name}' does not read: {str(error).splitlines()[0]}") from error
+
+
+def verify_whole(path: Path) -> str:
+    """Read every block and every table of a database file that has no log; return the digest of its contents.
+
+    Raises DamagedStoreError, naming what does not read.
+    """
+    try:
+        found = read_blocks(path)
+        if found.damaged:
+            raise DamagedStoreError(
+                f"'{path.name}' is damaged: {len(found.damaged)} of its {found.blocks} blocks do not read, the first "
+                f"is number {found.damaged[0]}"
+            )
+        with engine.attached_copy(path, read_only=True) as connection:
+            return contents_digest(connection)
+    except ValueError as error:
+        raise DamagedStoreError(f"'{path.name}' is damaged: {error}") from error
+    except duckdb.Error as error:
+        raise DamagedStoreError(f"'{path.name}' is damaged: {str(error).splitlines()[0]}") from error
+
+
+def put_in_place(
+    incoming: Path, path: Path, lock: StoreLock, aside: Callable[[Path, Path], None] | None = None
+) -> None:
+    """Let a whole database file take the place of a store that is held alone, whose log it contains or supersedes.
+
+    `aside` is given the store's file and its log before, to keep them under another name. A kill leaves the one
+    store or the other: the seal says beforehand which file comes.
+    """
+    if aside is not None:
+        aside(path, log_path(path))
+    if path.exists():
+        old = read_seal(lock)
+        if old is None or old.header != header_of(path):
+            old = Seal(header_of(path))
+        write_seal(lock, old.announcing(incoming), durable=True)
+    reached("replace.sealed")
+    incoming.replace(path)
+    sync(path.parent)
+    reached("replace.done")
+    log_path(path).unlink(missing_ok=True)
+    write_seal(lock, Seal(header_of(path)))
+
+
+def settle(path: Path, *, only_if_due: bool) -> None:
+    """Fold the log in where that is due, or where the store is small enough that nobody notices.
+
+    It is no failure of the caller's work when that cannot be done now: the log holds everything, and is told of.
+    """
+    try:
+        if log_is_due(path) or (not only_if_due and log_path(path).exists() and path.stat().st_size <= _LEAST_LOG * 16):
+            fold_log(path)
+    except InUseError:
+        return
+    except (OSError, StoreError) as error:
+        _log.warning("the write-ahead log of '%s' stays for now: %s", path, error)
+
+
+def verify_store(path: Path) -> str:
+    """Read every block and every table of a store as it lies there, its log included; return the digest.
+
+    The files are copied while nobody writes to them. Raises InUseError, OSError, DamagedStoreError.
+    """
+    target = path.with_name(f".{path.name}.verified-{os.getpid()}")
+    try:
+        with engine.hold(path, shared=True) as lock:
+            seal_in_force(path, read_seal(lock))
+            copy_files(path, target)
+        return make_whole(target)
+    finally:
+        remove_database(target)
+
+
+def remove_database(path: Path) -> None:
+    """Remove a copy that is no store, and what DuckDB put beside it."""
+    for name in (path, log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
+        name.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if path.is_file():
+            raise  # of a directory not every file system can
+    finally:
+        os.close(descriptor)

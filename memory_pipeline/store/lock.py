@@ -1,0 +1,127 @@
+"""The lock of a store: many readers or one writer, over its files together.
+
+DuckDB locks its own file, but the file is replaced as a whole when the write-ahead log is folded in, and a POSIX
+lock is dropped as soon as its process closes any descriptor of the file. So the lock is taken on a file of its
+own beside the store, which is never replaced. The same file carries the seal (see `seal`) and, for whoever has
+to wait, the number of the process that came last.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import struct
+from pathlib import Path
+
+import portalocker
+
+from memory_pipeline.processes import program_of
+
+_HOLDER_AT = 512
+#: `struct flock` of 64-bit Linux: type, whence, start, length, process.
+_FLOCK = "@hhqqi4x"
+#: Why a reader may find no lock file to write to: somebody else's directory, a read-only or a full disk.
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+_HOLDER = re.compile(rb"held by (\d+)")
+
+
+class InUseError(Exception):
+    """Somebody else has the store open; the text says who."""
+
+
+def lock_path(path: Path) -> Path:
+    """Where the lock of a store lies."""
+    return path.with_name(f"{path.name}.lock")
+
+
+class StoreLock:
+    """A lock that is held until it is closed. `descriptor` is None for a reader of a directory that it cannot write."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor = descriptor
+        self._file: int | None = None
+
+    @classmethod
+    def take(cls, path: Path, *, shared: bool) -> StoreLock:
+        """Take the lock of the store at `path` without waiting.
+
+        Raises InUseError, naming the process, when it is taken; OSError when the directory cannot be written.
+        """
+        descriptor = _open(lock_path(path), shared=shared)
+        if descriptor is None:
+            return cls(None)
+        kind = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
+        try:
+            portalocker.lock(descriptor, kind | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.exceptions.LockException as error:
+            holder = _HOLDER.search(os.pread(descriptor, 64, _HOLDER_AT))
+            os.close(descriptor)
+            raise InUseError(_words(int(holder[1])) if holder else "another process") from error
+        except BaseException:
+            os.close(descriptor)
+            raise
+        lock = cls(descriptor)
+        lock.write(_HOLDER_AT, b"held by %-20d\n" % os.getpid())
+        return lock
+
+    def keep_others_out(self, path: Path, *, shared: bool) -> None:
+        """Hold the store's own file too, against programs that know DuckDB's lock alone (a person's DuckDB shell).
+
+        Raises InUseError, naming the process. Where the system has no locks of open files (Linux has), nothing is done.
+        """
+        set_lock, get_lock = getattr(fcntl, "F_OFD_SETLK", None), getattr(fcntl, "F_OFD_GETLK", None)
+        if set_lock is None or get_lock is None or not path.is_file():
+            return
+        file = os.open(path, (os.O_RDONLY if shared else os.O_RDWR) | os.O_CLOEXEC)
+        wanted = struct.pack(_FLOCK, fcntl.F_RDLCK if shared else fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        try:
+            fcntl.fcntl(file, set_lock, wanted)
+        except OSError as error:
+            pid = struct.unpack(_FLOCK, fcntl.fcntl(file, get_lock, wanted))[4]
+            os.close(file)
+            raise InUseError(_words(pid) if pid > 0 else "another program") from error
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        """The first bytes of the lock file."""
+        return os.pread(self.descriptor, size, 0) if self.descriptor is not None else b""
+
+    def write(self, at: int, data: bytes, *, durable: bool = False) -> None:
+        """Write a few bytes in one call, which a kill cannot tear. A reader that may not write says nothing."""
+        if self.descriptor is None:
+            return
+        try:
+            os.pwrite(self.descriptor, data, at)
+        except OSError:
+            if durable:
+                raise
+            return
+        if durable:
+            os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+
+def _open(name: Path, *, shared: bool) -> int | None:
+    try:
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if not shared or error.errno not in _NOT_WRITABLE:
+            raise
+    try:
+        return os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _words(pid: int) -> str:
+    return f"process {pid} ({program_of(pid)})"

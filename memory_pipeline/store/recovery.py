@@ -1,0 +1,139 @@
+"""Bringing back a store that does not open or does not read: what can be had, from what, and what is lost.
+
+Nothing is overwritten: the damaged files are kept beside the store. In this order, the first that reads as a whole
+is taken: the store as it is; the newest snapshot whose file the store still had, with the store's own log (nothing is
+lost then); the store's file with what its log holds before the damage; the newest whole snapshot.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
+from memory_pipeline.store.connection import Store
+from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
+from memory_pipeline.store.lock import StoreLock
+from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
+from memory_pipeline.store.snapshots import keep_aside, list_snapshots, snapshot_path, verify_snapshot
+
+#: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
+_DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
+_ENTRY_HEADER = 16
+
+Source = Literal["store", "snapshot and log", "store and part of its log", "snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a store was or would be brought back from, what is wrong with it, what is lost, and where the damaged
+    files are kept. `done` is False for a store that is whole, and for a look."""
+
+    source: Source
+    problem: str
+    lost: str
+    snapshot: str | None
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    source: Source
+    file: Path
+    log: Path | None
+    snapshot: str | None
+    lost: str
+
+
+def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
+    """Bring a store back, or with `dry_run` say how. A store that is whole is left alone.
+
+    Raises StoreError when neither the store nor any snapshot reads, and StoreBusyError while somebody has it open.
+    """
+    with store.held(shared=False) as lock:
+        problem = _problem_of(store, lock)
+        if not problem:
+            return Recovery("store", "", "nothing", None, done=False)
+        incoming = store.path.with_name(f".{store.path.name}.incoming")
+        tried = []
+        try:
+            for candidate in _candidates(store, lock):
+                try:
+                    _assemble(candidate, incoming)
+                except (StoreError, OSError) as error:
+                    tried.append(f"{candidate.source}: {error}")
+                    continue
+                if not dry_run:
+                    put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
+                return Recovery(candidate.source, problem, candidate.lost, candidate.snapshot, done=not dry_run)
+        finally:
+            remove_database(incoming)
+    raise StoreError(
+        f"the store '{store.path}' cannot be brought back ({problem}), and neither can what was tried instead"
+        f"{': ' + '; '.join(tried) if tried else ', since it has no snapshot'}; its files were left as they are"
+    )
+
+
+def _problem_of(store: Store, lock: StoreLock) -> str:
+    """What is wrong with a store's files, or nothing."""
+    copy = store.path.with_name(f".{store.path.name}.incoming")
+    try:
+        if not store.path.is_file():
+            return f"there is no file '{store.path}'"
+        seal_in_force(store.path, read_seal(lock))
+        _assemble(_Candidate("store", store.path, log_path(store.path), None, ""), copy)
+    except (DamagedStoreError, OSError) as error:
+        return str(error)
+    finally:
+        remove_database(copy)
+    return ""
+
+
+def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
+    """What a whole store could be made of, the fullest first."""
+    log = log_path(store.path)
+    sealed = read_seal(lock) or (Seal(header_of(store.path)) if store.path.is_file() else None)
+    whole_log = sealed is not None and log_is_whole(store.path, sealed)
+    whole = list(_whole_snapshots(store))
+    for name in whole:
+        file = snapshot_path(store, name)
+        if sealed is not None and whole_log and header_of(file) == sealed.header and log.exists():
+            yield _Candidate("snapshot and log", file, log, name, "nothing")
+    if store.path.is_file() and not whole_log:
+        there = log.stat().st_size if log.exists() else 0
+        lost = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
+        yield _Candidate("store and part of its log", store.path, log if there else None, None, lost)
+    for name in whole:
+        yield _Candidate("snapshot", snapshot_path(store, name), None, name, f"everything since snapshot '{name}'")
+
+
+def _whole_snapshots(store: Store) -> Iterator[str]:
+    for snapshot in reversed(list_snapshots(store)):
+        try:
+            verify_snapshot(store, snapshot.name)
+        except SnapshotError:
+            continue
+        yield snapshot.name
+
+
+def _assemble(candidate: _Candidate, incoming: Path) -> None:
+    """Copy a file and a log, fold them into one, and read all of it. Of a log that is known to be damaged, what stands
+    before the first entry that does not read is taken."""
+    remove_database(incoming)
+    shutil.copyfile(candidate.file, incoming)
+    log = log_path(incoming)
+    if candidate.log is not None and candidate.log.exists():
+        shutil.copyfile(candidate.log, log)
+    try:
+        make_whole(incoming)
+    except DamagedStoreError as error:
+        damaged = _DAMAGED_ENTRY.search(str(error))
+        if candidate.source != "store and part of its log" or not damaged:
+            raise
+        os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
+        make_whole(incoming)

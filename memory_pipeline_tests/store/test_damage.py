@@ -1,0 +1,355 @@
+"""What harms a file: every damage is named, nothing is called whole that is not, and what can be read comes back."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    create_snapshot,
+    engine,
+    list_snapshots,
+    recover_store,
+    restore_snapshot,
+    snapshot_directory,
+    verify_snapshot,
+)
+from memory_pipeline.store.blocks import read_blocks
+from memory_pipeline.store.seal import log_path
+from memory_pipeline_tests.build import candidate, fill, lesson
+from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
+
+AT = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def note(store: Store, text: str) -> None:
+    """A commit that stays in the log."""
+    with store.writing("test") as tx:
+        tx.execute("insert into quarantine values ('f', 1, $1, 'x', now()::timestamp)", [text])
+
+
+def notes(store: Store) -> int:
+    with store.reading() as tx:
+        row = tx.execute("select count(*) from quarantine").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def with_a_log(store: Store, commits: int = 40) -> Path:
+    """A store whose last commits stand in the write-ahead log alone."""
+    fill(store, lesson(4))
+    for number in range(commits):
+        note(store, f"reason {number}")
+    return log_path(store.path)
+
+
+def flip(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0x40
+    path.write_bytes(data)
+
+
+def damage_block_of(store: Store, table: str) -> None:
+    """Flip one byte in a block that holds rows of `table`."""
+    with engine.attached_copy(store.path, read_only=True) as connection:
+        blocks = connection.execute(
+            f"select distinct block_id from pragma_storage_info('{table}') where persistent and block_id >= 0"
+        ).fetchall()
+    size = 262_144
+    flip(store.path, 12_288 + min(block for (block,) in blocks) * size + size // 2)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "one flipped byte at the start": lambda log: flip(log, 20),
+    "one flipped byte in the middle": lambda log: flip(log, log.stat().st_size // 2),
+    "one flipped byte at the end": lambda log: flip(log, log.stat().st_size - 5),
+    "random bytes": lambda log: log.write_bytes(b"this is no log" * 500),
+    "cut off": lambda log: log.write_bytes(log.read_bytes()[:-9]),
+    "emptied": lambda log: log.write_bytes(b""),
+    "deleted": lambda log: log.unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_a_log_that_lost_what_was_committed_is_named_by_readers_and_writers(
+    store: Store, damage: Callable[[Path], object]
+) -> None:
+    log = with_a_log(store)
+    damage(log)
+    kept = log.read_bytes() if log.exists() else None
+    for attempt in (lambda: notes(Store(store.path)), lambda: note(Store(store.path), "one more")):
+        with pytest.raises(DamagedStoreError, match=r"write-ahead log .*memory-pipeline recover"):
+            attempt()
+    assert (log.read_bytes() if log.exists() else None) == kept, "nothing was touched"
+
+
+def test_random_bytes_beside_a_store_without_a_seal_are_no_log(store: Store) -> None:
+    fill(store, lesson(2))
+    store.path.with_name(f"{store.path.name}.lock").unlink()
+    log_path(store.path).write_bytes(b"this is no log" * 100)
+    with pytest.raises(DamagedStoreError, match="does not begin as one does"):
+        notes(Store(store.path))
+    result = recover_store(store)
+    assert result.done and notes(Store(store.path)) == 0 and whole(store)
+
+
+def test_a_commit_that_a_kill_kept_from_being_sealed_is_there(store: Store) -> None:
+    with_a_log(store, 2)
+    assert python(ADD_ONE, store.path, KILL_POINT="store.commit.logged#2").returncode == -signal.SIGKILL
+    with Store(store.path).reading() as tx:
+        assert "late" in {memory.id for memory in all_memories(tx)}
+    assert whole(Store(store.path))
+
+
+@pytest.mark.parametrize("cut", [1, 20, 200])
+def test_a_commit_that_a_kill_cut_off_costs_only_itself(store: Store, cut: int) -> None:
+    log = with_a_log(store, 3)
+    assert python(ADD_ONE, store.path, KILL_POINT="store.commit.logged#2").returncode == -signal.SIGKILL
+    log.write_bytes(log.read_bytes()[:-cut])
+    again = Store(store.path)
+    with again.reading() as tx:
+        kept = {memory.id for memory in all_memories(tx)}
+    assert kept - {"late"} == {f"gateway-{n}" for n in range(4)} and notes(again) == 3
+    fill(again, [candidate("written after the crash", native_id="after")])
+    assert whole(Store(store.path)) and notes(again) == 3
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 10, 60, 300])
+def test_a_log_that_holds_nothing_but_a_commit_that_was_cut_off_is_in_nobodys_way(store: Store, kept: int) -> None:
+    fill(store, lesson(2))
+    sealed = store.path.with_name(f"{store.path.name}.lock").read_bytes()
+    note(store, "cut off")
+    log = log_path(store.path)
+    log.write_bytes(log.read_bytes()[:kept])
+    store.path.with_name(f"{store.path.name}.lock").write_bytes(sealed)  # as if killed before it was sealed
+    assert notes(Store(store.path)) == 0
+    note(Store(store.path), "after the crash")
+    assert notes(Store(store.path)) == 1 and whole(Store(store.path))
+
+
+def test_no_commit_changes_a_byte_of_the_store_file(store: Store) -> None:
+    fill(store, lesson(4))
+    before = store.path.read_bytes()
+    for number in range(5):
+        note(store, f"reason {number}")
+    assert store.path.read_bytes() == before and notes(Store(store.path)) == 5
+    inode = store.path.stat().st_ino
+    store.settle()
+    assert store.path.stat().st_ino != inode and not log_path(store.path).exists() and notes(Store(store.path)) == 5
+
+
+@pytest.mark.parametrize("place", ["fold.copied", "fold.verified", "replace.sealed", "replace.done"])
+def test_a_kill_while_the_log_is_folded_in_changes_nothing(store: Store, place: str) -> None:
+    with_a_log(store, 7)
+    before = whole(store)
+    code = "import sys; from memory_pipeline.store import Store; Store(sys.argv[1]).settle()"
+    assert python(code, store.path, KILL_POINT=place).returncode == -signal.SIGKILL
+    again = Store(store.path)
+    assert whole(again) == before and notes(again) == 7
+    note(again, "after the kill")
+    again.settle()
+    assert notes(Store(store.path)) == 8 and not log_path(store.path).exists()
+    assert not list(store.path.parent.glob(".*.folded*"))
+
+
+def test_a_log_that_was_folded_in_before_a_kill_is_not_applied_twice(store: Store) -> None:
+    with_a_log(store, 3)
+    code = "import sys; from memory_pipeline.store import Store; Store(sys.argv[1]).settle()"
+    assert python(code, store.path, KILL_POINT="replace.done").returncode == -signal.SIGKILL
+    assert log_path(store.path).exists(), "the kill came before the log went"
+    assert notes(Store(store.path)) == 3 and not log_path(store.path).exists()
+
+
+def test_a_kill_while_a_store_is_made_leaves_none_or_a_whole_one(store: Store) -> None:
+    for place in ("store.commit.before#1", "store.commit.after#1"):
+        assert python(ADD_ONE, store.path, KILL_POINT=place).returncode == -signal.SIGKILL
+        fill(Store(store.path), [candidate("x y z", native_id=place)])
+        assert whole(Store(store.path))
+
+
+@pytest.mark.parametrize("table", ["embeddings", "audit_log", "memories"])
+def test_a_store_with_a_damaged_block_gives_no_snapshot_and_costs_none(store: Store, table: str) -> None:
+    for hour in range(3):
+        fill(store, lesson(3, topic=("gateway", "printer", "scanner")[hour]))
+        create_snapshot(store, "manual", AT + timedelta(hours=hour), keep=3)
+    known = list_snapshots(store)
+    damage_block_of(store, table)
+    with pytest.raises(StoreError, match=r"damaged.*memory-pipeline recover"):
+        create_snapshot(Store(store.path), "manual", AT + timedelta(hours=9), keep=3)
+    assert list_snapshots(store) == known
+    for snapshot in known:
+        verify_snapshot(store, snapshot.name)
+
+
+@pytest.mark.parametrize("table", ["embeddings", "audit_log"])
+def test_a_snapshot_with_a_damaged_block_is_not_called_whole(store: Store, table: str) -> None:
+    fill(store, lesson(4))
+    snapshot = create_snapshot(store, "manual", AT, keep=3)
+    damage_block_of(Store(snapshot_directory(store) / f"{snapshot.name}.duckdb"), table)
+    with pytest.raises(SnapshotError, match="damaged"):
+        verify_snapshot(store, snapshot.name)
+
+
+def test_every_used_block_is_read_those_of_indexes_too(store: Store) -> None:
+    fill(store, lesson(4))
+    report = read_blocks(store.path)
+    assert report.blocks > 2 and report.damaged == ()
+    for number in range(report.blocks):
+        data = store.path.read_bytes()
+        flip(store.path, 12_288 + number * 262_144 + 100_000)
+        assert read_blocks(store.path).damaged in ((number,), ()), "free blocks may hold anything"
+        store.path.write_bytes(data)
+    flip(store.path, 5000)
+    flip(store.path, 9000)
+    with pytest.raises(ValueError, match="headers"):
+        read_blocks(store.path)
+
+
+def sqlite(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("create table memories (id text)")
+    connection.commit()
+    connection.close()
+
+
+def foreign_duckdb(path: Path) -> None:
+    connection = duckdb.connect(str(path))
+    connection.execute("create table customers (id integer)")
+    connection.close()
+
+
+def other_migrations(path: Path) -> None:
+    connection = duckdb.connect(str(path))
+    connection.execute("create table schema_migrations (version text)")
+    connection.close()
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a database of another program": (foreign_duckdb, "customers.*another program|another program.*customers"),
+    "one that keeps migrations too": (other_migrations, "another program"),
+    "a SQLite file": (sqlite, "SQLite database"),
+    "a text": (lambda path: path.write_text("hello" * 1000), "not a readable store"),
+    "an empty file": (lambda path: path.touch(), "is empty"),
+    "a directory": (lambda path: path.mkdir(), "is a directory"),
+    "a link in a circle": (lambda path: path.symlink_to(path), "link that leads in a circle"),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), FOREIGN.values(), ids=FOREIGN.keys())
+def test_what_is_no_store_is_refused_and_left_as_it_was(
+    tmp_path: Path, make: Callable[[Path], object], words: str
+) -> None:
+    path = tmp_path / "other.duckdb"
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(StoreError, match=words), Store(path).reading():
+        pass
+    with pytest.raises(StoreError, match=words):
+        fill(Store(path), [candidate("x y z")])
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_store_named_through_a_link_has_its_log_beside_the_file(store: Store, tmp_path: Path) -> None:
+    fill(store, lesson(2))
+    link = tmp_path / "link.duckdb"
+    link.symlink_to(store.path)
+    note(Store(link), "through the link")
+    assert notes(store) == 1 and log_path(store.path).exists() and not log_path(link).exists()
+
+
+def test_a_log_whose_store_is_gone_is_not_thrown_away(store: Store) -> None:
+    log = with_a_log(store)
+    store.path.rename(store.path.with_name("elsewhere.duckdb"))
+    for attempt in (lambda: notes(Store(store.path)), lambda: note(Store(store.path), "new")):
+        with pytest.raises(DamagedStoreError, match="write-ahead log"):
+            attempt()
+    assert log.stat().st_size > 1000
+
+
+def test_another_programs_open_connection_keeps_the_log_from_being_folded_in(store: Store) -> None:
+    with_a_log(store, 2)
+    inode = store.path.stat().st_ino
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held'); sys.stdin.read()"
+    process = subprocess.Popen(
+        [sys.executable, "-uc", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        store.settle()
+        assert store.path.stat().st_ino == inode and log_path(store.path).exists()
+    finally:
+        process.communicate()
+    store.settle()
+    assert store.path.stat().st_ino != inode
+
+
+def test_a_sound_store_is_not_recovered(store: Store) -> None:
+    with_a_log(store, 3)
+    result = recover_store(store)
+    assert result.source == "store" and not result.done and notes(store) == 3
+
+
+def test_a_damaged_file_comes_back_whole_from_its_snapshot_and_the_log(store: Store) -> None:
+    fill(store, lesson(4))
+    create_snapshot(store, "manual", AT, keep=7)
+    for number in range(6):
+        note(store, f"reason {number}")
+    before = whole(store)
+    damage_block_of(store, "embeddings")
+    assert recover_store(Store(store.path), dry_run=True).source == "snapshot and log"
+    result = recover_store(Store(store.path))
+    assert result.source == "snapshot and log" and result.lost == "nothing" and result.done
+    assert whole(Store(store.path)) == before and notes(Store(store.path)) == 6
+    assert len(list(store.path.parent.glob("store.duckdb.damaged-*"))) == 2, "file and log are kept"
+
+
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, at: float) -> None:
+    log = with_a_log(store, 40)
+    flip(log, int(log.stat().st_size * at))
+    result = recover_store(Store(store.path))
+    assert result.source == "store and part of its log" and "damaged log" in result.lost
+    assert abs(notes(Store(store.path)) - 40 * at) < 8 and whole(Store(store.path))
+
+
+def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(store: Store) -> None:
+    fill(store, lesson(4))
+    first = create_snapshot(store, "manual", AT, keep=7)
+    state = whole(store)
+    fill(store, lesson(4, topic="printer"))
+    second = create_snapshot(store, "manual", AT + timedelta(hours=1), keep=7)
+    flip(snapshot_directory(store) / f"{second.name}.duckdb", 300_000)
+    store.path.write_bytes(store.path.read_bytes()[:9000])
+    result = recover_store(Store(store.path))
+    assert (result.source, result.snapshot) == ("snapshot", first.name) and whole(Store(store.path)) == state
+
+
+def test_without_any_snapshot_a_damaged_store_stays_as_it_is_and_says_so(store: Store) -> None:
+    fill(store, lesson(4))
+    damaged = store.path.read_bytes()[:9000]
+    store.path.write_bytes(damaged)
+    with pytest.raises(StoreError, match="no snapshot"):
+        recover_store(Store(store.path))
+    assert store.path.read_bytes() == damaged
+
+
+def test_an_unreadable_snapshot_directory_entry_is_passed_over_or_named(store: Store) -> None:
+    fill(store, lesson(4))
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    described = snapshot_directory(store) / f"{snapshot.name}.json"
+    described.unlink()
+    described.mkdir()
+    assert list_snapshots(store) == []
+    with pytest.raises(SnapshotError, match="snapshot list"):
+        restore_snapshot(store, snapshot.name)
