@@ -1,0 +1,39 @@
+"""Law 1 under fire, whatever is at work: a process may die at any instant, and the store is whole for the next one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline_tests.laws.kills import KINDS
+
+HERE = Path(__file__).resolve().parents[2]
+#: As many as an hour of continuous integration leaves room for.
+MANY = {"lease": 400, "import": 60, "night": 30, "rollback": 30, "restore": 60, "kb-compress": 30, "job": 30}
+
+
+def killed(kind: str, number: int) -> str:
+    """Kills in a process of their own: workers are forked, and a fork of a process that has an engine has half of it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_pipeline_tests.laws.kills", kind, str(number), "7"],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", ["lease", "import"])
+def test_a_few_kills_cost_nothing_that_was_acknowledged(kind: str) -> None:
+    assert "killed=5" in killed(kind, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_kills_leave_a_whole_store_each(kind: str) -> None:
+    assert "problems=[]" in killed(kind, MANY[kind])
