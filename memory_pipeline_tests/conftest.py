@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,30 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("DAGSTER_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HELIOS_DB_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MEMORY_PIPELINE_HOME", str(tmp_path))
+
+
+@pytest.fixture(scope="session")
+def new_store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new store, made once."""
+    path = tmp_path_factory.mktemp("new") / "store.duckdb"
+    with Store(path).writing("template"):
+        pass
+    return path
+
+
+@pytest.fixture(autouse=True)
+def new_stores_are_copies(monkeypatch: pytest.MonkeyPatch, new_store_file: Path) -> None:
+    """Making a store takes 0.2 s, most of it for its schema; within a test's own process, a copy of a new one does.
+
+    What a test writes is not waited for on the disk either: it lives in a temporary directory.
+    """
+
+    def copy(self: Store, lock: object) -> None:
+        shutil.copyfile(new_store_file, self.path)
+        self._migrated = True
+
+    monkeypatch.setattr(Store, "_create", copy)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture(autouse=True)

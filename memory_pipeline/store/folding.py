@@ -27,6 +27,9 @@ _log = logging.getLogger("memory_pipeline.store")
 _LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
 #: Tables whose rows are no knowledge: they may differ between two looks at the same store.
 _PASSING = ("lease",)
+_TABLE_DIGEST = """
+select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from "{table}" t
+"""
 
 
 def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
@@ -39,14 +42,9 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
         "and not list_contains($1, table_name) order by 1",
         [list(_PASSING)],
     ).fetchall()
-    lines = []
-    for (name,) in tables:
-        quoted = '"' + name.replace('"', '""') + '"'
-        row = connection.execute(
-            f"select count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from {quoted} t"
-        ).fetchone()
-        lines.append(" ".join(map(str, (name, *(row or ())))))
-    return "\n".join(lines)
+    each = [_TABLE_DIGEST.format(name=name.replace("'", "''"), table=name.replace('"', '""')) for (name,) in tables]
+    rows = connection.execute(" union all ".join(each) + " order by 1").fetchall() if each else []
+    return "\n".join(" ".join(map(str, row)) for row in rows)
 
 
 def log_is_due(path: Path) -> bool:

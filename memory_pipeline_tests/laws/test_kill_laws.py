@@ -16,7 +16,7 @@ MANY = {"lease": 400, "import": 60, "night": 30, "rollback": 30, "restore": 60, 
 
 
 def killed(kind: str, number: int) -> str:
-    """Kills in a process of their own: workers are forked, and a fork of a process that has an engine has half of it."""
+    """Kills in a process of their own: its workers are forked, and a fork of this one would have half an engine."""
     done = subprocess.run(
         [sys.executable, "-m", "memory_pipeline_tests.laws.kills", kind, str(number), "7"],
         cwd=HERE,

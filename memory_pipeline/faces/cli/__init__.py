@@ -1,6 +1,6 @@
 """The command line `memory-pipeline`."""
 
-from memory_pipeline.faces.cli import conflicts, jobs, knowing, knowledge, undoing
+from memory_pipeline.faces.cli import conflicts, jobs, knowing, knowledge, recovering, undoing
 from memory_pipeline.faces.cli.app import main
 
-__all__ = ["conflicts", "jobs", "knowing", "knowledge", "main", "undoing"]
+__all__ = ["conflicts", "jobs", "knowing", "knowledge", "main", "recovering", "undoing"]
