@@ -7,6 +7,7 @@ store: that is what `recovery` brings back.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -67,7 +68,7 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
     store.fold()
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
-    _sweep(directory)
+    _sweep(store)
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
@@ -203,11 +204,13 @@ def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
         raise StoreBusyError(f"a night is running on '{store.path}': {holder}; restore when it has ended")
 
 
-def _sweep(directory: Path) -> None:
+def _sweep(store: Store) -> None:
     """Remove what killed processes left unfinished: partial files, and copies without a description."""
+    directory = snapshot_directory(store)
     described = {path.stem for path in directory.glob("*.json")}
     orphans = [path for path in directory.glob("*.duckdb") if path.stem not in described]
-    for leftover in [*directory.glob(".*.partial*"), *orphans]:
+    copies = store.path.parent.glob(f".{glob.escape(store.path.name)}.verified-*")
+    for leftover in [*directory.glob(".*.partial*"), *orphans, *copies]:
         if time.time() - leftover.stat().st_mtime > _LEFT_OVER_AFTER_S:
             leftover.unlink(missing_ok=True)
 

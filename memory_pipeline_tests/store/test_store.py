@@ -171,9 +171,9 @@ def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
     fill(store, lesson(3))
     sweep = snapshots._sweep
 
-    def write_and_sweep(directory: Path) -> None:
+    def write_and_sweep(swept: Store) -> None:
         fill(store, lesson(2, topic="printer"))
-        sweep(directory)
+        sweep(swept)
 
     monkeypatch.setattr(snapshots, "_sweep", write_and_sweep)
     taken = create_snapshot(store, "beside", datetime.now(UTC), 7)
