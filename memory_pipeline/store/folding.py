@@ -18,6 +18,7 @@ from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.blocks import read_blocks
+from memory_pipeline.store.kept_logs import keep_log
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
 
@@ -65,12 +66,13 @@ def fold_log(path: Path) -> bool:
     with engine.hold(path, shared=False) as lock:
         if not log_path(path).exists():
             return False
-        seal_in_force(path, read_seal(lock))
+        seal = seal_in_force(path, read_seal(lock))
         try:
             copy_files(path, incoming)
             reached("fold.copied")
-            make_whole(incoming)
+            contents = make_whole(incoming)
             reached("fold.verified")
+            keep_log(path, seal.header, header_of(incoming), contents)
             put_in_place(incoming, path, lock)
         finally:
             remove_database(incoming)

@@ -1,8 +1,8 @@
 """Bringing back a store that does not open or does not read: what can be had, from what, and what is lost.
 
 Nothing is overwritten: the damaged files are kept beside the store. In this order, the first that reads as a whole
-is taken: the store as it is; the newest snapshot whose file the store still had, with the store's own log (nothing is
-lost then); the store's file with what its log holds before the damage; the newest whole snapshot.
+is taken: the store as it is; a snapshot with the logs that lead from it to the store (nothing is lost then); the
+store's file with what its log holds before the damage; a snapshot with as many logs as there are.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Literal
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
+from memory_pipeline.store.kept_logs import KeptLog, logs_after, short_hash
 from memory_pipeline.store.lock import StoreLock
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
 from memory_pipeline.store.snapshots import keep_aside, list_snapshots, snapshot_path, verify_snapshot
@@ -45,7 +46,7 @@ class Recovery:
 class _Candidate:
     source: Source
     file: Path
-    log: Path | None
+    logs: tuple[KeptLog, ...]
     snapshot: str | None
     lost: str
 
@@ -86,7 +87,8 @@ def _problem_of(store: Store, lock: StoreLock) -> str:
         if not store.path.is_file():
             return f"there is no file '{store.path}'"
         seal_in_force(store.path, read_seal(lock))
-        _assemble(_Candidate("store", store.path, log_path(store.path), None, ""), copy)
+        log = log_path(store.path)
+        _assemble(_Candidate("store", store.path, (KeptLog(log, "", ""),) if log.exists() else (), None, ""), copy)
     except (DamagedStoreError, OSError) as error:
         return str(error)
     finally:
@@ -99,17 +101,23 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     log = log_path(store.path)
     sealed = read_seal(lock) or (Seal(header_of(store.path)) if store.path.is_file() else None)
     whole_log = sealed is not None and log_is_whole(store.path, sealed)
-    whole = list(_whole_snapshots(store))
-    for name in whole:
+    last = KeptLog(log, "", "")
+    broken: list[_Candidate] = []
+    for name in _whole_snapshots(store):
         file = snapshot_path(store, name)
-        if sealed is not None and whole_log and header_of(file) == sealed.header and log.exists():
-            yield _Candidate("snapshot and log", file, log, name, "nothing")
+        chain = tuple(logs_after(store.path, header_of(file)))
+        reached = (chain[-1].header if chain else header_of(file)) == (sealed.header if sealed else "")
+        if reached and whole_log:
+            yield _Candidate("snapshot and log", file, (*chain, last) if log.exists() else chain, name, "nothing")
+        if chain:
+            lost = f"what came after snapshot '{name}' and the {len(chain)} logs that follow it"
+            broken.append(_Candidate("snapshot", file, chain, name, lost))
+        broken.append(_Candidate("snapshot", file, (), name, f"everything since snapshot '{name}'"))
     if store.path.is_file() and not whole_log:
         there = log.stat().st_size if log.exists() else 0
         lost = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
-        yield _Candidate("store and part of its log", store.path, log if there else None, None, lost)
-    for name in whole:
-        yield _Candidate("snapshot", snapshot_path(store, name), None, name, f"everything since snapshot '{name}'")
+        yield _Candidate("store and part of its log", store.path, (last,) if there else (), None, lost)
+    yield from broken
 
 
 def _whole_snapshots(store: Store) -> Iterator[str]:
@@ -122,18 +130,22 @@ def _whole_snapshots(store: Store) -> Iterator[str]:
 
 
 def _assemble(candidate: _Candidate, incoming: Path) -> None:
-    """Copy a file and a log, fold them into one, and read all of it. Of a log that is known to be damaged, what stands
+    """Copy a file, fold log after log into it, and read all of it. Of a log that is known to be damaged, what stands
     before the first entry that does not read is taken."""
     remove_database(incoming)
     shutil.copyfile(candidate.file, incoming)
-    log = log_path(incoming)
-    if candidate.log is not None and candidate.log.exists():
-        shutil.copyfile(candidate.log, log)
-    try:
+    if not candidate.logs:
         make_whole(incoming)
-    except DamagedStoreError as error:
-        damaged = _DAMAGED_ENTRY.search(str(error))
-        if candidate.source != "store and part of its log" or not damaged:
-            raise
-        os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
-        make_whole(incoming)
+    for kept in candidate.logs:
+        log = log_path(incoming)
+        shutil.copyfile(kept.path, log)
+        try:
+            contents = make_whole(incoming)
+        except DamagedStoreError as error:
+            damaged = _DAMAGED_ENTRY.search(str(error))
+            if candidate.source != "store and part of its log" or not damaged:
+                raise
+            os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
+            contents = make_whole(incoming)
+        if kept.contents and short_hash(contents) != kept.contents:
+            raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the store that it led to before")

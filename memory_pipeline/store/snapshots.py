@@ -27,6 +27,7 @@ from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, sync, verify_whole
 from memory_pipeline.store.journal import store_hash
+from memory_pipeline.store.kept_logs import directory_beside, forget_logs_before
 from memory_pipeline.store.lease import lease_holder
 from memory_pipeline.store.seal import log_path, read_seal, seal_in_force
 
@@ -51,7 +52,7 @@ class Snapshot:
 
 def snapshot_directory(store: Store) -> Path:
     """Where the snapshots of a store lie."""
-    return store.path.parent / f"{store.path.stem}.snapshots"
+    return directory_beside(store.path)
 
 
 def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapshot:
@@ -97,6 +98,9 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
     for old in others[: max(0, len(others) - keep + 1)]:
         _file_of(store, old.name).unlink(missing_ok=True)
         (directory / f"{old.name}.json").unlink(missing_ok=True)
+    if others:
+        # The newest snapshot but one may be needed, should the newest be damaged; no older one is followed by logs.
+        forget_logs_before(store.path, _file_of(store, others[-1].name).stat().st_mtime)
     return snapshot
 
 

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -26,8 +26,9 @@ from memory_pipeline.store import (
     verify_snapshot,
 )
 from memory_pipeline.store.blocks import read_blocks
+from memory_pipeline.store.folding import contents_digest
 from memory_pipeline.store.seal import log_path
-from memory_pipeline_tests.build import candidate, fill, lesson
+from memory_pipeline_tests.build import candidate, fill, lesson, run
 from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
@@ -314,6 +315,36 @@ def test_a_damaged_file_comes_back_whole_from_its_snapshot_and_the_log(store: St
     assert len(list(store.path.parent.glob("store.duckdb.damaged-*"))) == 2, "file and log are kept"
 
 
+def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_store(store: Store) -> None:
+    """Rows are inserted, changed and deleted in each log: they refer to rows by where they lie in the file."""
+    fill(store, lesson(4))
+    create_snapshot(store, "manual", AT, keep=7)
+    for number in range(4):
+        fill(store, lesson(3, topic=("printer", "scanner")[number % 2]))
+        run(store, date(2026, 3, 3 + number))
+        note(store, f"reason {number}")
+        with store.writing("test") as tx:
+            tx.execute("delete from quarantine where reason = $1", [f"reason {number - 2}"])
+        store.settle()
+    note(store, "in the log that is still there")
+    before, kept = whole(store), notes(store)
+    with store.reading() as tx:
+        full = contents_digest(tx)
+    damage_block_of(store, "embeddings")
+    result = recover_store(Store(store.path))
+    assert (result.source, result.lost) == ("snapshot and log", "nothing")
+    assert whole(Store(store.path)) == before and notes(Store(store.path)) == kept
+    with Store(store.path).reading() as tx:
+        assert contents_digest(tx) == full
+
+
+def test_kept_logs_go_with_the_snapshots_that_they_follow(store: Store) -> None:
+    for hour in range(5):
+        fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])
+        create_snapshot(store, "manual", AT + timedelta(hours=hour), keep=3)
+    assert len(list(snapshot_directory(store).glob("log-*.wal"))) <= 2
+
+
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
 def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, at: float) -> None:
     log = with_a_log(store, 40)
@@ -326,13 +357,21 @@ def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, 
 def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(store: Store) -> None:
     fill(store, lesson(4))
     first = create_snapshot(store, "manual", AT, keep=7)
-    state = whole(store)
+    early = whole(store)
     fill(store, lesson(4, topic="printer"))
     second = create_snapshot(store, "manual", AT + timedelta(hours=1), keep=7)
+    late = whole(store)
     flip(snapshot_directory(store) / f"{second.name}.duckdb", 300_000)
-    store.path.write_bytes(store.path.read_bytes()[:9000])
+    damaged = store.path.read_bytes()[:9000]
+    store.path.write_bytes(damaged)
     result = recover_store(Store(store.path))
-    assert (result.source, result.snapshot) == ("snapshot", first.name) and whole(Store(store.path)) == state
+    assert (result.source, result.snapshot) == ("snapshot and log", first.name) and whole(Store(store.path)) == late
+    for kept in snapshot_directory(store).glob("log-*.wal"):
+        kept.unlink()
+    store.path.write_bytes(damaged)
+    result = recover_store(Store(store.path))
+    assert (result.source, result.snapshot) == ("snapshot", first.name) and whole(Store(store.path)) == early
+    assert "everything since snapshot" in result.lost
 
 
 def test_without_any_snapshot_a_damaged_store_stays_as_it_is_and_says_so(store: Store) -> None:
