@@ -17,7 +17,6 @@ from memory_pipeline.records import Source
 from memory_pipeline.wording.redaction import redact
 
 
-
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
     """One JSON object a line. A line that is too long, broken or half-written is rejected; the rest goes on."""
     with path.open("rb") as file:

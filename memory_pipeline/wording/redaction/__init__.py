@@ -22,7 +22,7 @@ from memory_pipeline.wording.redaction.tables import find_in_columns
 from memory_pipeline.wording.redaction.tokens import find_tokens
 
 Finder = Callable[[str], Iterator[Span]]
-_SHAPES: tuple[Finder, ...] = (find_tokens, find_with_scanner, find_in_commands)
+_SHAPES: tuple[Finder, ...] = (find_tokens, find_in_commands, find_with_scanner)
 _NAMED: tuple[Finder, ...] = (find_in_columns, find_named)
 _PERSONAL: tuple[tuple[str, Finder], ...] = (("email", find_addresses), ("phone", find_phones))
 _MASK = re.compile(r"\[REDACTED:[a-z]+\]")

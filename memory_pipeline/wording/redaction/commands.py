@@ -22,7 +22,7 @@ _COMMANDS = tuple(
         (("ldap",), rf"\bldap(?:search|modify|add|whoami|passwd|delete)\s{_REST}(?<=\s)-w\s+"),
         (("7z", "zip", "rar"), rf"\b(?:7z[ar]?|rar|unrar)\s{_REST}(?<=\s)-h?p"),
         (("zip",), rf"\b(?:un)?zip\s{_REST}(?<=\s)-P\s*"),
-        (("htpasswd",), rf"\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+"),
+        (("htpasswd",), r"\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+"),
         (("pass:",), r"-pass(?:in|out)?\s+pass:"),
         (("net use",), rf"\bnet use\s{_REST}/user:\S+\s+"),
         (("user",), r"\b(?:rabbitmqctl\s+(?:add_user|change_password)|useradd)\s+\S+\s+"),
@@ -41,7 +41,8 @@ _PAIRS = tuple(
     )
 )  # fmt: skip
 _URL_PASSWORD = re.compile(
-    r"\b[a-z][a-z0-9+.-]{0,30}://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/\"'<>]{1,200})@(?=[\w\[.%$-])", re.IGNORECASE
+    r"\b[a-z][a-z0-9+.-]{0,30}://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/\"'<>]{1,200})@(?=[\w\[.%$-])",
+    re.IGNORECASE,
 )
 _URL_TOKEN = re.compile(r"\bhttps?://(?P<bare>[A-Za-z0-9_-]{20,200})@(?=[\w.-]+\.\w)")
 _HEADER = re.compile(

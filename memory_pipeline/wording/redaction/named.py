@@ -53,7 +53,8 @@ _TOLD = re.compile(rf"[\"'`*_]{{0,3}}(?:\s+{words.COPULAS}|\s*{words.TIGHT_COPUL
 _BESIDE = re.compile(r"[\"'`*_]{0,3}\s+(?:\(\s?)?")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
 _BARE = re.compile(
-    r"(?:(?!</|[\"'`](?:[\s,;:)\]}]|$)|\\[\"n]|\|(?:\s|$)|[,;&][\"']?[\w.-]{1,30}[\"']?\s?[=:]|,\s)[^\s、。，；」』»”])+", re.MULTILINE
+    r"(?:(?!</|[\"'`](?:[\s,;:)\]}]|$)|\\[\"n]|\|(?:\s|$)|[,;&][\"']?[\w.-]{1,30}[\"']?\s?[=:]|,\s)[^\s、。，；」』»”])+",
+    re.MULTILINE,
 )
 _ASCII = re.compile(r"[!-~]{4,100}")
 _STRONG_MARKS = frozenset("!@#$%^&*+=?~")
@@ -152,7 +153,9 @@ def _value(text: str, at: int, how: How, family: str) -> Span | None:
     if family == "password" and (phrase := _phrase(rest, how)):
         return at, at + len(phrase)
     after = text[at + len(value) : at + len(value) + 2]
-    alone = after.strip(" \t.;,)*_|`\"'<}]") == "" and (after[:1] in "\n.;,)|*<}\"'`" or not after or after[:2] in (" \n", " |"))
+    alone = after.strip(" \t.;,)*_|`\"'<}]") == "" and (
+        after[:1] in "\n.;,)|*<}\"'`" or not after or after[:2] in (" \n", " |")
+    )
     return (at, at + len(value)) if value and _is_secret(value, family, how, quoted=False, alone=alone) else None
 
 
@@ -177,7 +180,8 @@ def _phrase(rest: str, how: How) -> str | None:
     said = re.split("[ -]", match[0])
     if after.isalnum() or after == "_" or len(said) < 4:
         return None
-    return None if any(word in words.OF_A_SENTENCE or word in words.SAID_OF_ONE for word in said) else match[0]
+    said_of_one = sum(word in words.SAID_OF_ONE for word in said)
+    return None if said_of_one > 1 or any(word in words.OF_A_SENTENCE for word in said) else match[0]
 
 
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:
@@ -209,7 +213,8 @@ def _is_strong(value: str) -> bool:
         return True
     inner = value.rstrip("!?*")
     return any(c.isalnum() for c in value) and (
-        sum(c in _STRONG_MARKS for c in inner) >= 1 or (len(value) >= 6 and value[-1] in "!?" and value[-2] in _STRONG_MARKS)
+        sum(c in _STRONG_MARKS for c in inner) >= 1
+        or (len(value) >= 6 and value[-1] in "!?" and value[-2] in _STRONG_MARKS)
     )
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from memory_pipeline.wording.redaction.spans import Span
 
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
-_ADDRESS = re.compile(
-    rf"(?<![\w.+%@'-])[\w.+%'-]{{1,64}}@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,8}})(?![\w@-])"
-)
+_ADDRESS = re.compile(rf"(?<![\w.+%@'-])[\w.+%'-]{{1,64}}@(?P<host>{_LABEL}(?:\.{_LABEL}){{1,8}})(?![\w@-])")
 #: Accounts of a machine, not of a person, and what follows an address on a machine.
 _MACHINE = re.compile(r"(?i)^(?:git|hg|svn|gitea|forgejo|aur)@|^[\w.+-]+@\d+(?:\.\d+)?x\.")
 _REMOTE_PATH = re.compile(r":[\w~./]")
 _SHELL = re.compile(r"(?i)(?:\b(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id)\b[^\n|;&]{0,80}|://[^\s@]{0,80})$")
-_FILES = frozenset("png jpg jpeg gif svg webp avif ico bmp css scss js mjs ts tsx jsx json html txt yml yaml toml lock pdf mp4 mp3 woff ttf".split())
+_FILES = frozenset(
+    "png jpg jpeg gif svg webp avif ico bmp css scss js mjs ts tsx jsx json html txt yml yaml toml lock pdf mp4 mp3 woff ttf".split()
+)
 
 #: A number with its country's prefix, in the groups in which people write it.
 _INTERNATIONAL = re.compile(

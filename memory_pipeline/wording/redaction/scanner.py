@@ -17,7 +17,9 @@ _SHORTEST = 8
 #: A text is scanned in pieces, for a few rules take longer than in proportion; nothing that it finds is longer than the
 #: overlap but private keys, which are masked before.
 _PIECE, _OVERLAP = 20_000, 4_000
-_NO_SECRETS = re.compile(r"(?:client|account|app|user|tenant)-id\b|pub(?:lic)?(?:lishable)?-(?:api-)?(?:key|token)\b|webhook-id")
+_NO_SECRETS = re.compile(
+    r"(?:client|account|app|user|tenant)-id\b|pub(?:lic)?(?:lishable)?-(?:api-)?(?:key|token)\b|webhook-id"
+)
 
 
 @functools.cache

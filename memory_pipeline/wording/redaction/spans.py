@@ -19,9 +19,15 @@ _STAND_IN = re.compile(
 _CALL = re.compile(r"[A-Za-z_.]+[(\[]|\w+\(\)")
 _NAME_PATH = re.compile(r"[A-Za-z_]+(?:(?:\.|::|->)[A-Za-z_]+)+(?:\[.*\])?$")
 _VERSION = re.compile(r"[v^~=<>]*\d+(?:\.\d+){1,4}(?:[-+.][\w.]+)?$")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}\S*)?$|\d{1,2}[./]\d{1,2}[./]\d{2,4}$|\d{1,2}:\d{2}(?::\d{2})?$")
-_FILE = re.compile(r"[\w.@/\\-]*\.(?:md|txt|py|js|ts|tsx|json|ya?ml|toml|env|enc|pem|key|pub|sh|html?|css|go|rs|sql|conf|ini)$")
-_MEASURE = re.compile(r"[\d.,]+(?:th|st|nd|rd|x|k|m|g|b|kb|mb|gb|ms|s|sec|min|h|d|days?|bits?|bytes?|chars?|%|px|usd|eur)$", re.I)
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}\S*)?$|\d{1,2}[./]\d{1,2}[./]\d{2,4}$|\d{1,2}:\d{2}(?::\d{2})?$"
+)
+_FILE = re.compile(
+    r"[\w.@/\\-]*\.(?:md|txt|py|js|ts|tsx|json|ya?ml|toml|env|enc|pem|key|pub|sh|html?|css|go|rs|sql|conf|ini)$"
+)
+_MEASURE = re.compile(
+    r"[\d.,]+(?:th|st|nd|rd|x|k|m|g|b|kb|mb|gb|ms|s|sec|min|h|d|days?|bits?|bytes?|chars?|%|px|usd|eur)$", re.I
+)
 _WORD = r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-zA-Z]|\d{1,4})"
 _WORDS = re.compile(rf"[-_./:]*{_WORD}(?:[-_./:]+{_WORD})*[-_./:]*")
 _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")

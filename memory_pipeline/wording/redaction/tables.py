@@ -49,8 +49,14 @@ def _head(line: str, following: str) -> tuple[str, dict[int, str]]:
 def _cells(line: str, at: int, mark: str, columns: dict[int, str]) -> Iterator[Span]:
     for number, cell in enumerate(line.split(mark)):
         value = cell.strip(" \t*`\"'")
-        if number in columns and len(value) >= 3 and " " not in value and not is_stand_in(value):
-            if value.lower() not in words.SAID_OF_ONE and not (value.isalpha() and len(value) < 5):
-                start = at + cell.index(value)
-                yield start, start + len(value)
+        if number in columns and _is_secret(value):
+            start = at + cell.index(value)
+            yield start, start + len(value)
         at += len(cell) + len(mark)
+
+
+def _is_secret(value: str) -> bool:
+    """In such a column anything is, but for a word said of it or of its absence."""
+    if len(value) < 3 or " " in value or is_stand_in(value) or value.lower() in words.SAID_OF_ONE:
+        return False
+    return len(value) >= 5 or not value.isalpha()
