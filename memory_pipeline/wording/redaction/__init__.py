@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from memory_pipeline.wording.redaction.commands import find_in_commands
 from memory_pipeline.wording.redaction.named import find_named
+from memory_pipeline.wording.redaction.pairs import find_pairs
 from memory_pipeline.wording.redaction.personal import find_addresses, find_phones
 from memory_pipeline.wording.redaction.scanner import find_with_scanner
 from memory_pipeline.wording.redaction.spans import Span
@@ -23,7 +24,7 @@ from memory_pipeline.wording.redaction.tokens import find_tokens
 
 Finder = Callable[[str], Iterator[Span]]
 _SHAPES: tuple[Finder, ...] = (find_tokens, find_in_commands, find_with_scanner)
-_NAMED: tuple[Finder, ...] = (find_in_columns, find_named)
+_NAMED: tuple[Finder, ...] = (find_in_columns, find_named, find_pairs)
 _PERSONAL: tuple[tuple[str, Finder], ...] = (("email", find_addresses), ("phone", find_phones))
 _MASK = re.compile(r"\[REDACTED:[a-z]+\]")
 

@@ -33,7 +33,7 @@ _COMMANDS = tuple(
 )  # fmt: skip
 #: `-u name:secret` and its like: only what follows the colon goes.
 _PAIRS = tuple(
-    (words, re.compile(pattern + r"['\"]?(?P<user>[^\s:'\"$<>/]{1,80})[:%](?!//)(?P<bare>[^\s'\"`<>]{2,200})"))
+    (words, re.compile(pattern + r"['\"]?(?P<user>[^\s:'\"$<>/]{1,80})[:%](?!//)" + _VALUE))
     for words, pattern in (
         (("curl", "http", "wget", "xh"), rf"\b(?:curl|https?|xh|xhs|wget|httpie)\s{_REST}(?<=\s)(?:-u\s*|-a\s+|--(?:proxy-)?user(?:=|\s+)|--auth(?:=|\s+))"),
         (("smbclient", "rpcclient"), rf"\b(?:smbclient|rpcclient|smbmap)\s{_REST}(?<=\s)-U\s*"),

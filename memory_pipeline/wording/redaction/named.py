@@ -13,9 +13,9 @@ from typing import Literal
 from memory_pipeline.wording.redaction import words
 from memory_pipeline.wording.redaction.spans import (
     Span,
-    has_letters_and_digits,
     is_random,
     is_stand_in,
+    is_strong,
     small_letters,
 )
 
@@ -45,43 +45,23 @@ _QUALIFIER = re.compile(
     re.IGNORECASE,
 )
 _ASSIGNED = re.compile(
-    r"[\"'`*_\])]{0,4}\s{0,3}(?:(?::=|=>|->|→|⇒|==?|:|：|(?<=\s)\||\|(?=\s))[*_]{0,3}(?:[ \t|]{0,8}|[ \t]{0,4}\n[ \t>]{0,12}(?=[`\"']?\S{6}))"
+    r"[\"'`*_\])]{0,4}\s{0,3}(?:(?::=|=>|->|→|⇒|==?|:|：|(?<=\s)\||\|(?=\s))[*_]{0,3}(?:[ \t]{0,4}\n[ \t>]{0,12}(?=[`\"']?\S{6})|[ \t|]{0,8})"
     r"|[-–—][ \t])"
     r"|\s*/?>\s{0,2}(?=[^\s<])|[\"']\s{1,3}value=(?=[\"'])"
 )
-_TOLD = re.compile(rf"[\"'`*_]{{0,3}}(?:\s+{words.COPULAS}|\s*{words.TIGHT_COPULAS}\s*:?\s*)", re.IGNORECASE)
+_TOLD = re.compile(rf"[\"'`*_]{{0,3}}(?:['’]s\s+|\s+{words.COPULAS}|\s*{words.TIGHT_COPULAS}\s*:?\s*)", re.IGNORECASE)
 _BESIDE = re.compile(r"[\"'`*_]{0,3}\s+(?:\(\s?)?")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
 _BARE = re.compile(
     r"(?:(?!</|[\"'`](?:[\s,;:)\]}]|$)|\\[\"n]|\|(?:\s|$)|[,;&][\"']?[\w.-]{1,30}[\"']?\s?[=:]|,\s)[^\s、。，；」』»”])+",
     re.MULTILINE,
 )
+#: What may follow a word that stands alone after its name.
+_CLOSING = " \t.;,)*_|`\"'<}]"
 _ASCII = re.compile(r"[!-~]{4,100}")
-_STRONG_MARKS = frozenset("!@#$%^&*+=?~")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PHRASE = re.compile(r"[^\W\d_A-Z]{2,12}(?:[ -][^\W\d_A-Z]{2,12}){2,23}")
 _CODE = re.compile(r"\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
-_CODE_LIST = re.compile(
-    r"(?i)\b(?:recovery|backup|rescue|emergency|scratch|wiederherstellungs|einmal)[\s-]?codes?\b[^\n:]{0,40}:\s*"
-    r"(?P<codes>[a-z0-9]{4,12}(?:-[a-z0-9]{3,12}){0,4}(?:[\s,;*•`-]{1,5}[a-z0-9]{4,12}(?:-[a-z0-9]{3,12}){0,4}){0,30})"
-)
-_ONE_CODE = re.compile(r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,4}")
-_SEED = re.compile(
-    r"(?i)\b(?:seed|recovery|mnemonic|backup|secret)(?:[\s-](?:phrase|words?|seed))?\b[^\n:]{0,30}(?::|=|\bis\b)\s*[\"'`]?"
-    r"(?P<seed>[a-z]{3,8}(?:[\s,]{1,3}[a-z]{3,8}){11,23})\b"
-)
-_WIFI = re.compile(
-    r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?|hotspot)\b[^\n]{0,60}?\b(?:key|pass|code|schlüssel|psk)\b\s{0,2}[:=]?\s{0,2}(?:is\s)?[\"'`]?(?P<key>[^\s\"'`|,]{8,63})"
-)
-_PAIR = re.compile(
-    r"(?i)\b(?:credentials?|creds|log[\s-]?ins?|logged\s+in|sign[\s-]?in|zugangsdaten|anmeldung|identifiants|credenciales|"
-    r"credenciais|credenziali|логин|accounts?|user(?:name)?|авторизация)\b[^\n:=/|]{0,40}?(?::|=|\b(?:with|as|mit|con|com|avec|is|are)\b|\s)\s*"
-    r"[\"'`]?(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s/\s|/|:|\s\|\s)[\"'`]?(?P<pair>[^\s\"'`|,/]{5,80})"
-)
-_IN_SENTENCES = (
-    (("wi-fi", "wifi", "wlan", "ssid", "wpa", "hotspot"), _WIFI, "key"),
-    (("cred", "log", "sign", "zugang", "anmeldung", "ident", "логин", "account", "user", "авториз"), _PAIR, "pair"),
-)
 
 
 def find_named(text: str) -> Iterator[Span]:
@@ -90,24 +70,11 @@ def find_named(text: str) -> Iterator[Span]:
     for family, hints, pattern in _NAMES:
         if any(hint in low for hint in hints):
             for match in pattern.finditer(low):
-                yield from _after_name(text, match.end(), family)
-    for hints, pattern, group in _IN_SENTENCES:
-        if any(hint in low for hint in hints):
-            for match in pattern.finditer(text):
-                value = match[group].rstrip(".,;:)")
-                if _is_strong(value):
-                    yield match.start(group), match.start(group) + len(value)
-    if "code" in low:
-        for match in _CODE_LIST.finditer(text):
-            for code in _ONE_CODE.finditer(text, *match.span("codes")):
-                if any(c.isdigit() for c in code[0]):
-                    yield code.span()
-    if any(hint in low for hint in ("seed", "phrase", "mnemonic", "words")):
-        for match in _SEED.finditer(text):
-            yield match.span("seed")
+                yield from _after_name(text, match.start(), match.end(), family)
 
 
-def _after_name(text: str, at: int, family: str) -> Iterator[Span]:
+def _after_name(text: str, start: int, at: int, family: str) -> Iterator[Span]:
+    name = text[start:at]
     several = family == "token" and text[at - 1] in "sS"  # of tokens there are counts more often than lists
     qualifier = _QUALIFIER.match(text, at)
     if qualifier:
@@ -117,9 +84,16 @@ def _after_name(text: str, at: int, family: str) -> Iterator[Span]:
         found = sign.match(text, at)
         if found is None:
             continue
-        if how == "told" and found["old"] and _is_strong(found["old"]):
+        if how == "told" and found["old"] and is_strong(found["old"]):
             yield found.span("old")
-        span = _value(text, found.end(), "beside" if several else how, family)
+        if how == "beside" and name in ("PASS", "Pass"):
+            return  # the result of a test
+        if several:
+            how = "beside"
+        elif "\n" in found[0]:
+            how = "told"
+        constant = name.isupper() and found[0] == "="
+        span = _value(text, found.end(), how, family, constant=constant)
         if span:
             yield span
             return
@@ -127,7 +101,7 @@ def _after_name(text: str, at: int, family: str) -> Iterator[Span]:
             return
 
 
-def _value(text: str, at: int, how: How, family: str) -> Span | None:
+def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span | None:
     while at < len(text) and text[at] in "*_" and text[at : at + 2] in ("**", "__"):
         at += 2
     if at >= len(text):
@@ -152,10 +126,8 @@ def _value(text: str, at: int, how: How, family: str) -> Span | None:
     rest = text[at : line_end if line_end >= 0 else len(text)]
     if family == "password" and (phrase := _phrase(rest, how)):
         return at, at + len(phrase)
-    after = text[at + len(value) : at + len(value) + 2]
-    alone = after.strip(" \t.;,)*_|`\"'<}]") == "" and (
-        after[:1] in "\n.;,)|*<}\"'`" or not after or after[:2] in (" \n", " |")
-    )
+    after = text[at + len(value) : at + len(value) + 2].partition("\n")[0]
+    alone = constant or (after.strip(_CLOSING) == "" and (after[:1] != " " or after == " |" or after == " "))
     return (at, at + len(value)) if value and _is_secret(value, family, how, quoted=False, alone=alone) else None
 
 
@@ -187,35 +159,27 @@ def _phrase(rest: str, how: How) -> str | None:
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:
     if is_stand_in(value) or value.lower().strip("!?.") in words.SAID_OF_ONE:
         return False
-    if family == "token":
-        return " " not in value and is_random(value, {"assigned": 8, "told": 10, "beside": 16}[how])
+    if family == "token" and " " not in value:
+        return is_random(value, {"assigned": 8, "told": 10, "beside": 16}[how])
     if " " in value:
         said = value.lower().split()
-        return quoted and len(said) >= 3 and how != "beside" and not any(word in words.OF_A_SENTENCE for word in said)
+        as_phrase = not any(word in words.OF_A_SENTENCE for word in said)
+        return (
+            quoted
+            and len(said) >= 3
+            and how != "beside"
+            and as_phrase
+            and sum(w in words.SAID_OF_ONE for w in said) < 2
+        )
     if how == "beside":
-        return len(value) >= 5 and _is_strong(value)
-    if _is_strong(value):
+        return len(value) >= 5 and is_strong(value)
+    if is_strong(value):
         return True
     if value.isdigit():
         return 4 <= len(value) <= 16
     if how == "told":
         return quoted and len(value) >= 5 and bool(_LETTERS.fullmatch(value)) and value.isascii()
     return (quoted or alone) and 5 <= len(value) <= 40 and bool(_LETTERS.fullmatch(value)) and not _names_one(value)
-
-
-def _is_strong(value: str) -> bool:
-    """What nobody would say of a password: letters with digits, or with marks in between, or four words joined."""
-    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in words.SAID_OF_ONE:
-        return False
-    if value.count("-") >= 3 and all(part.isalpha() for part in value.split("-")):
-        return not any(part in words.OF_A_SENTENCE for part in value.lower().split("-"))
-    if has_letters_and_digits(value):
-        return True
-    inner = value.rstrip("!?*")
-    return any(c.isalnum() for c in value) and (
-        sum(c in _STRONG_MARKS for c in inner) >= 1
-        or (len(value) >= 6 and value[-1] in "!?" and value[-2] in _STRONG_MARKS)
-    )
 
 
 def _names_one(value: str) -> bool:

@@ -33,8 +33,8 @@ _NATIONAL = (
 _NATIONALS = re.compile(rf"(?<![\w.+/#:=(-])(?:{'|'.join(_NATIONAL)})(?![\w%-]|[.,:/]\d)")
 #: Any figures in groups, where the words before them say that they are a number to call.
 _CALLED = re.compile(
-    r"(?i)(?<![^\W_])(?:phone|tel(?:efon|éfono|efone|ephone)?|mobile?|mobil|cell|handy|fax|whatsapp|signal|sms|call|ring|"
-    r"dial|text|móvil|celular|celulare|portable|téléphone|телефон|тел|电话|手机|電話|携帯|전화)(?:\s?(?:number|no|nr|nummer))?"
+    r"(?i)(?<![^\W_])(?:phone|tel(?:efon|éfono|efone|ephone)?|mobile?|mobil|cell|handy|fax|whatsapp|sms|call|"
+    r"dial|móvil|celular|celulare|portable|téléphone|телефон|тел|电话|手机|電話|携帯|전화)(?:\s?(?:number|no|nr|nummer))?"
     r"[*_\"'`]{0,3}\.?\s?[:=：]?\s?(?:[A-Za-z]{1,12}\s(?:at|on|under|unter)\s|(?:at|on)\s)?[*_\"'`(]{0,3}"
     r"(?P<number>\+?\(?\d{1,5}\)?(?:[ ./-]?\(?\d{1,5}\)?){1,6})(?![\w%]|[.,:]\d)"
 )

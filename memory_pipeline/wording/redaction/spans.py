@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memory_pipeline.wording.redaction import words
+
 Span = tuple[int, int]
 
 #: What stands in for a value: references to a variable, an example, a type, a call, a mask of somebody else's.
@@ -28,6 +30,8 @@ _FILE = re.compile(
 _MEASURE = re.compile(
     r"[\d.,]+(?:th|st|nd|rd|x|k|m|g|b|kb|mb|gb|ms|s|sec|min|h|d|days?|bits?|bytes?|chars?|%|px|usd|eur)$", re.I
 )
+_ATTRIBUTE = re.compile(r"[A-Za-z_.-]+=(?:[\"'{]|[\d./,]*$)")
+_MARKS = frozenset("!@#$%^&*+=?~")
 _WORD = r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-zA-Z]|\d{1,4})"
 _WORDS = re.compile(rf"[-_./:]*{_WORD}(?:[-_./:]+{_WORD})*[-_./:]*")
 _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -38,6 +42,7 @@ def is_stand_in(value: str) -> bool:
     return bool(
         _STAND_IN.match(value)
         or _CALL.match(value)
+        or _ATTRIBUTE.match(value)
         or _NAME_PATH.match(value)
         or _VERSION.match(value)
         or _DATE.match(value)
@@ -63,6 +68,20 @@ def is_machine_made(value: str) -> bool:
 def is_random(value: str, shortest: int) -> bool:
     """A value of at least `shortest` characters that a machine made and that stands for itself."""
     return len(value) >= shortest and value.isascii() and not is_stand_in(value) and is_machine_made(value)
+
+
+def is_strong(value: str) -> bool:
+    """What nobody would say of a password: letters with digits, or with marks in between, or four words joined."""
+    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in words.SAID_OF_ONE:
+        return False
+    if value.count("-") >= 3 and all(part.isalpha() for part in value.split("-")):
+        return not any(part in words.OF_A_SENTENCE for part in value.lower().split("-"))
+    if has_letters_and_digits(value):
+        return True
+    inner = value.rstrip("!?*")
+    return any(c.isalnum() for c in value) and (
+        sum(c in _MARKS for c in inner) >= 1 or (len(value) >= 6 and value[-1] in "!?" and value[-2] in _MARKS)
+    )
 
 
 def small_letters(text: str) -> str:

@@ -101,6 +101,10 @@ _DIGEST = re.compile(
 )
 
 
+#: The secret half beside the id of an AWS key.
+_AWS_PAIR = re.compile(
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9+]{1,12}(?:[A-Za-z_ -]{0,40}[^A-Za-z0-9+/]{1,8})?(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])"
+)
 _SPACED = re.compile(r"\bFlyV1 ([\w+/=,-]{40,})")
 
 
@@ -115,6 +119,10 @@ def find_tokens(text: str) -> Iterator[Span]:
     if "$" in text or "SHA" in text:
         for match in _DIGEST.finditer(text):
             yield match.span()
+    if "AKIA" in text or "ASIA" in text:
+        for match in _AWS_PAIR.finditer(text):
+            if is_machine_made(match["secret"]):
+                yield match.span("secret")
     if "FlyV1" in text:
         for match in _SPACED.finditer(text):
             yield match.span(1)

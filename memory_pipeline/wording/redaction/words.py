@@ -24,7 +24,7 @@ PASSWORDS = _either(
     " motdepasse senha palavra_passe palavra_chave пароль пароля паролем паролі пароли парола 密码 密碼 口令 パスワード"
     " 暗証番号 비밀번호 암호 hasło wachtwoord lösenord adgangskode passord salasana şifre jelszó heslo geslo lozinka"
     " лозинка κωδικός סיסמה סיסמא كلمة_المرور كلمة_السر رمز_عبور گذرواژه पासवर्ड รหัสผ่าน mật_khẩu kata_sandi parolă"
-    " slaptažodis".split()
+    " slaptažodis wlan_schlüssel netzwerkschlüssel wlan_key wifi_key wi-fi_key wpa_key wpa2_key community_string".split()
 )
 #: Short ones, only as words of their own.
 SHORT_PASSWORDS = _either(
@@ -72,7 +72,7 @@ CODES = _either(
 HINTS_OF_PASSWORDS = tuple(
     "pass kennwort contrase pw psw pswd mdp clave senha palavra parol parool haslo hasło wachtwoord losenord lösenord"
     " adgangskode salasana sifre şifre sandi jelszó heslo geslo lozinka лозинка парол 密 口令 パスワード 暗証 비밀 암호"
-    " κωδικός סיסמ كلمة رمز گذر पास รหัส khẩu creds slapta".split()
+    " κωδικός סיסמ كلمة رمز گذر पास รหัส khẩu creds slapta wlan netzwerks wifi wi-fi wpa community".split()
 )
 HINTS_OF_TOKENS = tuple(
     "key token secret credential auth bearer dsn schlüssel clé clave chave jeton ключ токен секрет 密 令牌 キー トークン"
@@ -83,7 +83,7 @@ HINTS_OF_CODES = tuple("pin code puk otp cvv cvc geheimzahl código пин".spli
 COPULAS = (
     r"(?:(?:(?:has\s+been|have\s+been|was|is|got|gets|wurde)\s+)?(?:(?:re)?set|changed|reset|updated|rotated|switched)?\s*"
     r"(?:from\s+(?P<old>\S{4,80})\s+)?(?:to|into|auf)(?:\s+be)?:?\s+"
-    r"|(?:is|was|ist|lautet|war|es|est|è|é|eh|är|er|on|jest|є|это|він|olarak|adalah)"
+    r"|(?:is|c['’]est|was|ist|lautet|war|es|est|è|é|eh|är|er|on|jest|є|это|він|olarak|adalah)"
     r"(?:\s+(?:now|still|currently|just|simply|always|jetzt|ahora|maintenant))?\s*:?\s+)"
 )
 #: The same in scripts that leave no spaces.
@@ -119,7 +119,7 @@ SAID_OF_ONE = frozenset(
     incorrecta requerida cambiada oublié incorrect requis changé modifié obligatoire incorreta esquecida obrigatória
     errata dimenticata richiesta изменён изменен неверный забыт обязателен сменён
     base64 sha1 sha256 sha512 md5 utf8 utf-8 oauth2 argon2 argon2id argon2i pbkdf2 1password x509 2fa aes256 aes-256
-    rsa2048 rsa4096 ed25519 hs256 rs256 es256 http2 ipv4 ipv6 s3 k8s ec2""".split()
+    rsa2048 rsa4096 ed25519 hs256 rs256 es256 http2 ipv4 ipv6 s3 k8s ec2 saml2 webauthn fido2""".split()
 )
 #: Words of a sentence; a passphrase has none of them.
 OF_A_SENTENCE = frozenset(
