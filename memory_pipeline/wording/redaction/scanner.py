@@ -1,7 +1,7 @@
 """The catalogue of a scanner that others keep: Kingfisher's rules for the tokens of hundreds of providers.
 
 It runs in this process and never reaches the network. What it finds is believed but for the kinds that are no
-secret (identifiers and public keys). Its matching is linear in the text (Vectorscan and Rust's regular expressions).
+secret (identifiers and public keys).
 """
 
 from __future__ import annotations
