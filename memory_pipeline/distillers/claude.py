@@ -94,14 +94,18 @@ class Claude:
             personal += counts["email"] + counts["phone"]
             memories.append(replace(member.memory, content=text.encode("utf-8", "replace").decode()))
         prompt = strategy.build_prompt(task.cluster, memories)
+        # A strategy may write out what stands beside the contents (tags, categories), or join what was apart.
+        user, counts = redact(prompt.user, personal=self._settings.mask_personal)
+        secrets += counts["secret"]
+        personal += counts["email"] + counts["phone"]
         version = self._version(strategy)
         room = output_room(tokens)
         question = Question(
-            hash_prompt(self._settings.model, version, prompt.system, prompt.user, room),
+            hash_prompt(self._settings.model, version, prompt.system, user, room),
             self._settings.model,
             version,
             prompt.system,
-            prompt.user,
+            user,
             room,
             secrets,
             personal,

@@ -34,7 +34,12 @@ def choose_embedder(settings: Settings) -> Embedder:
         from memory_pipeline.embedding.remote import OpenAICompatible, SentenceTransformers
 
         if kind == "openai":
-            return OpenAICompatible(model, settings.embedding_base_url, settings.embedding_api_key)
+            return OpenAICompatible(
+                model,
+                settings.embedding_base_url,
+                settings.embedding_api_key,
+                mask_personal=settings.mask_personal,
+            )
         return SentenceTransformers(model)
     raise EmbeddingError(
         f"embedding.model is '{wanted}'; use minilm, lexical, sentence-transformers:NAME or openai:NAME"

@@ -9,6 +9,7 @@ import numpy as np
 
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.wording.redaction import redact
 
 _BATCH = 64
 _TIMEOUT_S = 60
@@ -29,11 +30,12 @@ def unit_rows(raw: object, model: str) -> Vectors:
 class OpenAICompatible:
     """A model behind an HTTP endpoint (OpenAI, Ollama, vLLM, TEI, Voyage, ...)."""
 
-    def __init__(self, model: str, base_url: str, api_key: str) -> None:
+    def __init__(self, model: str, base_url: str, api_key: str, *, mask_personal: bool = True) -> None:
         """`base_url` ends before `/embeddings`. Nothing is sent until the first text."""
         self.name = model
         self._url = base_url.rstrip("/") + "/embeddings"
         self._key = api_key
+        self._mask_personal = mask_personal
         self._dimension: int | None = None
 
     @property
@@ -44,8 +46,9 @@ class OpenAICompatible:
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32 (n, dimension), in the order given. Retries on 429 and 5xx."""
-        parts = [self._ask(list(texts[i : i + _BATCH])) for i in range(0, len(texts), _BATCH)]
+        """Unit vectors, float32 (n, dimension), in the order given. Secrets stay here. Retries on 429 and 5xx."""
+        masked = [redact(text, personal=self._mask_personal)[0] for text in texts]
+        parts = [self._ask(masked[i : i + _BATCH]) for i in range(0, len(masked), _BATCH)]
         if not parts:
             return np.empty((0, self.dimension), dtype=np.float32)
         vectors = np.concatenate(parts)

@@ -14,7 +14,7 @@ class Candidate:
     """A memory as a source tells it. What is None falls back at the door.
 
     `created_at_quality`: `exact`, `date`, `mtime` or `import`. `archived_*` and what follows are only set
-    by rows that this program exported.
+    by rows that this program exported. `masked` counts what a reader masked before it cut its file into entries.
     """
 
     content: str
@@ -45,6 +45,7 @@ class Candidate:
     source_links: tuple[tuple[str, str, float], ...] = ()
     embedding: tuple[float, ...] | None = None
     embedding_model: str | None = None
+    masked: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,17 @@ class Rejected:
     line: int
     reason: str
     excerpt: str = ""
+
+    @classmethod
+    def of(cls, file: str, line: int, reason: str, content: str) -> Rejected:
+        """With the beginning of the content: more than is kept, so that a secret in it is whole when it is masked."""
+        if len(content) > _BEGINNING:
+            content = content[:_BEGINNING].rpartition(" ")[0] or content[:_BEGINNING]
+        return cls(file, line, reason, content)
+
+
+#: Characters of a rejected row that go to the door, which masks them and keeps the first of them.
+_BEGINNING = 2000
 
 
 @dataclass

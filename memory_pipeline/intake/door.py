@@ -22,6 +22,7 @@ from memory_pipeline.embedding import Embedder, check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.intake.candidates import Candidate, Rejected, RowError
+from memory_pipeline.intake.masking import mask_candidate, mask_rejected
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import (
     Store,
@@ -35,7 +36,6 @@ from memory_pipeline.store import (
     missing_vectors,
 )
 from memory_pipeline.wording.normalise import clean_text, content_hash, embedding_text, shape_hash
-from memory_pipeline.wording.redaction import redact
 
 Progress = Callable[[str, int, int], None]
 _BATCH = 500
@@ -157,12 +157,17 @@ def _write_batch(
     actor: str,
 ) -> None:
     summary.read += len(batch)
-    rejected = [item for item in batch if isinstance(item, Rejected)]
+    rejected = [mask_rejected(item) if mask else item for item in batch if isinstance(item, Rejected)]
     admitted: list[_Admitted] = []
     for item in batch:
         if isinstance(item, Candidate):
+            counts = Counter(dict(item.masked))
+            if mask:
+                item, found = mask_candidate(item)
+                counts += found
             try:
-                admitted.append(_admit(item, summary, occurrences, project, embedder, now, mask))
+                admitted.append(_admit(item, occurrences, project, embedder, now))
+                summary.masked += counts
             except (RowError, EmbeddingError) as error:
                 rejected.append(_reject(item, str(error)))
     with store.writing(actor) as tx:
@@ -178,28 +183,19 @@ def _write_batch(
             if entry.embedding is not None and entry.embedding_model is not None:
                 vector = np.array([entry.embedding], dtype=np.float32)
                 insert_vectors(tx, [entry.memory.id], vector, entry.embedding_model)
-        masked = [(r.file, r.line, r.reason, redact(r.excerpt)[0] if mask else r.excerpt) for r in rejected]
-        keep_quarantine(tx, [(f, n, clean_text(reason), clean_text(e)) for f, n, reason, e in masked], now)
+        rejected = [replace(r, excerpt=clean_text(r.excerpt)[:_EXCERPT], reason=clean_text(r.reason)) for r in rejected]
+        keep_quarantine(tx, [(r.file, r.line, r.reason, r.excerpt) for r in rejected], now)
     summary.imported += len(fresh)
     summary.reject(rejected)
     summary.dates.update(entry.memory.created_at_quality for entry in fresh)
 
 
 def _admit(
-    candidate: Candidate,
-    summary: ImportSummary,
-    occurrences: _Occurrences,
-    project: str,
-    embedder: Embedder,
-    now: datetime,
-    mask: bool,
+    candidate: Candidate, occurrences: _Occurrences, project: str, embedder: Embedder, now: datetime
 ) -> _Admitted:
     content = clean_text(candidate.content).strip("\n")
     if not content.strip():
         raise RowError("content is empty")
-    if mask:
-        content, counts = redact(content)
-        summary.masked += counts
     project_id = candidate.project_id or project
     created = candidate.created_at or now
     memory_id = candidate.native_id or _derived(candidate, project_id, content, occurrences)
@@ -300,11 +296,11 @@ def _version_id(memory: Memory) -> str:
 
 
 def _reject(candidate: Candidate, reason: str) -> Rejected:
-    return Rejected(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content[:_EXCERPT])
+    return Rejected.of(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content)
 
 
 def _rejected(memory: Memory, reason: str) -> Rejected:
-    return Rejected(memory.source.file or "-", memory.source.line or 0, reason, memory.content[:_EXCERPT])
+    return Rejected.of(memory.source.file or "-", memory.source.line or 0, reason, memory.content)
 
 
 def _embed_what_is_missing(

@@ -26,7 +26,9 @@ def read_format(
     if name == "openclaw":
         if not path.is_dir():
             raise InputError(f"'{path}' is a file; format openclaw takes a workspace directory")
-        return read_openclaw(path, default_zone, now, settings.import_max_entry_tokens, skipped)
+        return read_openclaw(
+            path, default_zone, now, settings.import_max_entry_tokens, skipped, mask=settings.import_redact
+        )
     if path.is_dir():
         raise InputError(f"'{path}' is a directory; format {name} takes a file")
     return _TABLES[name](path, default_zone, now, settings.import_max_line_bytes)

@@ -10,7 +10,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from memory_pipeline.intake.dates import at_midnight, file_date, written_time
 from memory_pipeline.intake.markdown import Entry, Note, parse_note
 from memory_pipeline.records import Source
 from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
+from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.sentences import split_statements
 
 CONNECTOR = "openclaw"
@@ -46,6 +47,8 @@ _TYPES = (
     (re.compile(r"\bfacts?\b|^FACT-\d+", re.I), "fact"),
     (re.compile(r"\bfeedback\b", re.I), "feedback"),
 )
+_MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
+_MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 _MAX_FILE_BYTES = 50_000_000
 
 
@@ -56,8 +59,13 @@ class _File:
     role: str
 
 
-def read_openclaw(root: Path, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped) -> Reading:
+def read_openclaw(
+    root: Path, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped, *, mask: bool = True
+) -> Reading:
     """All entries of a workspace, file by file in order of their names.
+
+    With `mask` a file's secrets are masked before it is cut into entries: a key may stand on many lines, and headings
+    and hashtags become categories and tags.
 
     Raises InputError when the directory holds nothing that an OpenClaw workspace has.
     """
@@ -68,7 +76,7 @@ def read_openclaw(root: Path, default_zone: tzinfo, now: datetime, max_tokens: i
         )
     recalls = _recall_counts(root)
     for file in files:
-        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls)
+        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)
 
 
 def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
@@ -94,7 +102,13 @@ def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
 
 
 def _read_file(
-    file: _File, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped, recalls: dict[str, Any]
+    file: _File,
+    default_zone: tzinfo,
+    now: datetime,
+    max_tokens: int,
+    skipped: Skipped,
+    recalls: dict[str, Any],
+    mask: bool,
 ) -> Reading:
     try:
         text = _text_of(file.path)
@@ -108,13 +122,32 @@ def _read_file(
     if fallback > now and dated:
         yield Rejected(file.relative, 0, f"the file's date {day} lies in the future")
         return
-    note = parse_note(text)
-    for entry in note.entries:
+    entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
+    for entry in entries:
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
         if moment > now:
             moment, how = fallback, quality
         for part in _parts(entry.text, max_tokens, skipped):
-            yield _candidate(file, entry, part, moment, how, recalls)
+            yield replace(_candidate(file, entry, part, moment, how, recalls), masked=masked)
+            masked = ()
+
+
+def _masked_entries(text: str) -> tuple[list[Entry], tuple[tuple[str, int], ...]]:
+    """The entries of a note whose secrets are masked line for line, and how many of each kind were.
+
+    While the note is cut, a mask is written as a word: in brackets, Markdown could take it for a link.
+    """
+    masked, counts = redact(text, keep_lines=True)
+    note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
+    entries = [
+        replace(entry, text=_unword(entry.text), path=tuple(map(_unword, entry.path)), heading=_unword(entry.heading))
+        for entry in note.entries
+    ]
+    return entries, tuple(sorted(counts.items()))
+
+
+def _unword(text: str) -> str:
+    return _MASK_AS_WORD.sub("[REDACTED:\\1]", text)
 
 
 def _candidate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,8 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.intake.candidates import Candidate, Reading, Rejected, RowError
 from memory_pipeline.intake.rows import candidate_from_row
 from memory_pipeline.records import Source
-
-_EXCERPT = 160
+from memory_pipeline.wording.redaction import redact
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
@@ -41,11 +40,11 @@ def _from_json(text: str, name: str, number: int, default_zone: tzinfo, now: dat
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return Rejected(name, number, f"no valid JSON: {error}", text[:_EXCERPT])
+        return Rejected.of(name, number, f"no valid JSON: {error}", text)
     if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
         row = {"timestamp": row.get("timestamp"), **row["message"]}
     if not isinstance(row, Mapping) or not row:
-        return Rejected(name, number, "the line is no JSON object with content", text[:_EXCERPT])
+        return Rejected.of(name, number, "the line is no JSON object with content", text)
     return _from_row(row, name, number, default_zone, now, "jsonl")
 
 
@@ -56,7 +55,7 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
         reader = csv.DictReader(text)
         if reader.fieldnames is None or "content" not in reader.fieldnames:
-            raise InputError(f"'{path}' has no column 'content'; its header is {reader.fieldnames}")
+            raise InputError(f"'{path}' has no column 'content'; its header is {_shown(reader.fieldnames)}")
         while True:
             try:
                 row = next(reader)
@@ -79,12 +78,17 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"'{path}' is no readable Parquet file: {error}") from error
     if "content" not in file.schema_arrow.names:
-        raise InputError(f"'{path}' has no column 'content'; it has {file.schema_arrow.names}")
+        raise InputError(f"'{path}' has no column 'content'; it has {_shown(file.schema_arrow.names)}")
     for number, row in enumerate(_rows(file), start=1):
         if len(str(row.get("content") or "").encode("utf-8", "replace")) > max_line_bytes:
             yield Rejected(path.name, number, f"the content is longer than {max_line_bytes} bytes")
         else:
             yield _from_row(row, path.name, number, default_zone, now, "parquet")
+
+
+def _shown(names: Sequence[str] | None) -> str:
+    """A header for a message; the first line of a file without one holds anything."""
+    return redact(str(names))[0][:400]
 
 
 def _rows(file: Any) -> Iterator[dict[str, Any]]:
@@ -99,4 +103,4 @@ def _from_row(
         return candidate_from_row(row, Source(connector, name, number), default_zone, now)
     except (RowError, ValueError, KeyError, TypeError) as error:
         reason = str(error) if isinstance(error, RowError) else f"the row cannot be read: {error}"
-        return Rejected(name, number, reason, str(row.get("content") or "")[:_EXCERPT])
+        return Rejected.of(name, number, reason, str(row.get("content") or ""))

@@ -127,6 +127,16 @@ def test_an_endpoint_that_is_busy_is_asked_again(endpoint: str) -> None:
     assert OpenAICompatible("m", endpoint, "").embed(["x"]).shape == (1, 3)
 
 
+def test_an_endpoint_is_sent_no_secret_and_no_address(endpoint: str) -> None:
+    texts = ["password: hunter2 of dana@example.com"]
+    OpenAICompatible("m", endpoint, "").embed(texts)
+    OpenAICompatible("m", endpoint, "", mask_personal=False).embed(texts)
+    assert [asked["input"] for asked in _Endpoint.asked] == [
+        ["password: [REDACTED:secret] of [REDACTED:email]"],
+        ["password: [REDACTED:secret] of dana@example.com"],
+    ]
+
+
 @pytest.mark.parametrize("answer", [(404, {"error": "no such model"}), (200, {"data": []}), (200, {"nothing": 1})])
 def test_an_endpoint_that_fails_is_one_clear_error(endpoint: str, answer: tuple[int, Any]) -> None:
     _Endpoint.answers = [answer]

@@ -1,0 +1,65 @@
+"""Masking on the way in, and before a text leaves the machine: secrets, e-mail addresses and phone numbers
+become `[REDACTED:kind]`.
+
+Only the source still has them, so a mask can be taken back there alone. The finders go from the specific to the
+general: shapes that providers give their tokens, what stands where a command or an address takes a password, what
+a name says is a secret, and last addresses and numbers. Masking twice changes nothing: a text is looked at again
+until no finder finds anything outside its masks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from memory_pipeline.wording.redaction.commands import find_in_commands
+from memory_pipeline.wording.redaction.named import find_named
+from memory_pipeline.wording.redaction.pairs import find_pairs
+from memory_pipeline.wording.redaction.personal import find_addresses, find_phones
+from memory_pipeline.wording.redaction.scanner import find_with_scanner
+from memory_pipeline.wording.redaction.spans import Span
+from memory_pipeline.wording.redaction.tables import find_in_columns
+from memory_pipeline.wording.redaction.tokens import find_tokens
+
+Finder = Callable[[str], Iterator[Span]]
+_SHAPES: tuple[Finder, ...] = (find_tokens, find_in_commands, find_with_scanner)
+_NAMED: tuple[Finder, ...] = (find_in_columns, find_named, find_pairs)
+_PERSONAL: tuple[tuple[str, Finder], ...] = (("email", find_addresses), ("phone", find_phones))
+_MASK = re.compile(r"\[REDACTED:[a-z]+\]")
+
+
+def redact(
+    text: str, *, personal: bool = True, by_name: bool = True, keep_lines: bool = False
+) -> tuple[str, Counter[str]]:
+    """The text with secrets and, if `personal`, addresses and phone numbers masked, and how many of each.
+
+    Without `by_name` only what can be told by its own shape is masked, for texts that are names themselves. With
+    `keep_lines` what stood on several lines leaves as many.
+    """
+    counts: Counter[str] = Counter()
+    finders = [("secret", finder) for finder in (*_SHAPES, *(_NAMED if by_name else ()))]
+    finders += _PERSONAL if personal else ()
+    while True:
+        before = text
+        for kind, finder in finders:
+            text, number = _mask(text, kind, finder, keep_lines)
+            counts[kind] += number
+        if text == before:  # every round but the last takes characters away, so there is a last one
+            return text, +counts
+
+
+def _mask(text: str, kind: str, finder: Finder, keep_lines: bool) -> tuple[str, int]:
+    found = set(finder(text))
+    if not found:
+        return text, 0
+    masks = [match.span() for match in _MASK.finditer(text)]
+    parts: list[str] = []
+    at = 0
+    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+        if start < at or start == end or any(start < there and here < end for here, there in masks):
+            continue  # within another, or a mask already
+        lines = text.count("\n", start, end) if keep_lines else 0
+        parts += (text[at:start], f"[REDACTED:{kind}]" + "\n" * lines)
+        at = end
+    return "".join((*parts, text[at:])), len(parts) // 2

@@ -1,0 +1,64 @@
+"""The catalogue of a scanner that others keep: Kingfisher's rules for the tokens of hundreds of providers.
+
+It runs in this process and never reaches the network. What it finds is believed but for the kinds that are no
+secret (identifiers and public keys).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from memory_pipeline.wording.redaction.spans import Span
+
+_SHORTEST = 8
+#: A text is scanned in pieces, for a few rules take longer than in proportion; nothing that it finds is longer than the
+#: overlap but private keys, which are masked before.
+_PIECE, _OVERLAP = 20_000, 4_000
+_NO_SECRETS = re.compile(
+    r"(?:client|account|app|user|tenant)-id\b|pub(?:lic)?(?:lishable)?-(?:api-)?(?:key|token)\b|webhook-id"
+)
+
+
+@functools.cache
+def _scanner() -> Any:
+    """Compiled once a process, from the operating system's cache after the first time."""
+    from kingfisher_sdk import Rules, Scanner
+
+    return Scanner(Rules(confidence="medium"), base64=False)
+
+
+def find_with_scanner(text: str) -> Iterator[Span]:
+    """Every place of every token that the catalogue knows."""
+    if not _LONG.search(text):
+        return
+    findings = (
+        finding
+        for start in range(0, len(text), _PIECE)
+        for finding in _scanner().scan(text[max(0, start - _OVERLAP) : start + _PIECE].encode("utf-8", "replace"))
+    )
+    for finding in findings:
+        secret = finding.secret
+        if not finding.visible or len(secret) < _SHORTEST or _NO_SECRETS.search(finding.rule_id):
+            continue
+        if _PLAIN.fullmatch(secret) and not _says_key(text, secret):
+            continue
+        start = text.find(secret)
+        while start >= 0:
+            yield start, start + len(secret)
+            start = text.find(secret, start + len(secret))
+
+
+def _says_key(text: str, secret: str) -> bool:
+    """Whether the line says that the digits are a key: `Heroku release: <UUID>` names a provider and holds none."""
+    at = text.find(secret)
+    line = text[text.rfind("\n", 0, at) + 1 : at].lower()
+    return any(word in line for word in ("key", "token", "secret", "auth", "pass", "api", "pat", "cred"))
+
+
+#: Hexadecimal and decimal digits, as commits, requests and messages have them too.
+_PLAIN = re.compile(r"[0-9a-fA-F-]+")
+#: No token is shorter than this run; most prose has none so long.
+_LONG = re.compile(r"[A-Za-z0-9_+/=.~%:@$-]{14}")
