@@ -194,6 +194,10 @@ class Store:
                 attached.close()
         except duckdb.Error as error:
             raise _explain(self.path, error) from error
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # how DuckDB passes a Ctrl-C on; no handler of errors may keep it
+                raise KeyboardInterrupt from error
+            raise
 
     def _attach(self, *, read_only: bool) -> engine.Attached:
         try:
