@@ -59,12 +59,14 @@ def _code_of(command: Callable[[], object]) -> int:
 
 def _tell(text: str, arguments: Sequence[str], code: int) -> int:
     sentence = " ".join(text.split())
+    line = f"COMPRESSION BLOCKED: {sentence}"
     if not _is_run(arguments):
         say(f"Error: {sentence}")
-    elif "--json" in arguments:
-        write_line(json.dumps({"error": sentence, "result": f"COMPRESSION BLOCKED: {sentence}"}))
-    else:
-        write_line(f"COMPRESSION BLOCKED: {sentence}")
+        return code
+    try:
+        write_line(json.dumps({"error": sentence, "result": line}) if "--json" in arguments else line)
+    except OSError:
+        say(f"Error: {sentence}")
     return code
 
 

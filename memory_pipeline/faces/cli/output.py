@@ -43,27 +43,22 @@ def emit(value: object, *, as_json: bool, text: str) -> None:
     """
     if as_json:
         text = json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout), default=str)
-    write_line(text)
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard(sys.stdout)
+        write_line(text)
     except OSError as error:
-        _discard(sys.stdout)
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was carried out"
         ) from error
 
 
 def write_line(text: str) -> None:
-    """A line on standard output; what cannot be written shows when it is flushed."""
+    """A line on standard output. Raises OSError for a full disk behind it; a reader that went away is none."""
     try:
-        print(text)
-    except BrokenPipeError:
+        print(text, flush=True)
+    except OSError as error:
         _discard(sys.stdout)
-    except OSError:
-        with suppress(OSError):
-            sys.stdout.flush()
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def flush(code: int) -> int:

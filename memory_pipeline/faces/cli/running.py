@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -157,6 +157,8 @@ def run_kb_job(
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
     if busy:
         raise StoreBusyError(busy)
+    if _was_stopped(causes):
+        raise KeyboardInterrupt
     raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
 
 
@@ -195,6 +197,8 @@ def run_consolidation(
             "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
         },
     )
+    if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
+        raise KeyboardInterrupt
     return job_record(instance, find_job(instance, result.run_id))
 
 
@@ -228,7 +232,16 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
         raise StoreBusyError(busy)
     text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
-    return failed_night(Night(store, settings, options, holder="memory-pipeline night"), text, started)
+    night = Night(store, settings, options, holder="memory-pipeline night")
+    if _was_stopped(causes):
+        failed_night(night, "stopped by Ctrl-C", started)
+        raise KeyboardInterrupt
+    return failed_night(night, text, started)
+
+
+def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
+    """Whether a person ended the run: Dagster makes a failed step of that, and would have the next run begin."""
+    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
 
 
 def _causes(event: Any) -> Iterator[tuple[str, str]]:

@@ -39,7 +39,7 @@ def import_into(
         raise InputError("--project is empty; name the project, or leave the option out")
     now = datetime.now(UTC)
     skipped = Skipped()
-    reading = read_format(name, Path(os.path.expanduser(path)), default_zone, now, settings, skipped)
+    reading = read_format(name, Path(os.path.expanduser(path)), default_zone, now, settings, skipped)  # noqa: PTH111 - never raises
     summary = import_memories(
         store,
         reading,
