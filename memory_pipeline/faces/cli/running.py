@@ -6,6 +6,7 @@ So every night stands in the UI's history, whoever started it.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from yaml import YAMLError
 
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
-from memory_pipeline.files import real_path
+from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
 Report = dict[str, Any]
+_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +249,17 @@ def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
 def _causes(event: Any) -> Iterator[tuple[str, str]]:
     error = event.step_failure_data.error
     while error is not None:
-        yield error.cls_name or "", error.message.strip().partition(": ")[2] or error.message.strip()
+        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
         error = error.cause
+
+
+def _in_words(text: str) -> str:
+    """An error of the operating system, which Dagster hands on as text, as what it means and what mends it."""
+    found = _OS_ERROR.match(text)
+    if not found:
+        return text
+    where = f"{found['file']}: " if found["file"] else ""
+    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"
 
 
 def _quiet_dagster() -> None:

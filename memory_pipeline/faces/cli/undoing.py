@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from memory_pipeline.faces.cli.base import (
     proposals_app,
 )
 from memory_pipeline.faces.cli.output import emit, table
-from memory_pipeline.moments import read_moment
+from memory_pipeline.moments import check_has_come, read_moment
 
 
 @app.command(
@@ -45,7 +46,10 @@ def rollback(
     from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
     settings, opened = open_store(store)
-    scope = RollbackScope(run_id, read_moment(since, "--since") if since is not None else None, abstraction)
+    moment = read_moment(since, "--since") if since is not None else None
+    if moment:
+        check_has_come(moment.date(), str(since), datetime.now(UTC))
+    scope = RollbackScope(run_id, moment, abstraction)
     if dry_run:
         result = preview_rollback(opened, scope, cascade=cascade)
     else:
