@@ -121,9 +121,7 @@ def _from_file(named: Path | None, environment: Mapping[str, str]) -> Iterator[t
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
-            raise SettingError(
-                f"the configuration file '{path}' is larger than {_LARGEST_FILE} bytes; name another one"
-            )
+            raise SettingError(f"the configuration file '{path}' is larger than 1 MB; name another one")
         tree = tomllib.loads(content.decode("utf-8"))
     except FileNotFoundError:
         if given:

@@ -85,8 +85,8 @@ def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Pat
             raise NotADirectoryError(errno.ENOTDIR, "", str(target.parent))
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "", str(target.parent))
-        if os.path.lexists(target):
-            _check_present(path, target, is_ours, force=force)
+        with suppress(FileNotFoundError):
+            _check_present(path, target, is_ours, target.stat(), force=force)
     except FileNotFoundError:
         raise OutputError(f"'{path}' cannot be written: name a file in a directory that exists") from None
     except OSError as error:
@@ -94,8 +94,7 @@ def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Pat
     return target
 
 
-def _check_present(path: Path, target: Path, is_ours: Recogniser, *, force: bool) -> None:
-    status = target.stat()
+def _check_present(path: Path, target: Path, is_ours: Recogniser, status: os.stat_result, *, force: bool) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "", str(target))
     if not stat.S_ISREG(status.st_mode):

@@ -113,13 +113,14 @@ def night(
     json_: JsonOption = False,
 ) -> None:
     """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
-    from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+    from memory_pipeline.faces.cli.running import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.night.pages import as_markdown
     from memory_pipeline.night.report import closing_line, latest_complete_day
 
     settings = settings_of(store)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
+    check_request(settings, request)
     with instance_of(settings) as instance:
         report = run_night_job(instance, settings, request, progress_printer())
     line = closing_line(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -85,9 +86,11 @@ def kb_compress(
 ) -> None:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
     from memory_pipeline.faces.cli.running import instance_of, run_kb_job
+    from memory_pipeline.night.context import NightOptions
 
     settings = settings_of(store)
     options = {"threshold": threshold, "days": days, "dry_run": dry_run}
+    NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refused before any work is done
     with instance_of(settings) as instance:
         report = run_kb_job(instance, settings, options, progress_printer())
     lines = [f"{c['size']} entries: {c['topic']}" for c in report.get("clusters_created", [])]

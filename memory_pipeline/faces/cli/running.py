@@ -99,12 +99,10 @@ def run_night_job(
     reported as FAIL, in the store too.
     """
     from memory_pipeline.definitions import defs
-    from memory_pipeline.night.context import NightOptions
     from memory_pipeline.orchestration import resources
 
     store = Store.of(settings)
-    _check_request(store, settings, request)
-    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
+    check_request(settings, request)
     resources.listeners[:] = [progress]
     options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
     config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
@@ -204,8 +202,13 @@ def run_consolidation(
     return job_record(instance, find_job(instance, result.run_id))
 
 
-def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
+def check_request(settings: Settings, request: NightRequest) -> None:
+    """Raises InputError for a night that cannot be, StoreBusyError while another one runs; before any work is done."""
+    from memory_pipeline.night.context import NightOptions
+
+    store = Store.of(settings)
     check_days(settings, request.partition, request.partition)
+    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     with store.reading() as tx:
         holder = lease_holder(tx, settings.lease_expiry_s)
     if holder and not request.dry_run:
