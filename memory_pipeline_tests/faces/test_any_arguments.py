@@ -87,12 +87,17 @@ def _words(draw: Any, name: str, ids: tuple[str, ...]) -> list[str]:
             fitting = _fitting(parameter.name, ids)
             many = 3 if parameter.nargs != 1 else 1
             for _ in range(draw(st.integers(0 if many == 3 else 1, many))):
-                words.append(draw(st.sampled_from(fitting) | value if fitting else value))
-        elif parameter.name not in ("help",) and draw(st.integers(0, 2)) == 0:
+                words.append(_value(draw, fitting, value))
+        elif parameter.name not in ("help",) and draw(st.integers(0, 4)) == 4:
             words.append(parameter.opts[0])
             if not parameter.is_flag:
-                words.append(draw(st.sampled_from(_fitting(parameter.name, ids) or _NUMBERS) | value))
+                words.append(_value(draw, _fitting(parameter.name, ids) or _NUMBERS, value))
     return words
+
+
+def _value(draw: Any, fitting: tuple[str, ...], anything: st.SearchStrategy[str]) -> str:
+    """Mostly what fits, so that commands are reached beyond their first check."""
+    return str(draw(st.sampled_from(fitting) if fitting and draw(st.integers(0, 3)) else anything))
 
 
 def _fitting(name: str, ids: tuple[str, ...]) -> tuple[str, ...]:
