@@ -137,7 +137,7 @@ def export_playbook(store: Store, directory: Path, project: str | None = None, *
             check_is_free(path, store.path)
             check_output(path, _IS_OURS, force=force)
         for path, text in written.items():
-            write_text(path, text, _IS_OURS, force=force)
+            write_text(path, text, _IS_OURS, force=force, place="playbook.written")
     _remove_stale(directory, set(written), {project} if project else None)
     return sorted(written)
 
