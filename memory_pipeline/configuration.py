@@ -14,9 +14,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from memory_pipeline.errors import SettingError
+from memory_pipeline.files import cause_and_mend
 from memory_pipeline.settings import Settings
 
 CONFIG_FILE = "memory_pipeline.toml"
+_LARGEST_FILE = 1_000_000
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 
 
@@ -104,7 +106,7 @@ def load_settings(
         fields = {info.field: info for info in infos.values()}
         first = error.errors()[0]
         info = fields[str(first["loc"][0])]
-        given = "***" if info.secret else repr(first["input"])
+        given = "***" if info.secret else repr(first["input"])[:200]
         raise SettingError(
             f"setting '{info.key}' (from {origins[info.key]}) is {given}: {first['msg'].removeprefix('Value error, ')}"
         ) from error
@@ -115,15 +117,26 @@ def _from_file(named: Path | None, environment: Mapping[str, str]) -> Iterator[t
         Path(environment["MEMORY_PIPELINE_CONFIG"]) if environment.get("MEMORY_PIPELINE_CONFIG") else None
     )
     path = given or Path(CONFIG_FILE)
-    if not path.exists():
-        if given:
-            raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name")
-        return
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingError(f"the configuration file '{path}' is not valid TOML: {error}") from error
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise SettingError(f"the configuration file '{path}' is larger than 1 MB; name another one")
+        tree = tomllib.loads(content.decode("utf-8"))
+    except FileNotFoundError:
+        if given:
+            raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name") from None
+        return
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingError(f"the configuration file '{path}' is not valid TOML: {_first_line(error)}") from error
+    except (OSError, ValueError) as error:
+        words = cause_and_mend(error) if isinstance(error, OSError) else str(error)
+        raise SettingError(f"the configuration file '{path}' cannot be read: {words}") from error
     yield from ((key, value, str(path)) for key, value in _flatten(tree))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
@@ -146,10 +159,10 @@ def _from_environment(
     for name in environment:
         if name in by_name or name in NOT_SETTINGS or not name.startswith(_GUARDED_PREFIXES):
             continue
-        close = difflib.get_close_matches(name, by_name, n=1, cutoff=0.85)
-        if close or name.startswith("MEMORY_PIPELINE_"):
-            hint = f"; did you mean {close[0]}?" if close else "; 'memory-pipeline config show' lists all"
-            raise SettingError(f"unknown environment variable {name}{hint}")
+        close = [f"MEMORY_PIPELINE_{name}"] if f"MEMORY_PIPELINE_{name}" in by_name else []
+        close = close or difflib.get_close_matches(name, by_name, n=1, cutoff=0.85)
+        hint = f"did you mean {close[0]}?" if close else "unset it; 'memory-pipeline config show' lists all settings"
+        raise SettingError(f"unknown environment variable {name}; {hint}")
 
 
 #: Variables with our prefix that are no settings: where the file is, and what the tests use.

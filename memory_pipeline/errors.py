@@ -17,6 +17,10 @@ class InputError(MemoryPipelineError):
     """A file, directory, date or argument that was named cannot be used."""
 
 
+class OutputError(MemoryPipelineError):
+    """A file that was to be written cannot be, or must not be."""
+
+
 class StoreError(MemoryPipelineError):
     """The store cannot be opened, read or written."""
 
@@ -47,6 +51,10 @@ class DistillerError(MemoryPipelineError):
 
 class StrategyError(MemoryPipelineError):
     """A distiller or strategy that was named does not exist or cannot work."""
+
+
+class HistoryError(MemoryPipelineError):
+    """Dagster's history of the runs cannot be opened, read or written."""
 
 
 class RunStoppedError(BaseException):

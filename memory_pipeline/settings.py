@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from memory_pipeline.cron import check_cron
 from memory_pipeline.policies import Policy, in_order, read_policy, read_profile
 
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(s|m|h|d)\s*$")
-_CRON = re.compile(r"^\s*\S+(?:\s+\S+){4}\s*$")
 _PRICE = re.compile(r"^[^=\s]+=\d+(?:\.\d+)?/\d+(?:\.\d+)?$")
 
 
@@ -33,6 +33,8 @@ def _setting(key: str, default: Any, meaning: str, *env: str, secret: bool = Fal
     return Field(default, description=meaning, json_schema_extra=extra, **limits)
 
 
+#: Days that `night.first_partition` may be.
+_FIRST_NIGHTS = (date(1970, 1, 1), date(2199, 12, 31))
 #: The policies of requirement 4.5; the settings change them.
 _BUILT_IN = {
     "merge": Policy("merge", "merge", 0.95, 2, "memory_type"),
@@ -44,7 +46,7 @@ _BUILT_IN = {
 class Settings(BaseModel):
     """All settings, validated. Read them with `load_settings`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
     store_path: str = _setting("store.path", "data/store.duckdb", "The store: one DuckDB file.")
     store_busy_timeout_s: float = _setting(
@@ -63,7 +65,7 @@ class Settings(BaseModel):
         "import.max_entry_tokens", 1000, "Longer entries are split at sentences.", ge=100, le=8000
     )
     import_max_line_bytes: int = _setting(
-        "import.max_line_bytes", 4_000_000, "Longer input lines go to quarantine.", ge=10_000
+        "import.max_line_bytes", 4_000_000, "Longer input lines go to quarantine.", ge=10_000, le=1_000_000_000
     )
 
     embedding_model: str = _setting(
@@ -160,13 +162,13 @@ class Settings(BaseModel):
     )
     block_size: int = _setting("compression.block_size", 2048, "Rows per similarity block.", ge=16, le=65_536)
     min_active_memories: int = _setting(
-        "compression.min_active_memories", 10, "With fewer active memories a night is skipped.", ge=0
+        "compression.min_active_memories", 10, "With fewer active memories a night is skipped.", ge=0, le=1_000_000
     )
     archived_weight: float = _setting(
         "compression.archived_weight", 0.5, "Weight of an archived memory in search.", ge=0, le=1
     )
     recall_sample: int = _setting(
-        "compression.recall_sample", 50, "Newly archived memories that the recall check looks up.", ge=0
+        "compression.recall_sample", 50, "Newly archived memories that the recall check looks up.", ge=0, le=100_000
     )
     review: Literal["auto", "manual"] = _setting(
         "compression.review", "auto", "`manual`: nights leave proposals, and archive nothing that no person approved."
@@ -248,7 +250,11 @@ class Settings(BaseModel):
         le=1.0,
     )
     canonical_min_entries: int = _setting(
-        "knowledge_base.min_entries", 10, "With fewer active entries the knowledge base is left as it is.", ge=0
+        "knowledge_base.min_entries",
+        10,
+        "With fewer active entries the knowledge base is left as it is.",
+        ge=0,
+        le=1_000_000,
     )
     canonical_types: tuple[str, ...] = _setting(
         "knowledge_base.memory_types",
@@ -292,7 +298,7 @@ class Settings(BaseModel):
         "`live`: one call a cluster; `batch`: one Message Batch a night, at half the price.",
     )
     cost_cap_usd: float = _setting(
-        "distillation.cost_cap_usd", 0.25, "What a run may spend, in USD, at most; 0 calls no model.", ge=0
+        "distillation.cost_cap_usd", 0.25, "What a run may spend, in USD, at most; 0 calls no model.", ge=0, le=10_000
     )
     prices: tuple[str, ...] = _setting(
         "distillation.prices",
@@ -354,7 +360,7 @@ class Settings(BaseModel):
     )
 
     first_partition: str = _setting(
-        "night.first_partition", "2024-01-01", "First day that a night can be run for, YYYY-MM-DD."
+        "night.first_partition", "2024-01-01", "First day that a night can be run for, YYYY-MM-DD, 1970 to 2199."
     )
     strict_verdict: bool = _setting("report.strict_verdict", False, "Report FAIL where IDLE would stand.")
     reports_dir: str = _setting("report.directory", "", "Where reports go; empty means `reports` beside the store.")
@@ -384,9 +390,7 @@ class Settings(BaseModel):
     @field_validator("consolidation_schedule")
     @classmethod
     def _is_cron(cls, value: str) -> str:
-        if not _CRON.match(value):
-            raise ValueError(f"{value!r} is no cron line of five fields; write it like 0 2 * * *")
-        return value
+        return check_cron(value)
 
     @field_validator("prices")
     @classmethod
@@ -416,9 +420,12 @@ class Settings(BaseModel):
     @classmethod
     def _is_day(cls, value: str) -> str:
         try:
-            return date.fromisoformat(value).isoformat()
+            day = date.fromisoformat(value)
         except ValueError as error:
             raise ValueError(f"{value!r} is no day; write it as YYYY-MM-DD") from error
+        if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
+            raise ValueError(f"{value!r} lies outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
+        return day.isoformat()
 
     @field_validator("time_interval")
     @classmethod

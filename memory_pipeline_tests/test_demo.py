@@ -60,6 +60,21 @@ def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
         assert [memory.content for memory in all_memories(tx)] == ["my only copy"]
 
 
+def test_the_demo_takes_away_nothing_but_a_demo(store: Store) -> None:
+    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    snapshots = store.path.with_name("store.snapshots")
+    snapshots.mkdir()
+    (snapshots / "20260314T073000000000Z-night.duckdb").write_bytes(b"the last copy of a store that was lost")
+    with pytest.raises(InputError, match="is no demo"):
+        import_demo(store, settings)
+    assert list(snapshots.iterdir())
+    store.path.with_suffix(".demo").write_text("This store holds the demo")
+    fill(store, [candidate("my own, imported into the demo's store")], project="my-own")
+    with pytest.raises(InputError, match=r"holds memories of your own \(my-own\)"):
+        import_demo(store, settings)
+    assert store.exists() and list(snapshots.iterdir())
+
+
 @pytest.mark.slow
 def test_every_promise_of_the_score_card_is_kept(store: Store) -> None:
     settings = Settings().model_copy(update={"store_path": str(store.path)})

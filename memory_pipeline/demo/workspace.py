@@ -12,15 +12,17 @@ from typing import Any
 from memory_pipeline.demo.generate import LAST_DAY, TABLES, ZONES, write_demo
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.intake import ImportSummary, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
 from memory_pipeline.intake.dates import zone
 from memory_pipeline.orchestration.home import dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, snapshot_directory
+from memory_pipeline.store import Store, projects_of, snapshot_directory
 
 #: The demo shows its last seven nights; the first of them works through all the days before.
 LAST_NIGHTS = [LAST_DAY - timedelta(days=days) for days in range(6, -1, -1)]
+_MARK = "This store holds the demo and is made anew by 'memory-pipeline demo'.\n"
 #: The demo's clock: its nights have happened.
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
@@ -48,6 +50,8 @@ def import_demo(
     Raises InputError when the file holds anything but a demo: it might be somebody's only copy.
     """
     _clear_earlier_demo(store)
+    with directories(store.path.parent):
+        write_text(_mark(store), _MARK, begins_with(_MARK))
     directory = demo_directory(settings)
     embedder = choose_embedder(settings)
     total = ImportSummary()
@@ -59,7 +63,6 @@ def import_demo(
         part = import_memories(store, reading, project=project, embedder=embedder, now=NOW, progress=progress)
         part.skipped = skipped.counts
         total.add(part)
-    _mark(store).write_text("This store holds the demo and is made anew by 'memory-pipeline demo'.\n", encoding="utf-8")
     return total
 
 
@@ -68,13 +71,21 @@ def _mark(store: Store) -> Path:
 
 
 def _clear_earlier_demo(store: Store) -> None:
+    """Take away what an earlier demo made, and nothing else: without its mark, or with memories of somebody's own, it
+    might be a store and its snapshots."""
+    beside = [snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")]
+    log = store.path.with_name(f"{store.path.name}.wal")
+    if not _mark(store).exists() and (present := [path for path in (store.path, log, *beside) if path.exists()]):
+        raise InputError(f"'{present[0]}' exists and is no demo; name another file with --store")
     if store.exists():
-        if not _mark(store).exists():
-            raise InputError(f"'{store.path}' exists and is no demo; name another file with --store")
+        with store.reading() as tx:
+            own = sorted(set(projects_of(tx)) - {*ZONES, *TABLES})
+        if own:
+            raise InputError(f"'{store.path}' holds memories of your own ({own[0]}); name another file with --store")
         store.path.unlink()
-    for leftover in (snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")):
+    for leftover in beside:
         shutil.rmtree(leftover, ignore_errors=True)
-    store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)
+    log.unlink(missing_ok=True)
 
 
 def days_of_demo() -> list[date]:

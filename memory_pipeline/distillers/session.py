@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_pipeline.distillers.calls import Question, Reply
+from memory_pipeline.files import append_line
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall, derived_id
 from memory_pipeline.store import (
@@ -123,9 +124,8 @@ class AnswerBook:
         return ModelBatch(str(uuid.uuid4()), None, server, questions[0].model, "sending", hashes, self.run_id, now)
 
     def _write_beside(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
-        with self._beside.open("a", encoding="utf-8") as file:
-            for row in answers_as_json(records):
-                file.write(json.dumps(row, ensure_ascii=True) + "\n")
+        for row in answers_as_json(records):
+            append_line(self._beside, json.dumps(row, ensure_ascii=True))
 
     def _read_beside(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
         answers: list[ModelAnswer] = []

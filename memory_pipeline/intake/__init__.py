@@ -1,7 +1,7 @@
 """Where memories come from, and go back to: one file a format, and one door that all of them pass."""
 
 from memory_pipeline.intake.door import ImportSummary, import_memories
-from memory_pipeline.intake.exporting import EXPORT_FORMATS, export_memories, write_rows
+from memory_pipeline.intake.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
 from memory_pipeline.intake.formats import IMPORT_FORMATS, read_format
 from memory_pipeline.wording.redaction import redact
 
@@ -9,6 +9,7 @@ __all__ = [
     "EXPORT_FORMATS",
     "IMPORT_FORMATS",
     "ImportSummary",
+    "check_export",
     "export_memories",
     "import_memories",
     "read_format",

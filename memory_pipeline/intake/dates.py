@@ -18,6 +18,8 @@ _ABBREVIATIONS = {
     "NZDT": 780, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360, "PST": -480,
     "PDT": -420, "AKST": -540, "AKDT": -480, "HST": -600, "BRT": -180, "ART": -180,
 }  # fmt: skip
+#: In minutes; the clocks of Kiribati are the earliest there are.
+_GREATEST_OFFSET = 14 * 60
 _FILE_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?:-([01]\d|2[0-3])([0-5]\d)(?!\d))?")
 _DATE = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _CLOCK = re.compile(
@@ -40,6 +42,8 @@ def _zone_or_none(name: str) -> tzinfo | None:
     offset = re.fullmatch(r"([+-])(\d{2}):?(\d{2})", name)
     if offset:
         minutes = int(offset[2]) * 60 + int(offset[3])
+        if int(offset[3]) > 59 or minutes > _GREATEST_OFFSET:
+            return None
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
     try:
         return ZoneInfo(name)

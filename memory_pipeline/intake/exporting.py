@@ -9,54 +9,91 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from memory_pipeline.errors import InputError, StoreError
+from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.files import check_output, writing_whole
+from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store, all_memories, lineage_of
 
 EXPORT_FORMATS = ("jsonl", "parquet")
+#: The connectors whose sources are single files, known to the store by name.
+_FILE_CONNECTORS = ("jsonl", "csv", "parquet")
+#: In the metadata of a Parquet file: that it is an export, which the next one may replace.
+_MARK = {b"memory_pipeline": b"export"}
+#: Longer first lines than this are no row of an export.
+_LONGEST_LINE = 16 << 20
 
 
-def export_memories(store: Store, name: str, path: Path, *, everything: bool = False) -> int:
+def export_memories(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> int:
     """Write memories as rows to `path`, whole or not at all; return how many.
 
-    Without `everything` only the active ones. Raises InputError for an unknown format or a path that
-    cannot be written, StoreError when the disk is full.
+    Without `everything` only the active ones. Raises InputError for an unknown format, OutputError for a path that
+    cannot or must not be written and for a full disk.
     """
-    _check_target(name, path)
+    check_export(store, name, path, force=force)
     with store.reading() as tx:
         memories = all_memories(tx, include_archived=everything, include_rolled_back=everything)
         links = lineage_of(tx, [memory.id for memory in memories])
-    return write_rows(name, path, memories, links)
+    return write_rows(store, name, path, memories, links, force=force)
 
 
-def write_rows(name: str, path: Path, memories: list[Memory], links: list[LineageLink]) -> int:
-    """Write these memories with their direct sources to `path`; errors as in `export_memories`."""
-    _check_target(name, path)
-    rows = list(_rows(memories, links))
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        if name == "jsonl":
-            with partial.open("w", encoding="utf-8") as file:
-                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        else:
-            _write_parquet(partial, rows)
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(
-            f"'{path}' could not be written: {error.strerror or error}; nothing was left behind"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)
-    return len(rows)
+def write_rows(
+    store: Store, name: str, path: Path, memories: list[Memory], links: list[LineageLink], *, force: bool = False
+) -> int:
+    """Write these memories with their direct sources to `path`; errors as in `export_memories`.
+
+    A file that stands there is replaced when it is an earlier export, or with `force`; the file that memories of the
+    store came from is never.
+    """
+    check_export(store, name, path, force=force)
+    if path.name in {m.source.file for m in memories if m.source.connector in _FILE_CONNECTORS} and path.exists():
+        raise OutputError(
+            f"memories of this store came from a file named '{path.name}'; name another file than '{path}'"
+        )
+    rows = _rows(memories, links)
+    with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
+        if name == "parquet":
+            return _write_parquet(file, list(rows))
+        count = 0
+        for row in rows:
+            file.write((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+            count += 1
+        return count
 
 
-def _check_target(name: str, path: Path) -> None:
+def check_export(store: Store, name: str, path: Path, *, force: bool = False) -> None:
+    """Raises what `export_memories` would, before any work is done."""
     if name not in EXPORT_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"'{path}' cannot be written: name a file in a directory that exists")
+    check_is_free(path, store.path)
+    check_output(path, lambda found: is_export(name, found), force=force)
+
+
+def is_export(name: str, path: Path) -> bool:
+    """Whether a file is an earlier export in this format: its rows have the columns of one."""
+    if name == "parquet":
+        return _is_parquet_export(path)
+    with path.open("rb") as file:
+        line = file.readline(_LONGEST_LINE)
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and set(export_row_columns()) <= row.keys()
+
+
+def _is_parquet_export(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            metadata = pq.read_schema(file).metadata or {}
+    except (pa.ArrowException, OSError):
+        return False
+    return _MARK.items() <= metadata.items()
 
 
 def _rows(memories: list[Memory], links: list[LineageLink]) -> Iterator[dict[str, Any]]:
@@ -103,7 +140,7 @@ def export_row(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
     }
 
 
-def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+def _write_parquet(file: BinaryIO, rows: list[dict[str, Any]]) -> int:
     """Nested columns are JSON text, so that every row has the same schema, an empty store's too."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -128,8 +165,9 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
         {name: json.dumps(row[name]) if name in nested and row[name] is not None else row[name] for name in columns}
         for row in rows
     ]
-    schema = pa.schema([(name, kinds.get(name, text)) for name in columns])
-    pq.write_table(pa.Table.from_pylist(flat, schema=schema), path)
+    schema = pa.schema([(name, kinds.get(name, text)) for name in columns], metadata=_MARK)
+    pq.write_table(pa.Table.from_pylist(flat, schema=schema), file)
+    return len(rows)
 
 
 def export_row_columns() -> tuple[str, ...]:

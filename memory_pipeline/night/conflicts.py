@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction, conflict_cases, read_memories
@@ -55,9 +56,13 @@ def list_conflicts(
     """The conflicts that await a decision, with `settled` all of them, newest first among equals.
 
     Of a group the plainest is shown, with the number of those that are `alike`; with `each`, and with `settled`,
-    every one.
+    every one. Raises InputError for a kind of which the store has none.
     """
     with store.reading() as tx:
+        if kind is not None:
+            kinds = sorted({case.conflict.kind for case in conflict_cases(tx, settled=True)})
+            if kind not in kinds:
+                raise InputError(f"there is no conflict of kind '{kind}'; the store has {', '.join(kinds) or 'none'}")
         cases = {
             (case.conflict.a, case.conflict.b): case
             for case in conflict_cases(tx, settled=settled, project_id=project)

@@ -39,6 +39,8 @@ from memory_pipeline.store import (
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
+#: The longest look back that `--days` may ask for: older memories than these there are none.
+MOST_DAYS = 18_250
 #: Memories that are embedded before their vectors are kept: what an interruption can lose.
 _PAGE = 256
 
@@ -70,8 +72,8 @@ class NightOptions:
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
             raise InputError(f"--threshold is {self.threshold}; use a cosine between 0.5 and 1.0")
-        if self.days is not None and self.days < 1:
-            raise InputError(f"--days is {self.days}; use 1 or more")
+        if self.days is not None and not 1 <= self.days <= MOST_DAYS:
+            raise InputError(f"--days is {self.days}; use 1 to {MOST_DAYS}")
 
     @property
     def as_of(self) -> datetime:

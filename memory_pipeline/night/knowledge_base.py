@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from memory_pipeline.errors import EmbeddingError, InputError, StoreBusyError, StoreError
-from memory_pipeline.killpoints import reached
+from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.eligibility import as_eligible, is_entry_of
@@ -26,6 +26,8 @@ from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories, count_raw_sources, release_lease
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
+#: The first line of the report, by which the next one knows what it may replace.
+_MARK = "# Written by memory-pipeline kb-compress; the next run replaces it."
 UNAVAILABLE = "KB unavailable"
 #: Where an entry has no token count (requirement 12.6).
 TOKENS_OF_AN_ENTRY = 500
@@ -168,11 +170,12 @@ def _closing_line(report: Mapping[str, Any]) -> str:
 
 
 def write_kb_report(directory: Path, report: Mapping[str, Any]) -> Path:
-    """Write the report as YAML, whole or not at all; return its path."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write the report as YAML, whole or not at all, in the place of the one before; return its path.
+
+    Raises OutputError where it cannot be, or where a file of this name is no report of ours.
+    """
     path = directory / REPORT_FILE
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(yaml.safe_dump(dict(report), sort_keys=False, allow_unicode=True), encoding="utf-8")
-    reached("report.written")
-    partial.replace(path)
+    text = yaml.safe_dump(dict(report), sort_keys=False, allow_unicode=True)
+    with directories(directory):
+        write_text(path, f"{_MARK}\n{text}", begins_with(_MARK), place="report.written")
     return path

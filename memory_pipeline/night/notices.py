@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.files import append_line, directories
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
 from memory_pipeline.store import keep_notice, note_delivery
@@ -67,7 +68,6 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
     with night.store.writing(night.holder, night.options.run_id) as tx:
         is_new = keep_notice(tx, notice)
     if is_new:
-        night.settings.reports_path.mkdir(parents=True, exist_ok=True)
         deliver_notice(night, notice)
     return is_new
 
@@ -75,8 +75,8 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
 def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
     """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
     line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
-    with (night.settings.reports_path / "notices.jsonl").open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
+    with directories(night.settings.reports_path):
+        append_line(night.settings.reports_path / "notices.jsonl", line)
     reached("notice.written")
     if night.settings.notice_urls:
         error = _deliver(night.settings.notice_urls, notice)

@@ -233,6 +233,10 @@ figure { margin: 1rem 0; } figcaption { color: #5b6577; font-size: .9rem; }
 """
 
 
+#: How a report page begins; a page that begins otherwise is somebody else's.
+HTML_START = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
+
+
 def as_html(report: Report, history: Sequence[Report]) -> str:
     """The report as one HTML page without scripts or outside resources."""
     figures = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in figures_of(report))
@@ -255,7 +259,7 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     body = "".join(f"<h2>{title}</h2>{content}" for title, content in sections if content)
     title = f"Night of {escape(report['partition'])}: {escape(report['verdict'])}"
     return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{_STYLE}</style>"
+        f"{HTML_START}<title>{title}</title><style>{_STYLE}</style>"
         f"<h1>{title} <small>{escape(report['verdict_reason'])}</small></h1>"
         f"{_plots(history)}<table>{figures}</table>{body}</html>"
     )

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
 from memory_pipeline.night.context import Night
+from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import (
     Store,
@@ -25,6 +27,7 @@ from memory_pipeline.store import (
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
+_IS_OURS = begins_with("# Playbook: ")
 #: Guidance from this cosine on is the same guidance (requirement 13.5).
 SAME_GUIDANCE = 0.95
 
@@ -113,9 +116,14 @@ def _contribute(night: Night, memory: Memory, index: _Index) -> None:
     index.entries[entry.id] = entry
 
 
-def export_playbook(store: Store, directory: Path, project: str | None = None) -> list[Path]:
+def export_playbook(store: Store, directory: Path, project: str | None = None, *, force: bool = False) -> list[Path]:
     """Write the playbook as one Markdown file a project and category, each whole or not at all, and take away the
-    files of categories that are no more. Returns the files."""
+    files of categories that are no more. Returns the files.
+
+    Only a file that begins as the playbook's own do is replaced or taken away, with `force` any. Raises OutputError,
+    before any is written, where one cannot or must not be.
+    """
+    check_is_free(directory, store.path)
     with store.reading() as tx:
         files = playbook_files(read_playbook(tx, project))
     written: dict[Path, str] = {}
@@ -124,11 +132,12 @@ def export_playbook(store: Store, directory: Path, project: str | None = None) -
         if path in written:  # two names that differ in signs alone
             path = path.with_stem(f"{path.stem}-{derived_id(project_id, category)[:8]}")
         written[path] = text
-    for path, text in written.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+    with directories(*dict.fromkeys(path.parent for path in written)):
+        for path in written:
+            check_is_free(path, store.path)
+            check_output(path, _IS_OURS, force=force)
+        for path, text in written.items():
+            write_text(path, text, _IS_OURS, force=force, place="playbook.written")
     _remove_stale(directory, set(written), {project} if project else None)
     return sorted(written)
 
@@ -137,6 +146,6 @@ def _remove_stale(directory: Path, kept: set[Path], projects: set[str] | None) -
     """Only files that begin as the playbook's own do are taken away: the directory may be somebody's own."""
     folders = [directory / file_stem(project) for project in projects] if projects else list(directory.glob("*"))
     for folder in folders:
-        for path in folder.glob("*.md") if folder.is_dir() else []:
-            if path not in kept and path.read_text(encoding="utf-8", errors="replace").startswith("# Playbook: "):
+        for path in folder.glob("*.md") if folder.is_dir() and not folder.is_symlink() else []:
+            if path not in kept and path.is_file() and not path.is_symlink() and _IS_OURS(path):
                 path.unlink()

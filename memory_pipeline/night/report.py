@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.killpoints import reached
+from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.night import pages
 from memory_pipeline.night.conflicts import group_conflicts
 from memory_pipeline.night.context import Night
@@ -344,19 +344,25 @@ def _examples(
 
 def write_report_files(directory: Path, report: Report, history: Sequence[Report]) -> Path:
     """Write the report as JSON, Markdown and HTML, each whole or not at all; return the JSON's path."""
-    directory.mkdir(parents=True, exist_ok=True)
     stem = f"compression-{safe_name(report['run_id'])}"
     files = {
-        f"{stem}.json": json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False),
-        f"{stem}.md": pages.as_markdown(report),
-        f"{stem}.html": pages.as_html(report, history),
+        f"{stem}.json": (json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False), _is_report),
+        f"{stem}.md": (pages.as_markdown(report), begins_with("# Night of ")),
+        f"{stem}.html": (pages.as_html(report, history), begins_with(pages.HTML_START)),
     }
-    for name, text in files.items():
-        partial = directory / f".{name}.partial"
-        partial.write_text(text, encoding="utf-8")
-        reached("report.written")
-        partial.replace(directory / name)
+    with directories(directory):
+        for name, (text, is_ours) in files.items():
+            write_text(directory / name, text, is_ours, place="report.written")
     return directory / f"{stem}.json"
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is the JSON of an earlier report."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"run_id", "verdict"} <= found.keys()
 
 
 def safe_name(run_id: str) -> str:

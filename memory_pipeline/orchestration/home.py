@@ -8,6 +8,8 @@ from pathlib import Path
 
 import memory_pipeline
 from memory_pipeline.configuration import CONFIG_FILE, LoadedSettings, load_settings
+from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
+from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
 
 #: What the run history of a store is set up with; `dagster.yaml` of the project says the same.
 INSTANCE_CONFIG = """\
@@ -35,7 +37,10 @@ def project_home() -> Path:
     """
     named = os.environ.get("MEMORY_PIPELINE_HOME")
     if named:
-        return Path(named).resolve()
+        home = real_path(named, "MEMORY_PIPELINE_HOME")
+        if not home.is_dir():
+            raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', no directory; create it or unset it")
+        return home
     checkout = Path(memory_pipeline.__file__).resolve().parent.parent
     return checkout if (checkout / "workspace.yaml").exists() else Path.cwd()
 
@@ -47,12 +52,24 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     named = os.environ.get("MEMORY_PIPELINE_CONFIG")
     loaded = load_settings(overrides, config_file=config if config.exists() and not named else None)
     values = loaded.values
-    absolute: dict[str, object] = {"store_path": str((home / Path(values.store_path).expanduser()).resolve())}
+    absolute: dict[str, object] = {"store_path": str(_path_of("store.path", values.store_path, home))}
     if values.reports_dir:
-        absolute["reports_dir"] = str((home / Path(values.reports_dir).expanduser()).resolve())
+        absolute["reports_dir"] = str(_path_of("report.directory", values.reports_dir, home))
     if values.playbook_dir:
-        absolute["playbook_dir"] = str((home / Path(values.playbook_dir).expanduser()).resolve())
+        absolute["playbook_dir"] = str(_path_of("playbook.directory", values.playbook_dir, home))
     return LoadedSettings(values.model_copy(update=absolute), loaded.origins)
+
+
+def _path_of(key: str, text: str, home: Path) -> Path:
+    """A path of the settings as an absolute one. Raises SettingError for what is none, or is not UTF-8."""
+    try:
+        path = real_path(home / Path(text).expanduser(), f"setting '{key}'") if text else None
+        str(path).encode()
+    except (InputError, RuntimeError, UnicodeEncodeError):
+        path = None
+    if path is None:
+        raise SettingError(f"setting '{key}' is {text!r}, which names no file; write a path in UTF-8")
+    return path
 
 
 def dagster_home(store_path: Path) -> Path:
@@ -61,10 +78,32 @@ def dagster_home(store_path: Path) -> Path:
 
 
 def prepare_dagster_home(store_path: Path) -> Path:
-    """Create the Dagster home of a store where it is missing, and return it."""
+    """Create the Dagster home of a store where it is missing, and return it.
+
+    A `dagster.yaml` that is empty (an earlier full disk) is written anew: without it Dagster would run with its
+    defaults, telemetry included. Raises HistoryError where it cannot be.
+    """
     home = dagster_home(store_path)
-    home.mkdir(parents=True, exist_ok=True)
     config = home / "dagster.yaml"
-    if not config.exists():
-        config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+    try:
+        if not config.exists() or not config.stat().st_size:
+            with directories(home):
+                write_text(config, INSTANCE_CONFIG, nobody)
+    except OSError as error:
+        raise HistoryError(f"Dagster's history beside the store, '{home}': {cause_and_mend(error)}") from error
+    except OutputError as error:
+        raise HistoryError(f"Dagster's history beside the store cannot be kept: {error}") from error
     return home
+
+
+def named_dagster_home(text: str) -> Path:
+    """The directory that `DAGSTER_HOME` names. Raises SettingError unless it is absolute and can be written to."""
+    path = Path(text)
+    mend = "or unset it to keep the history beside the store"
+    if not path.is_absolute():
+        raise SettingError(f"DAGSTER_HOME is '{text}', a relative path; write an absolute one, {mend}")
+    if not path.is_dir():
+        raise SettingError(f"DAGSTER_HOME is '{text}', no directory; create it, {mend}")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise SettingError(f"DAGSTER_HOME is '{text}', which cannot be written to; name another one, {mend}")
+    return path

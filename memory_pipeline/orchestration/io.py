@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from dagster import ConfigurableIOManagerFactory, InputContext, OutputContext, U
 from upath import UPath
 
 from memory_pipeline import records
+from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
 
 _RECORD = b"memory_pipeline.record"
@@ -56,7 +58,11 @@ class ParquetByPartition(UPathIOManager):
     extension = ".parquet"
 
     def dump_to_path(self, context: OutputContext, obj: Any, path: UPath) -> None:
-        """Write under another name, then take the final one: a crash leaves no half file."""
+        """Write under another name, then take the final one: neither a crash nor a full disk leaves half a file."""
+        if isinstance(path, Path):
+            with writing_whole(Path(path), lambda _: True, place="asset.written") as file:
+                pq.write_table(to_table(obj), file)
+            return
         partial = path.with_name(f".{path.name}.partial")
         with partial.open("wb") as file:
             pq.write_table(to_table(obj), file)

@@ -8,7 +8,7 @@ from typing import Any
 from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.moments import read_day
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.night.report import latest_complete_day
@@ -124,10 +124,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
 def as_day(text: str | None, name: str) -> date | None:
     """A configured day. Raises InputError for what is none."""
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise InputError(f"{name} is '{text}', no date; write it as YYYY-MM-DD") from None
+    return read_day(text, name) if text else None
 
 
 class _Progress:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from memory_pipeline.files import begins_with, check_output, write_text
 from memory_pipeline.recall.past import PastState
 from memory_pipeline.records import Memory
 
@@ -80,6 +82,10 @@ def diff_text(difference: Difference, most: int | None = None) -> str:
     return "\n".join(lines)
 
 
+#: How a page begins; one that begins otherwise is somebody else's.
+_PAGE_START = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
+)
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2330}"
     "ul{padding:0}li{margin:.5rem 0;list-style:none;padding-left:.8rem;border-left:4px solid #b7c3d7}"
@@ -97,9 +103,19 @@ def diff_html(difference: Difference) -> str:
         for kind, memory, why in rows
     )
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Difference</title><style>{_STYLE}</style>'
+        f"{_PAGE_START}<title>Difference</title><style>{_STYLE}</style>"
         f"<h1>What changed in the active memory</h1><p>{escape(headline(difference))}</p><ul>{items}</ul></html>"
     )
+
+
+def check_page(path: Path, *, force: bool = False) -> None:
+    """Raises OutputError, before any work is done, for a file that a page cannot or must not be written to."""
+    check_output(path, begins_with(_PAGE_START), force=force)
+
+
+def write_page(path: Path, difference: Difference, *, force: bool = False) -> None:
+    """Write a difference as a page, whole or not at all; errors as in `check_page`."""
+    write_text(path, diff_html(difference), begins_with(_PAGE_START), force=force)
 
 
 def _flat(memory: Memory) -> str:

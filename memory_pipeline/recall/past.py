@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
+from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
 from memory_pipeline.store import (
@@ -99,10 +100,16 @@ def _of_snapshot(store: Store, name: str) -> list[Memory]:
 
 
 def _as_day(text: str) -> date | None:
+    """A day that has come, or None for what is no day."""
     try:
-        return date.fromisoformat(text) if len(text) == 10 else None
+        date.fromisoformat(text)
     except ValueError:
         return None
+    if len(text) != 10:
+        return None
+    day = read_day(text, "the day")
+    check_has_come(day, text, datetime.now(UTC))
+    return day
 
 
 def _night(text: str) -> date:
@@ -113,8 +120,11 @@ def _night(text: str) -> date:
 
 
 def _as_moment(text: str) -> datetime | None:
+    """A moment that has come, or None for what is no moment."""
     try:
-        moment = datetime.fromisoformat(text)
+        datetime.fromisoformat(text)
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = read_moment(text, "the moment")
+    check_has_come(moment.date(), text, datetime.now(UTC))
+    return moment

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.intake import export_memories, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
 from memory_pipeline.intake.door import ImportSummary
@@ -237,5 +237,5 @@ def test_export_rows_carry_the_columns_that_scripts_rely_on(store: Store, tmp_pa
 
 def test_an_export_to_nowhere_says_so_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
     fill(store, [candidate("x y z")])
-    with pytest.raises(InputError, match="directory that exists"):
+    with pytest.raises(OutputError, match="directory that exists"):
         export_memories(store, "jsonl", tmp_path / "missing" / "a.jsonl")

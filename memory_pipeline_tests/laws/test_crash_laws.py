@@ -67,6 +67,7 @@ def test_a_night_killed_at_its_milestones_is_completed_by_the_next(
         "store.commit.after",
         "snapshot.copied",
         "snapshot.named",
+        "playbook.written",
         "report.written",
         "notice.written",
     }

@@ -10,39 +10,31 @@ from typing import Annotated, Any
 import typer
 
 from memory_pipeline import __version__
-from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.errors import InputError
 from memory_pipeline.faces.cli.base import (
+    ForceOption,
     JsonOption,
     StoreOption,
     app,
     as_day,
+    check_target,
     config_app,
+    named_store,
     open_store,
     settings_of,
     snapshot_app,
 )
-from memory_pipeline.faces.cli.output import emit, progress_printer, say, table
+from memory_pipeline.faces.cli.failures import guarded
+from memory_pipeline.faces.cli.output import emit, prepare_streams, progress_printer, say, table
+from memory_pipeline.files import real_path
 from memory_pipeline.orchestration.home import load_project_settings, project_home
-
-#: Commands that end with one of the lines of requirement 7.5.
-_RUNS = (["night"], ["backfill"], ["kb-compress"])
 
 
 def main() -> None:
     """Run the command line; every error that a user can mend is one sentence and a non-zero exit."""
-    try:
-        app(standalone_mode=True)
-    except StoreBusyError as error:
-        print(f"COMPRESSION BLOCKED: {error}")
-        sys.exit(0 if sys.argv[1:2] in _RUNS else 1)
-    except MemoryPipelineError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        if sys.argv[1:2] in _RUNS and "--json" not in sys.argv:
-            print(f"COMPRESSION BLOCKED: {error}")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("Stopped. Whatever was committed stays; run the command again to go on.", file=sys.stderr)
-        sys.exit(130)
+    prepare_streams()
+    arguments = sys.argv[1:]
+    sys.exit(guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments))
 
 
 @app.callback(invoke_without_command=True)
@@ -60,7 +52,7 @@ def demo(
     """Run the last seven nights of the demo workspace, and score what they did against the truth."""
     from memory_pipeline.faces.cli.showing import run_demo
 
-    path = store.resolve() if store else project_home() / "data" / "demo" / "store.duckdb"
+    path = store or project_home() / "data" / "demo" / "store.duckdb"
     card, text = run_demo(settings_of(path), say, progress_printer())
     emit(card, as_json=json_, text=text)
 
@@ -121,19 +113,26 @@ def night(
     json_: JsonOption = False,
 ) -> None:
     """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
-    from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+    from memory_pipeline.faces.cli.running import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.night.pages import as_markdown
     from memory_pipeline.night.report import closing_line, latest_complete_day
 
     settings = settings_of(store)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
+    check_request(settings, request)
     with instance_of(settings) as instance:
         report = run_night_job(instance, settings, request, progress_printer())
     line = closing_line(report)
+    unknown = cluster_id is not None and report["clusters_found"] == report["clusters_settled"] and not report["errors"]
+    if unknown:
+        line = (
+            f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
+            f"'memory-pipeline night {partition} --dry-run --json' lists them"
+        )
     body = as_markdown(report) + "\n" if verbose or dry_run else ""
     emit({**report, "result": line}, as_json=json_, text=body + line)
-    if report["verdict"] == "FAIL" and not dry_run:
+    if unknown or (report["verdict"] == "FAIL" and not dry_run):
         raise typer.Exit(1)
 
 
@@ -146,13 +145,14 @@ def backfill(
     json_: JsonOption = False,
 ) -> None:
     """Run the nights of past days, in order. A day that fails does not stop the next one."""
-    from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+    from memory_pipeline.faces.cli.running import NightRequest, check_days, instance_of, run_night_job
     from memory_pipeline.night.report import closing_line
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} lies before --from {first}; swap them")
     settings = settings_of(store)
+    check_days(settings, first, last)
     reports: list[dict[str, Any]] = []
     with instance_of(settings) as instance:
         day = first
@@ -200,14 +200,16 @@ def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
     path: Annotated[Path, typer.Argument(help="The file to write.")],
     all_: Annotated[bool, typer.Option("--all", help="Archived memories and lineage too.")] = False,
+    force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Write the active memories, or everything, to a file."""
     from memory_pipeline.intake import export_memories
 
-    _, opened = open_store(store)
-    count = export_memories(opened, format_, path.resolve(), everything=all_)
+    settings, opened = open_store(store)
+    check_target(settings, path, force=force)
+    count = export_memories(opened, format_, path, everything=all_, force=force)
     emit({"exported": count, "path": str(path)}, as_json=json_, text=f"Exported {count} memories to {path}.")
 
 
@@ -273,7 +275,10 @@ def snapshot_restore(
     from memory_pipeline.store import restore_snapshot
 
     settings, opened = open_store(store)
-    where = restore_snapshot(opened, name, to.resolve() if to else None, settings.lease_expiry_s)
+    target = real_path(to, "--to") if to is not None else None
+    if target:
+        check_target(settings, target)
+    where = restore_snapshot(opened, name, target, settings.lease_expiry_s)
     emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
 
 
@@ -294,14 +299,14 @@ def snapshot_verify(
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Every setting, its value and where it came from; secrets are masked."""
-    loaded = load_project_settings({"store.path": str(store.resolve())} if store else None)
+    loaded = load_project_settings(named_store(store))
     rows = loaded.rows()
     emit(rows, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
 
 
 @app.command(epilog="Example: memory-pipeline ui --port 3000")
 def ui(
-    port: Annotated[int, typer.Option(help="Port on this machine.")] = 3000,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port on this machine.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     store: StoreOption = None,
     json_: JsonOption = False,

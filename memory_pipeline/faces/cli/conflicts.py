@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated, cast
 
 import typer
 
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, check_project, current_user, open_store
 from memory_pipeline.faces.cli.output import emit, table
 
 conflicts_app = typer.Typer(
@@ -32,6 +31,7 @@ def conflicts_list(
     from memory_pipeline.night.conflicts import list_conflicts
 
     _, opened = open_store(store)
+    check_project(opened, project)
     shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
     rows: list[dict[str, object]] = [
         {
@@ -85,7 +85,7 @@ def conflicts_resolve(
     from memory_pipeline.night.resolution import Decision, Keep, resolve_conflict
 
     settings, opened = open_store(store)
-    decision = Decision(cast(Keep, keep), getpass.getuser(), scope_a, scope_b, note)
+    decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
     case = resolve_conflict(opened, settings, conflict_id, decision)
     with opened.reading() as tx:
         (shown,) = describe_conflicts(tx, [case])

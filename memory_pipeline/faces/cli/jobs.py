@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
 
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, settings_of
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, current_user, settings_of
 from memory_pipeline.faces.cli.output import emit, progress_printer, table
 
 jobs_app = typer.Typer(help="Consolidation jobs: list, show, start with a scope, cancel.", no_args_is_help=True)
@@ -85,7 +84,7 @@ def jobs_start(
     }
     check_scope(settings, scope)
     with instance_of(settings) as instance:
-        job = run_consolidation(instance, settings, scope, getpass.getuser(), progress_printer())
+        job = run_consolidation(instance, settings, scope, current_user(), progress_printer())
     emit(job, as_json=json_, text=job_text(job))
     if job["status"] != "completed":
         raise typer.Exit(1)

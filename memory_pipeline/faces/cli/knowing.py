@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, current_user, open_store
 from memory_pipeline.faces.cli.output import emit
 from memory_pipeline.records import Causal
 from memory_pipeline.settings import Settings
@@ -94,7 +93,7 @@ def atoms_add(
         choose_embedder(settings),
         _project(opened, project),
         Causal(subject, action, outcome, consequences),
-        by=getpass.getuser(),
+        by=current_user(),
         at=datetime.now(UTC),
         source_ids=source or [],
     )
@@ -120,8 +119,9 @@ def _project(store: Store, named: str | None) -> str:
         return str(named)
     if named is None and len(known) == 1:
         return known[0]
-    which = f"there is no project '{named}'" if named else "the store has several projects"
-    raise InputError(f"{which}; name one with --project: {', '.join(known) or '(the store is empty)'}")
+    which = f"there is no project '{named}'" if named is not None else "the store has several projects"
+    which = which if known else "the store is empty"
+    raise InputError(f"{which}; name one with --project: {', '.join(known)}" if known else f"{which}; import something")
 
 
 def _shown(found: Any) -> dict[str, Any]:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
+from memory_pipeline.errors import InputError
+from memory_pipeline.faces.cli.base import (
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    app,
+    check_project,
+    check_target,
+    open_store,
+    settings_of,
+)
 from memory_pipeline.faces.cli.output import emit, progress_printer, table
 
 playbook_app = typer.Typer(help="Guidance from patterns and principles: list, export.", no_args_is_help=True)
@@ -28,8 +39,13 @@ def playbook_list(
     from memory_pipeline.store import read_playbook
 
     _, opened = open_store(store)
+    check_project(opened, project)
     with opened.reading() as tx:
         entries = [e for e in read_playbook(tx, project) if category in (None, e.category)]
+        known = {e.category for e in read_playbook(tx, project)}
+    if category is not None and category not in known:
+        which = ", ".join(sorted(known)) or "none"
+        raise InputError(f"there is no category '{category}' in the playbook; it has {which}")
     shown = [asdict(entry) for entry in entries]
     rows: list[dict[str, object]] = [
         {**row, "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
@@ -43,14 +59,17 @@ def playbook_list(
 def playbook_export(
     directory: Annotated[Path, typer.Argument(help="Where the files go; one a project and category.")],
     project: ProjectOption = None,
+    force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Write the playbook as Markdown, one file a category."""
     from memory_pipeline.night.playbook import export_playbook
 
-    _, opened = open_store(store)
-    files = [str(path) for path in export_playbook(opened, directory, project)]
+    settings, opened = open_store(store)
+    check_target(settings, directory)
+    check_project(opened, project)
+    files = [str(path) for path in export_playbook(opened, directory, project, force=force)]
     emit(files, as_json=json_, text="\n".join(files) or "The playbook is empty.")
 
 
@@ -67,9 +86,11 @@ def kb_compress(
 ) -> None:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
     from memory_pipeline.faces.cli.running import instance_of, run_kb_job
+    from memory_pipeline.night.context import NightOptions
 
     settings = settings_of(store)
     options = {"threshold": threshold, "days": days, "dry_run": dry_run}
+    NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refused before any work is done
     with instance_of(settings) as instance:
         report = run_kb_job(instance, settings, options, progress_printer())
     lines = [f"{c['size']} entries: {c['topic']}" for c in report.get("clusters_created", [])]

@@ -3,20 +3,96 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO
+
+from memory_pipeline.errors import OutputError
+from memory_pipeline.files import cause_and_mend
+
+
+def prepare_streams() -> None:
+    """Standard streams that can be written to whatever the shell has done with them.
+
+    One that was closed is opened on nothing: the next file to be opened, the store, would else take its number and
+    every message with it. Signs that the terminal's encoding lacks are written as escapes.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        mode = os.O_RDONLY if number == 0 else os.O_WRONLY
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, mode)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def emit(value: object, *, as_json: bool, text: str) -> None:
-    """One JSON document, or the text for a person."""
-    print(json.dumps(value, ensure_ascii=False, default=str) if as_json else text)
+    """One JSON document, or the text for a person.
+
+    Raises OutputError when the disk behind standard output is full; a reader that went away is no error.
+    """
+    if as_json:
+        text = json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout), default=str)
+    try:
+        write_line(text)
+    except OSError as error:
+        raise OutputError(
+            f"the result could not be printed: {cause_and_mend(error)}. The command itself was carried out"
+        ) from error
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
+    """A line on standard output. Raises OSError for a full disk behind it; a reader that went away is none."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        _discard(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+def flush(code: int) -> int:
+    """The exit code once everything is written out: 1 instead of 0 where that fails."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError:
+        _discard(sys.stdout)
+        code = code or 1
+    with suppress(OSError):
+        sys.stderr.flush()
+    return code
+
+
+def say(text: str, end: str = "\n") -> None:
     """Something on the way, for a person."""
-    print(text, file=sys.stderr, flush=True)
+    try:
+        print(text, end=end, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Nobody reads a stream any more: what is still written to it, at the end of the process too, goes nowhere."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
 
 
 def progress_printer() -> Callable[[str, int, int], None]:
@@ -35,9 +111,9 @@ def progress_printer() -> Callable[[str, int, int], None]:
         count = f"{done} of {total}" if total else str(done)
         if live:
             end = "\n" if last else ""
-            print(f"\r  {step}: {count}\x1b[K", end=end, file=sys.stderr, flush=True)
-        elif last and now - state.get("began", now) >= 0:
-            print(f"  {step}: {count}", file=sys.stderr, flush=True)
+            say(f"\r  {step}: {count}\x1b[K", end=end)
+        elif last:
+            say(f"  {step}: {count}")
 
     return tell
 

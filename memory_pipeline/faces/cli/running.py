@@ -6,16 +6,21 @@ So every night stands in the UI's history, whoever started it.
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
-from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from yaml import YAMLError
+
+from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.files import cause_and_mend, real_path
+from memory_pipeline.night.report import latest_complete_day
+from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, lease_holder
 
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
 Report = dict[str, Any]
+_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +46,48 @@ class NightRequest:
 
 @contextmanager
 def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
-    """The Dagster instance of a store: `DAGSTER_HOME` when that is set to a home of its own, else beside the store."""
+    """The Dagster instance of a store: `DAGSTER_HOME` when that is set to a home of its own, else beside the store.
+
+    Raises SettingError for a `DAGSTER_HOME` that cannot be used, HistoryError where the history cannot be opened,
+    read or written, then and later.
+    """
     store_path = Path(settings.store_path)
     os.environ["MEMORY_PIPELINE_STORE_PATH"] = str(store_path)
     given = os.environ.get("DAGSTER_HOME")
-    if not given or Path(given).resolve() == project_home():
+    if not given or real_path(given, "DAGSTER_HOME") == project_home():
         os.environ["DAGSTER_HOME"] = str(prepare_dagster_home(store_path))
+    elif Path(given) != dagster_home(store_path):
+        named_dagster_home(given)
     _quiet_dagster()
-    from dagster import DagsterInstance
+    home = os.environ["DAGSTER_HOME"]
+    from dagster import DagsterError, DagsterInstance
+    from sqlalchemy.exc import SQLAlchemyError
 
     from memory_pipeline.orchestration.dead_runs import end_dead_runs
 
-    with DagsterInstance.get() as instance:
-        end_dead_runs(instance, Store.of(settings), settings.lease_expiry_s)
-        yield instance
+    with ExitStack() as stack:
+        try:
+            instance = stack.enter_context(DagsterInstance.get())
+        except (DagsterError, SQLAlchemyError, YAMLError) as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
+        try:
+            end_dead_runs(instance, Store.of(settings), settings.lease_expiry_s)
+            yield instance
+        except SQLAlchemyError as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be kept: {_history_words(error)}") from error
+
+
+def _history_words(error: Exception) -> str:
+    """What SQLite or Dagster says, and the mend."""
+    text = str(getattr(error, "orig", None) or error).strip()
+    low = text.lower()
+    if "full" in low or "disk i/o" in low:
+        return f"the disk is full or broken ({text}); free some space and run again"
+    if "readonly" in low or "unable to open" in low:
+        return f"it cannot be written to ({text}); check the owner of the files there, or name another DAGSTER_HOME"
+    if "not a database" in low or "malformed" in low:
+        return f"it is damaged ({text}); move that directory away, and a new history begins"
+    return f"{' '.join(text.split())[:500]}; mend its dagster.yaml, or move that directory away"
 
 
 def run_night_job(
@@ -65,12 +99,10 @@ def run_night_job(
     reported as FAIL, in the store too.
     """
     from memory_pipeline.definitions import defs
-    from memory_pipeline.night.context import NightOptions
     from memory_pipeline.orchestration import resources
 
     store = Store.of(settings)
-    _check_request(store, settings, request)
-    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
+    check_request(settings, request)
     resources.listeners[:] = [progress]
     options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
     config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
@@ -125,6 +157,8 @@ def run_kb_job(
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
     if busy:
         raise StoreBusyError(busy)
+    if _was_stopped(causes):
+        raise KeyboardInterrupt
     raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
 
 
@@ -163,21 +197,34 @@ def run_consolidation(
             "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
         },
     )
+    if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
+        raise KeyboardInterrupt
     return job_record(instance, find_job(instance, result.run_id))
 
 
-def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
-    first = date.fromisoformat(settings.first_partition)
-    today = datetime.now(UTC).date()
-    if not first <= request.partition < today:
-        raise InputError(
-            f"there is no night of {request.partition}: nights run from {first} (setting night.first_partition) "
-            f"to {date.fromordinal(today.toordinal() - 1)}, the last day that has ended (UTC)"
-        )
+def check_request(settings: Settings, request: NightRequest) -> None:
+    """Raises InputError for a night that cannot be, StoreBusyError while another one runs; before any work is done."""
+    from memory_pipeline.night.context import NightOptions
+
+    store = Store.of(settings)
+    check_days(settings, request.partition, request.partition)
+    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     with store.reading() as tx:
         holder = lease_holder(tx, settings.lease_expiry_s)
     if holder and not request.dry_run:
         raise StoreBusyError(f"another night is running on '{store.path}': {holder}")
+
+
+def check_days(settings: Settings, first: date, last: date) -> None:
+    """Raises InputError for days of which there can be no night."""
+    earliest = date.fromisoformat(settings.first_partition)
+    latest = latest_complete_day(datetime.now(UTC))
+    for day in (first, last):
+        if not earliest <= day <= latest:
+            raise InputError(
+                f"there is no night of {day}: nights run from {earliest} (setting night.first_partition) to {latest}, "
+                "the last day that has ended (UTC)"
+            )
 
 
 def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
@@ -188,16 +235,34 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
     if busy:
         raise StoreBusyError(busy)
-    text = causes[-1][1] if causes else "the run failed before its first step"
+    text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
-    return failed_night(Night(store, settings, options, holder="memory-pipeline night"), text, started)
+    night = Night(store, settings, options, holder="memory-pipeline night")
+    if _was_stopped(causes):
+        failed_night(night, "stopped by Ctrl-C", started)
+        raise KeyboardInterrupt
+    return failed_night(night, text, started)
+
+
+def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
+    """Whether a person ended the run: Dagster makes a failed step of that, and would have the next run begin."""
+    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
 
 
 def _causes(event: Any) -> Iterator[tuple[str, str]]:
     error = event.step_failure_data.error
     while error is not None:
-        yield error.cls_name or "", error.message.strip().partition(": ")[2] or error.message.strip()
+        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
         error = error.cause
+
+
+def _in_words(text: str) -> str:
+    """An error of the operating system, which Dagster hands on as text, as what it means and what mends it."""
+    found = _OS_ERROR.match(text)
+    if not found:
+        return text
+    where = f"{found['file']}: " if found["file"] else ""
+    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"
 
 
 def _quiet_dagster() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ from memory_pipeline.configuration import CONFIG_FILE
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.faces.cli.running import NightRequest, instance_of, run_night_job
+from memory_pipeline.files import nobody, real_path, write_text
 from memory_pipeline.intake import ImportSummary, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
 from memory_pipeline.intake.dates import zone
@@ -32,10 +34,12 @@ def import_into(
     settings: Settings, store: Store, name: str, path: Path, project: str | None, tz: str | None, progress: Progress
 ) -> ImportSummary:
     """Import a path. The project defaults to the workspace's name, or to `default` for files."""
-    default_zone = zone(tz or settings.import_timezone)
+    default_zone = zone(settings.import_timezone if tz is None else tz)
+    if project is not None and not project.strip():
+        raise InputError("--project is empty; name the project, or leave the option out")
     now = datetime.now(UTC)
     skipped = Skipped()
-    reading = read_format(name, path.expanduser(), default_zone, now, settings, skipped)
+    reading = read_format(name, Path(os.path.expanduser(path)), default_zone, now, settings, skipped)  # noqa: PTH111 - never raises
     summary = import_memories(
         store,
         reading,
@@ -51,7 +55,7 @@ def import_into(
 
 def project_name(path: Path) -> str:
     """A directory's name as a project id: small letters, digits and hyphens."""
-    slug = re.sub(r"[^\w]+", "-", path.expanduser().resolve().name.lower()).strip("-")
+    slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
     return slug or "default"
 
 
@@ -84,9 +88,11 @@ def initialise(
     progress: Progress,
 ) -> tuple[dict[str, Any], str]:
     """Import a workspace, remember it in the configuration file, and preview the last complete night."""
-    root = workspace.expanduser().resolve()
+    root = real_path(workspace, "the workspace")
     if not root.is_dir():
         raise InputError(f"'{workspace}' is no directory; name the workspace's own directory")
+    if not str(root).isprintable():
+        raise InputError(f"{str(root)!r} cannot stand in a settings file; rename the directory")
     summary = import_into(settings, store, "openclaw", root, project, tz, progress)
     say(import_text(summary))
     config = remember_workspace(root, tz)
@@ -105,12 +111,12 @@ def initialise(
 def remember_workspace(root: Path, tz: str | None) -> str:
     """Write the workspace into `memory_pipeline.toml` when there is none; else say what to add."""
     config = project_home() / CONFIG_FILE
-    lines = [f'[connectors]\nworkspace = "{root.as_posix()}"\n']
+    lines = [f"[connectors]\nworkspace = {json.dumps(root.as_posix(), ensure_ascii=False)}\n"]
     if tz:
-        lines.append(f'\n[import]\ntimezone = "{tz}"\n')
+        lines.append(f"\n[import]\ntimezone = {json.dumps(tz, ensure_ascii=False)}\n")
     if config.exists():
         return f"Settings are in {config}; see that connectors.workspace is {root}."
-    config.write_text("".join(lines), encoding="utf-8")
+    write_text(config, "".join(lines), nobody)
     return f"Settings are in {config}."
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store, proposals_app
+from memory_pipeline.faces.cli.base import (
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    app,
+    check_project,
+    check_target,
+    current_user,
+    open_store,
+    proposals_app,
+)
 from memory_pipeline.faces.cli.output import emit, table
+from memory_pipeline.moments import check_has_come, read_moment
 
 
 @app.command(
@@ -36,20 +46,15 @@ def rollback(
     from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
     settings, opened = open_store(store)
-    scope = RollbackScope(run_id, _moment(since) if since else None, abstraction)
+    moment = read_moment(since, "--since") if since is not None else None
+    if moment:
+        check_has_come(moment.date(), str(since), datetime.now(UTC))
+    scope = RollbackScope(run_id, moment, abstraction)
     if dry_run:
         result = preview_rollback(opened, scope, cascade=cascade)
     else:
         result = roll_back(opened, settings, scope, cascade=cascade)
     emit(result, as_json=json_, text=as_text(result))
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"--since is '{text}', no time; write it like 2026-03-14T09:30Z") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @app.command(epilog="Example: memory-pipeline history 8c1f0a52-...")
@@ -110,20 +115,33 @@ def as_of(
         str | None, typer.Option(help="Only this project (search needs one if there are several).")
     ] = None,
     archived: Annotated[bool, typer.Option("--archived", help="List or export archived memories too.")] = False,
-    limit: Annotated[int, typer.Option(help="Hits of a search, 1 to 100.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Hits of a search, 1 to 100.")] = 10,
+    force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List, search or export the memories as they were."""
     from memory_pipeline.embedding import choose_embedder
-    from memory_pipeline.intake import write_rows
+    from memory_pipeline.intake import check_export, write_rows
     from memory_pipeline.recall import read_state, search_state
     from memory_pipeline.store import lineage_of
 
     settings, opened = open_store(store)
+    rest = words or []
+    if action not in ("list", "search", "export"):
+        raise InputError(f"as-of knows list, search and export, not '{action}'")
+    if action == "list" and rest:
+        raise InputError(f"list takes nothing more, and '{rest[0]}' was given; did you mean search or export?")
+    if action == "search" and not rest:
+        raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
+    if action == "export":
+        if len(rest) != 2:
+            raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
+        check_target(settings, Path(rest[1]), force=force)
+        check_export(opened, rest[0], Path(rest[1]), force=force)
+    check_project(opened, project)
     state = read_state(opened, when)
     memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
-    rest = words or []
     if action == "list":
         rows: list[dict[str, object]] = [
             {
@@ -145,8 +163,6 @@ def as_of(
             text=f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}",
         )
     elif action == "search":
-        if not rest:
-            raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
         hits = search_state(
             opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings.archived_weight
         )
@@ -161,15 +177,11 @@ def as_of(
         ]
         text = table(found, ["score", "id", "archived", "content"])
         emit({"as_of": state.label, "results": found}, as_json=json_, text=text)
-    elif action == "export":
-        if len(rest) != 2:
-            raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
+    else:
         with opened.reading() as tx:
             links = lineage_of(tx, [memory.id for memory in memories])
-        count = write_rows(rest[0], Path(rest[1]).resolve(), memories, links)
+        count = write_rows(opened, rest[0], Path(rest[1]), memories, links, force=force)
         emit({"exported": count, "path": rest[1]}, as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
-    else:
-        raise InputError(f"as-of knows list, search and export, not '{action}'")
 
 
 @app.command(
@@ -179,18 +191,21 @@ def diff(
     from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
     to: Annotated[str, typer.Argument(metavar="TO", help="The same, or 'now'.")] = "now",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as a page.")] = None,
+    force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """What changed in the active memory between two states."""
-    from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state
+    from memory_pipeline.recall import diff_states, diff_text, read_state
+    from memory_pipeline.recall.difference import check_page, write_page
 
-    _, opened = open_store(store)
+    settings, opened = open_store(store)
+    if html is not None:
+        check_target(settings, html, force=force)
+        check_page(html, force=force)
     difference = diff_states(read_state(opened, from_), read_state(opened, to))
-    if html:
-        if not html.resolve().parent.is_dir():
-            raise InputError(f"'{html}' cannot be written: its directory does not exist")
-        html.write_text(diff_html(difference), encoding="utf-8")
+    if html is not None:
+        write_page(html, difference, force=force)
     emit(difference.as_json(), as_json=json_, text=diff_text(difference))
 
 
@@ -238,7 +253,7 @@ def proposals_approve(
     from memory_pipeline.night.approval import approve_proposals
 
     settings, opened = open_store(store)
-    _decided(approve_proposals(opened, settings, _named(ids, all_=all_), getpass.getuser()), json_=json_)
+    _decided(approve_proposals(opened, settings, _named(ids, all_=all_), current_user()), json_=json_)
 
 
 @proposals_app.command("reject", epilog="Example: memory-pipeline proposals reject 3f0c --reason 'two different nodes'")
@@ -253,7 +268,7 @@ def proposals_reject(
     from memory_pipeline.night.approval import reject_proposals
 
     _, opened = open_store(store)
-    _decided(reject_proposals(opened, _named(ids, all_=all_), getpass.getuser(), reason), json_=json_)
+    _decided(reject_proposals(opened, _named(ids, all_=all_), current_user(), reason), json_=json_)
 
 
 def _named(ids: list[str] | None, *, all_: bool) -> list[str]:

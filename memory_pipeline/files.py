@@ -1,0 +1,221 @@
+"""Every file that is written beside the store: whole or not at all, and never over what somebody else made.
+
+A file is written under another name in its own directory, flushed to the disk, and then moved into place. Whatever
+goes wrong is one sentence, leaves nothing behind, and keeps what was there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.killpoints import reached
+
+#: Tells whether a file that stands where another is to go was made by this program, as the same kind of file.
+Recogniser = Callable[[Path], bool]
+
+_PARTIAL = re.compile(r"^\.[0-9a-f]{16}\.partial$")
+_LEFT_OVER_AFTER_S = 3600
+#: The first bytes of a DuckDB file after its checksum: a store or a snapshot, under whatever name.
+_DATABASE = (8, b"DUCK")
+
+_CAUSES = {
+    "the disk is full; free some space and run again": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    "permission denied; check the owner of the file and its directory": (errno.EACCES, errno.EPERM),
+    "the file system is read-only; name another directory": (errno.EROFS,),
+    "it does not exist; check the path": (errno.ENOENT,),
+    "a part of its path is a file; check the path": (errno.ENOTDIR, errno.EEXIST),
+    "it is a directory; name a file": (errno.EISDIR,),
+    "its links lead in a circle; name the file itself": (errno.ELOOP,),
+    "its name is too long; use a shorter one": (errno.ENAMETOOLONG,),
+    "too many files are open; close some programs and run again": (errno.EMFILE, errno.ENFILE),
+}
+
+
+def cause_and_mend(error: OSError) -> str:
+    """What an error of the operating system means for a person, and what mends it."""
+    return next((words for words, numbers in _CAUSES.items() if error.errno in numbers), error.strerror or str(error))
+
+
+def real_path(path: Path | str, name: str = "a path") -> Path:
+    """The absolute path behind links and `~`; it need not exist. Raises InputError for what can be no path."""
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise InputError(f"{name} is {text!r}, which names no file; write a path")
+    try:
+        return Path(os.path.realpath(os.path.expanduser(text)))  # noqa: PTH111 - Path.expanduser raises for strangers
+    except OSError as error:
+        raise InputError(f"{name} '{text}' cannot be used: {cause_and_mend(error)}") from error
+
+
+def begins_with(*marks: str) -> Recogniser:
+    """Recognises a file by its first characters."""
+    wanted = tuple(mark.encode() for mark in marks)
+
+    def is_ours(path: Path) -> bool:
+        with path.open("rb") as file:
+            return file.read(max(map(len, wanted))).startswith(wanted)
+
+    return is_ours
+
+
+def nobody(path: Path) -> bool:
+    """Recognises no file as one's own: what stands there already is never replaced."""
+    return False
+
+
+def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Path:
+    """The real path of a file that may be written: a new one, an empty one, one of our own, or with `force` any
+    ordinary file but a database.
+
+    Raises OutputError for everything else, before anything is done.
+    """
+    try:
+        target = real_path(path)
+        if not stat.S_ISDIR(target.parent.stat().st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, "", str(target.parent))
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "", str(target.parent))
+        with suppress(FileNotFoundError):
+            _check_present(path, target, is_ours, target.stat(), force=force)
+    except FileNotFoundError:
+        raise OutputError(f"'{path}' cannot be written: name a file in a directory that exists") from None
+    except OSError as error:
+        raise OutputError(f"'{path}' cannot be written: {cause_and_mend(error)}") from error
+    return target
+
+
+def _check_present(path: Path, target: Path, is_ours: Recogniser, status: os.stat_result, *, force: bool) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "", str(target))
+    if not stat.S_ISREG(status.st_mode):
+        raise OutputError(f"'{path}' is no ordinary file, but a device or a pipe; name a file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "", str(target))
+    if _is_database(target):
+        raise OutputError(f"'{path}' is a DuckDB database, and may be a store or a snapshot; name another file")
+    if status.st_size and not force and not is_ours(target):
+        raise OutputError(f"'{path}' exists and was not made by this command; name another file, or add --force")
+
+
+def _is_database(path: Path) -> bool:
+    offset, mark = _DATABASE
+    with path.open("rb") as file:
+        return file.read(offset + len(mark))[offset:] == mark
+
+
+@contextmanager
+def writing_whole(
+    path: Path, is_ours: Recogniser, *, force: bool = False, place: str = "file.written"
+) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the name `path` when the block ends; on any error nothing is left behind.
+
+    `place` is the kill point between the two. Raises OutputError as `check_output` does, and for a full disk.
+    """
+    target = check_output(path, is_ours, force=force)
+    partial = target.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        _sweep(target.parent)
+        with _opened(partial, target) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        reached(place)
+        check_output(path, is_ours, force=force)  # something else may have come there meanwhile
+        partial.replace(target)
+        _flush_directory(target.parent)
+    except OSError as error:
+        raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; nothing was left behind") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, is_ours: Recogniser, *, force: bool = False, place: str = "file.written") -> None:
+    """Write a text as UTF-8, whole or not at all; errors as in `writing_whole`."""
+    with writing_whole(path, is_ours, force=force, place=place) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file that only grows; on a full disk it ends where it ended before.
+
+    Raises OutputError as `check_output` does.
+    """
+    target = check_output(path, lambda _: True)
+    data = f"{line}\n".encode("utf-8", "backslashreplace")
+    try:
+        with target.open("ab", buffering=0) as file:
+            before, written = file.tell(), 0
+            try:
+                while written < len(data):
+                    written += file.write(data[written:])
+            except OSError:
+                file.truncate(before)
+                raise
+    except OSError as error:
+        raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}") from error
+
+
+@contextmanager
+def directories(*paths: Path) -> Iterator[None]:
+    """Directories that are made where they are missing; those that were made and stayed empty go on an error.
+
+    Raises OutputError where one cannot be made.
+    """
+    made: list[Path] = []
+    try:
+        for path in paths:
+            _make(path, made)
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _make(path: Path, made: list[Path]) -> None:
+    try:
+        missing = [each for each in (path, *path.parents) if not each.is_dir()]
+        for each in reversed(missing):
+            each.mkdir()
+            made.append(each)
+    except OSError as error:
+        raise OutputError(f"the directory '{path}' cannot be made: {cause_and_mend(error)}") from error
+
+
+def _opened(partial: Path, target: Path) -> BinaryIO:
+    """A new file, never one that stands there; with the permissions of the file that it will replace."""
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    with suppress(OSError):
+        os.chmod(partial, stat.S_IMODE(target.stat().st_mode))  # noqa: PTH101 - beside os.open
+    return os.fdopen(descriptor, "wb")
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what killed processes left unfinished more than an hour ago."""
+    for leftover in directory.iterdir():
+        if _PARTIAL.match(leftover.name):
+            with suppress(OSError):
+                if time.time() - leftover.lstat().st_mtime > _LEFT_OVER_AFTER_S:
+                    leftover.unlink()
+
+
+def _flush_directory(directory: Path) -> None:
+    """So that the new name, too, outlives a power cut; not every file system can."""
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
