@@ -33,6 +33,7 @@ from memory_pipeline.store.conflicts import (
     supersede_memory,
 )
 from memory_pipeline.store.connection import Store, Transaction
+from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.history import (
     Event,
     history_of,
@@ -235,6 +236,7 @@ __all__ = [
     "select_candidates",
     "series_shapes",
     "settle_conflict",
+    "settle_stores",
     "settled_fingerprints",
     "shapes_of",
     "snapshot_directory",

@@ -131,9 +131,17 @@ class Store:
             self._patiently(lambda: fold_log(self.path))
 
     def verify(self) -> str:
-        """Read every block and every table; return the digest of the contents. Raises StoreError for damage."""
-        with _explained(self.path):
-            return self._patiently(lambda: verify_store(self.path))
+        """Read every block and every table; return the digest of the contents. Raises DamagedStoreError."""
+        try:
+            with _explained(self.path):
+                return self._patiently(lambda: verify_store(self.path))
+        except DamagedStoreError as error:
+            if "memory-pipeline recover" in str(error):
+                raise
+            raise DamagedStoreError(
+                f"the store '{self.path}' is damaged: {error}; 'memory-pipeline recover' puts it aside and brings back "
+                f"all that can be read"
+            ) from error
 
     def _create_where_missing(self) -> None:
         with _explained(self.path):

@@ -39,6 +39,7 @@ _lock = threading.RLock()
 _numbers = count()
 _engines: dict[int, duckdb.DuckDBPyConnection] = {}
 _files: dict[tuple[int, str], _File] = {}
+_written: set[Path] = set()
 
 _SETTINGS = (
     "set global checkpoint_on_detach = 'disabled'",
@@ -114,6 +115,8 @@ def attach(path: Path, *, read_only: bool) -> Attached:
             file = _files[key] = _opened(path, read_only=read_only)
         elif file.read_only and not read_only:
             raise InUseError(f"process {os.getpid()} (this one, reading)")
+        if not read_only:
+            _written.add(path)
         file.users += 1
         try:
             return Attached(file, path, key)
@@ -165,6 +168,11 @@ def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
                 engine.execute(f"detach {alias}")
             except duckdb.Error:
                 _abandon(engine)
+
+
+def written_stores() -> set[Path]:
+    """The stores that this process has opened for writing."""
+    return set(_written)
 
 
 @contextmanager

@@ -104,30 +104,29 @@ def make_whole(path: Path) -> str:
         sync(path)
         after = verify_whole(path)
         if before not in (None, after):
-            raise DamagedStoreError(f"'{path.name}' has other contents after folding its log in than before")
+            raise DamagedStoreError("its contents are not the same after folding its log in as before")
         return after
     except duckdb.Error as error:
-        raise DamagedStoreError(f"'{path.name}' does not read: {str(error).splitlines()[0]}") from error
+        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
 
 
 def verify_whole(path: Path) -> str:
     """Read every block and every table of a database file that has no log; return the digest of its contents.
 
-    Raises DamagedStoreError, naming what does not read.
+    Raises DamagedStoreError that says what does not read; whose file it is, the caller says.
     """
     try:
         found = read_blocks(path)
         if found.damaged:
             raise DamagedStoreError(
-                f"'{path.name}' is damaged: {len(found.damaged)} of its {found.blocks} blocks do not read, the first "
-                f"is number {found.damaged[0]}"
+                f"{len(found.damaged)} of its {found.blocks} blocks do not read, the first is number {found.damaged[0]}"
             )
         with engine.attached_copy(path, read_only=True) as connection:
             return contents_digest(connection)
     except ValueError as error:
-        raise DamagedStoreError(f"'{path.name}' is damaged: {error}") from error
+        raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
-        raise DamagedStoreError(f"'{path.name}' is damaged: {str(error).splitlines()[0]}") from error
+        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
 
 
 def put_in_place(
@@ -165,6 +164,13 @@ def settle(path: Path, *, only_if_due: bool) -> None:
         return
     except (OSError, StoreError) as error:
         _log.warning("the write-ahead log of '%s' stays for now: %s", path, error)
+
+
+def settle_stores() -> None:
+    """At the end of a program: leave the stores that it has written to as one file each, where that is quick."""
+    for path in engine.written_stores():
+        if path.is_file():
+            settle(path, only_if_due=False)
 
 
 def verify_store(path: Path) -> str:

@@ -66,13 +66,13 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
         raise SnapshotError(f"'{label}' is no snapshot label; use small letters, digits and hyphens")
     with store.reading():
         pass  # says it in words where there is none, and brings an older schema up to date
-    store.fold()
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
     _sweep(store)
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
+        store.fold()
         with store.held(shared=True) as lock:
             seal_in_force(store.path, read_seal(lock))
             copy_files(store.path, partial)
@@ -86,8 +86,8 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
         _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
     except DamagedStoreError as error:
         raise DamagedStoreError(
-            f"the store '{store.path}' is damaged and gives no snapshot; those before it were kept "
-            f"({error}); 'memory-pipeline recover' brings back all that can be read"
+            f"the store '{store.path}' is damaged and gives no snapshot; those before it were kept ({error}); "
+            f"'memory-pipeline recover' brings back all that can be read"
         ) from error
     except OSError as error:
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error

@@ -32,9 +32,13 @@ from memory_pipeline.orchestration.home import load_project_settings, project_ho
 
 def main() -> None:
     """Run the command line; every error that a user can mend is one sentence and a non-zero exit."""
+    from memory_pipeline.store import settle_stores
+
     prepare_streams()
     arguments = sys.argv[1:]
-    sys.exit(guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments))
+    code = guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments)
+    settle_stores()
+    sys.exit(code)
 
 
 @app.callback(invoke_without_command=True)
@@ -221,10 +225,13 @@ def check(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Check the store: links, hashes of sources, vectors, log and audit trail. Exits 1 when something is wrong."""
+    """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
+    is wrong."""
     from memory_pipeline.store import check_store, store_facts, store_hash
 
     _, opened = open_store(store)
+    if opened.exists():
+        opened.verify()
     with opened.reading() as tx:
         findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
     rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
