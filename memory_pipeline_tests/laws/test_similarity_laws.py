@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.night.linkage import connected_components, link
-from memory_pipeline.night.similarity import similar_pairs
+from memory_pipeline.night.pairs import similar_pairs
 
 THRESHOLD = 0.82
 
