@@ -84,6 +84,5 @@ def keep_cells(tx: Transaction, model: str, cells: Iterable[Cell]) -> None:
 
 def cell_table(cells: Iterable[Cell]) -> pa.Table:
     """Cells as a table with a column a field."""
-    rows = [(c.project_id, c.memory_id, c.kind, c.member_of, c.cell) for c in cells]
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in _SCHEMA]
-    return pa.table([pa.array(column, f.type) for column, f in zip(columns, _SCHEMA, strict=True)], schema=_SCHEMA)
+    every = list(cells)
+    return pa.table({name: [getattr(cell, name) for cell in every] for name in _SCHEMA.names}, schema=_SCHEMA)
