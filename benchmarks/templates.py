@@ -64,7 +64,7 @@ def lines_of(kind: str, count: int) -> list[tuple[str, datetime]]:
     return [(text, START + timedelta(seconds=n)) for n, text in enumerate(sorted(chosen)[:count])]
 
 
-def measure(kind: str, count: int) -> dict[str, float]:
+def measure(kind: str, count: int, model: str) -> dict[str, float]:
     """One night over the lines, in this process."""
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.intake import import_memories
@@ -86,7 +86,11 @@ def measure(kind: str, count: int) -> dict[str, float]:
 
     similarity.find_conflict = counting  # type: ignore[assignment]
     with tempfile.TemporaryDirectory() as directory:
-        values = {"store_path": f"{directory}/store.duckdb", "reports_path": Path(directory) / "reports"}
+        values = {
+            "store_path": f"{directory}/store.duckdb",
+            "reports_path": Path(directory) / "reports",
+            "embedding_model": model,
+        }
         settings = Settings().model_copy(update=values)
         store = Store.of(settings)
         items = [
@@ -116,9 +120,9 @@ def measure(kind: str, count: int) -> dict[str, float]:
     }
 
 
-def measure_apart(root: Path, kind: str, count: int, limit: float) -> dict[str, float] | None:
+def measure_apart(root: Path, kind: str, count: int, model: str, limit: float) -> dict[str, float] | None:
     """The same in a process of its own with the package of `root`, or None when it took longer than `limit` seconds."""
-    command = [sys.executable, __file__, "--one", kind, "--lines", str(count)]
+    command = [sys.executable, __file__, "--one", kind, "--lines", str(count), "--model", model]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     try:
         done = subprocess.run(
@@ -136,18 +140,19 @@ def main() -> None:
     parser.add_argument("--lines", type=int, nargs="+", default=[400, 800, 1600, 6400])
     parser.add_argument("--kind", choices=KINDS, default="readings")
     parser.add_argument("--beside", type=Path, help="a directory with another version of the package")
+    parser.add_argument("--model", default="minilm", help="the embedding model: minilm, or the quick one, lexical")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds after which a run is given up")
     parser.add_argument("--one", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(measure(given.one, given.lines[0])))
+        print(json.dumps(measure(given.one, given.lines[0], given.model)))
         return
     roots = {"this": Path(__file__).resolve().parents[1]}
     if given.beside:
         roots["other"] = given.beside.resolve()
     for count in given.lines:
         for name, root in roots.items():
-            found = measure_apart(root, given.kind, count, given.limit)
+            found = measure_apart(root, given.kind, count, given.model, given.limit)
             figures = "  ".join(f"{key} {value:g}" for key, value in found.items()) if found else "took too long"
             print(f"{given.kind} {count:>5} {name:>5}  {figures}", flush=True)
 
