@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +30,13 @@ _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _HEAD_WIDTH = _WIDTH // _HEADS
 #: Tokens laid together in one pass: enough to fill the matrix product, small enough for the cache.
 _TOKENS_PER_PASS = 256
+
+#: Characters of a text that are read first: nearly always enough for all the pieces that the model sees.
+_PART = 4_000
+#: Characters whose pieces are counted at once.
+_COUNTED_AT_ONCE = 64_000
+#: Only here can a text be cut without changing a piece: accents and marks join what stands before them.
+_BETWEEN_WORDS = re.compile(r"(?<=[A-Za-z0-9.,;:!?]) (?=[A-Za-z0-9])")
 
 Matrix = NDArray[np.float32]
 
@@ -54,7 +62,7 @@ class MiniLM:
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
         weights, (tokenizer, _) = _load_weights(), _load_tokenizers()
-        tokens = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
+        tokens = _tokens_seen(tokenizer, texts)
         passes = _group_by_length(tokens)
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
         with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._threads) as pool:
@@ -66,7 +74,41 @@ class MiniLM:
     def count_tokens(self, text: str) -> int:
         """Word pieces of the whole text."""
         _, counter = _load_tokenizers()
-        return max(1, len(counter.encode(text, add_special_tokens=False).ids))
+        return max(1, sum(len(counter.encode(part, add_special_tokens=False).ids) for part in _in_parts(text)))
+
+
+def _tokens_seen(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """The pieces of each text that the model sees. Of a long text as much is read as gives that many, and no more."""
+    firsts = [_first_part(text, _PART) for text in texts]
+    tokens = [encoding.ids for encoding in tokenizer.encode_batch(firsts)]
+    for place, (text, first) in enumerate(zip(texts, firsts, strict=True)):
+        size = _PART
+        while len(tokens[place]) < MAX_TOKENS and len(first) < len(text):
+            size *= 4
+            first = _first_part(text, size)
+            tokens[place] = tokenizer.encode(first).ids
+    return tokens
+
+
+def _in_parts(text: str) -> Iterator[str]:
+    """The text in parts that end between words: each has its own pieces, and together they are those of the text."""
+    start = 0
+    while start < len(text):
+        end = _end_of_part(text, start, _COUNTED_AT_ONCE)
+        yield text[start:end]
+        start = end
+
+
+def _first_part(text: str, size: int) -> str:
+    return text[: _end_of_part(text, 0, size)]
+
+
+def _end_of_part(text: str, start: int, size: int) -> int:
+    """Where a part of about `size` characters ends: behind a space between two plain words, or else at the end."""
+    if len(text) - start <= size:
+        return len(text)
+    between = _BETWEEN_WORDS.search(text, start + size)
+    return between.end() if between else len(text)
 
 
 def _group_by_length(tokens: list[list[int]]) -> list[list[int]]:

@@ -19,9 +19,7 @@ from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 CANONICAL_TAG = "canonical"
 #: A canonical entry is for everybody who reads the knowledge base.
 ROLE_TAG = "role:all"
-_FIELD = re.compile(
-    r"^\s*(?:[*_#>\s]*)(title|recommendations?|examples?|merged from \d+ entries)\s*:[*_\s]*(.*)$", re.I
-)
+_FIELD = re.compile(r"^[*_#>\s]*(title|recommendations?|examples?|merged from \d+ entries)\s*:[*_\s]*(.*)$", re.I)
 _EXAMPLE = re.compile(r"^\s*[-*+•]\s+(?:\*\*)?([^:\n]{1,120}?)(?:\*\*)?:\s+(.*\S)\s*$")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.review import kept_apart
@@ -23,6 +23,8 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import (
     Transaction,
+    conflicts_of_readings,
+    reading_shapes,
     record_conflicts,
     resolve_conflicts,
     reviewed_fingerprints,
@@ -35,8 +37,6 @@ from memory_pipeline.wording.conflicts import WORDING
 UNCATEGORISED = "uncategorised"
 #: Conflicts of these kinds are figures; between members of a series they are no contradiction.
 FIGURE_KINDS = ["number", "unit", "date", "time", "identifier"]
-#: So many memories of one shape, nearly all with different figures, make a series.
-SERIES_LEAST = 5
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
@@ -48,12 +48,15 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     """
     night.hold_lease()
     with night.store.reading() as tx:
-        edges, episodes = reconcile_series(edges, *_series(tx, night, edges))
-    conflicts = conflicts_in(edges)
-    if (conflicts or episodes) and not night.options.dry_run:
+        readings = reading_shapes(tx, night.fresh_after, SERIES_LEAST)
+        shapes = shapes_of(tx, {*edges["a"].to_pylist(), *edges["b"].to_pylist()})
+        edges = reconcile_series(edges, shapes, series_shapes(tx, night.fresh_after, SERIES_LEAST))
+        settled = conflicts_of_readings(tx, readings, FIGURE_KINDS)
+    conflicts = [conflict for conflict in conflicts_in(edges) if not _between_readings(conflict, shapes, readings)]
+    if (conflicts or settled) and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             record_conflicts(tx, conflicts, night.as_of)
-            resolve_conflicts(tx, episodes, "series")
+            resolve_conflicts(tx, settled, "series")
     clusters: list[Cluster] = []
     for policy in night.policies:
         if policy.method == "distill":
@@ -70,11 +73,12 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
         apart = kept_apart(tx)
         settled = settled_fingerprints(tx, night.as_of, ttl)
         reviewed = reviewed_fingerprints(tx)
+        rivals = _rivals(tx, night, eligible) if policy.linkage != "complete" else {}
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
-        clusters = _split_by_conflict(eligible, usable, policy, clusters)
+        clusters = _split_by_conflict(eligible, usable, policy, clusters, rivals)
     wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:
@@ -87,14 +91,22 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
 
 
 def _split_by_conflict(
-    eligible: list[EligibleMemory], edges: pa.Table, policy: Policy, clusters: list[Cluster]
+    eligible: list[EligibleMemory],
+    edges: pa.Table,
+    policy: Policy,
+    clusters: list[Cluster],
+    rivals: Mapping[str, tuple[str, str]],
 ) -> list[Cluster]:
-    """Clusters that hold a conflict cut again with complete linkage, which keeps its sides apart."""
+    """Clusters that hold a conflict cut again with complete linkage, which keeps its sides apart.
+
+    `rivals`: by memory, a name that it shares with those it conflicts with though no edge says so.
+    """
     pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
     found: list[Cluster] = []
     for cluster in clusters:
         members = set(cluster.member_ids)
-        if any(a in members and b in members for a, b in pairs):
+        named = [rivals[memory_id] for memory_id in cluster.member_ids if memory_id in rivals]
+        if len(named) > len(set(named)) or any(a in members and b in members for a, b in pairs):
             mine = [memory for memory in eligible if memory.id in members]
             found += find_clusters(mine, edges, replace(policy, linkage="complete"))
         else:
@@ -110,31 +122,37 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
     return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
 
 
-def _series(tx: Transaction, night: Night, edges: pa.Table) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    conflicting = edges.filter(pc.is_in(edges["conflict_kind"], value_set=pa.array(FIGURE_KINDS)))
-    ids = {*conflicting["a"].to_pylist(), *conflicting["b"].to_pylist()}
-    return (shapes_of(tx, ids), series_shapes(tx, night.fresh_after, SERIES_LEAST)) if ids else ({}, set())
+def _rivals(tx: Transaction, night: Night, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
+    """Readings that make no series by project and shape: their figures differ, and not all of their pairs are edges."""
+    since = night.fresh_after
+    shapes = reading_shapes(tx, since, SERIES_LEAST) - series_shapes(tx, since, SERIES_LEAST)
+    shape_of = shapes_of(tx, [memory.id for memory in eligible]) if shapes else {}
+    named = {memory.id: (memory.project_id, shape_of.get(memory.id, "")) for memory in eligible}
+    return {memory_id: name for memory_id, name in named.items() if name in shapes}
 
 
-def reconcile_series(
-    edges: pa.Table, shapes: dict[str, str], series: set[tuple[str, str]]
-) -> tuple[pa.Table, list[tuple[str, str]]]:
-    """Edges without the conflicts between members of one series, and the pairs that were cleared.
+def _between_readings(conflict: Conflict, shapes: Mapping[str, str], readings: Collection[tuple[str, str]]) -> bool:
+    """Whether a conflict is one of figures between readings: what was read at different times."""
+    return conflict.kind in FIGURE_KINDS and all(
+        (conflict.project_id, shapes.get(side, "")) in readings for side in (conflict.a, conflict.b)
+    )
+
+
+def reconcile_series(edges: pa.Table, shapes: Mapping[str, str], series: Collection[tuple[str, str]]) -> pa.Table:
+    """Edges without the conflicts between members of one series.
 
     A fact does not take five values in a month; a reading does. So figures that differ between texts of
     the same shape are a conflict when there are two, and episodes when the same line has come back
     with many values on several days.
     """
     kinds = edges["conflict_kind"].to_pylist()
-    episodes: list[tuple[str, str]] = []
     columns = zip(*(edges[name].to_pylist() for name in ("project_id", "a", "b")), strict=True)
     for row, (project, a, b) in enumerate(columns):
         shape = shapes.get(a)
         if kinds[row] in FIGURE_KINDS and shape == shapes.get(b) and (project, shape) in series:
             kinds[row] = None
-            episodes.append((a, b))
     place = edges.schema.get_field_index("conflict_kind")
-    return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string())), episodes
+    return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string()))
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:

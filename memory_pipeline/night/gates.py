@@ -7,7 +7,8 @@ from itertools import combinations
 
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
-from memory_pipeline.night.clustering import FIGURE_KINDS, SERIES_LEAST
+from memory_pipeline.night.cells import SERIES_LEAST
+from memory_pipeline.night.clustering import FIGURE_KINDS
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import MADE, Archive, Distillation
 from memory_pipeline.store import series_shapes

@@ -18,8 +18,9 @@ from memory_pipeline.night.clustering import conflicts_in, find_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
+from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.principle_writing import SharedStatements, result_of, settle_group
-from memory_pipeline.night.similarity import guard_edges, similar_pairs
+from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.policies import PRINCIPLE, Policy
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import (
@@ -96,9 +97,8 @@ def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
     tables = [EDGE_SCHEMA.empty_table()]
     for project in sorted({pattern.project_id for pattern in patterns}):
         ids, vectors = night.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
-        i, j, scores = similar_pairs(vectors, night.settings.principle_similarity, block_size=night.settings.block_size)
-        pairs = [(ids[x], ids[y]) for x, y in zip(i, j, strict=True)]
-        tables.append(guard_edges(night, project, pairs, scores))
+        pairs = similar_pairs(vectors, night.settings.principle_similarity, block_size=night.settings.block_size)
+        tables.append(guard_edges(night, project, ids, pairs))
     return pa.concat_tables(tables)
 
 

@@ -1,8 +1,9 @@
-"""Third step: every pair of eligible memories of one project whose cosine reaches the threshold.
+"""Third step: every pair of eligible memories of one project whose cosine reaches the threshold, and the guard's
+finding on each.
 
-Exact and incremental. A blocked float32 product proposes pairs a little below the threshold; a float64
-dot product of the stored rows decides. So the result depends neither on blocks, order and threads, nor
-on which pairs an earlier night had compared already.
+Exact and incremental: only pairs with a memory that no earlier night compared are computed, and the result equals a
+full recomputation. Readings of one shape and crowds are compared within their cells (cells.py), so that time and
+memory grow with the memories, not with their square.
 """
 
 from __future__ import annotations
@@ -12,77 +13,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.night.cells import CROWD_LEAST, Cells, cells_tonight, with_crowd
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
 from memory_pipeline.records import EligibleMemory
-from memory_pipeline.store import EDGE_SCHEMA, cached_edges, compared_ids, keep_edges
+from memory_pipeline.store import EDGE_SCHEMA, cached_edges, cell_table, compared_ids, keep_cells, keep_edges
 from memory_pipeline.wording.conflicts import find_conflict
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-
-_DECIDE_AT_ONCE = 1 << 14
-
-
-def proposal_margin(dimension: int) -> float:
-    """How far a float32 dot product of unit vectors can lie from the exact one: 2 (d + 2) 2^-24.
-
-    Twice the standard bound for a sum of d rounded products (Higham, Accuracy and Stability of
-    Numerical Algorithms, section 3.1), which also covers the rounding of the vectors' lengths.
-    """
-    return 2.0 * (dimension + 2) * 2.0**-24
-
-
-def similar_pairs(vectors: Vectors, threshold: float, *, known: int = 0, block_size: int = 2048) -> Pairs:
-    """All pairs i < j with cosine >= `threshold`, but for those among the first `known` rows.
-
-    `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. Returns
-    row numbers and float64 scores, ordered by (i, j). Memory: two blocks and the result.
-    """
-    n, dimension = vectors.shape
-    lowest = np.float32(threshold - proposal_margin(dimension))
-    parts: list[Pairs] = []
-    buffer = np.empty((block_size, block_size), dtype=np.float32)
-    for top in range(0, n, block_size):
-        rows = vectors[top : top + block_size]
-        # A pair is new when its later row is new, so columns start at the first new row or the diagonal.
-        for left in range(max(top, known), n, block_size):
-            columns = vectors[left : left + block_size]
-            product = buffer[: len(rows), : len(columns)]
-            np.matmul(rows, columns.T, out=product)
-            flat = np.flatnonzero(product >= lowest) if product.flags.c_contiguous else None
-            if flat is None:
-                i, j = np.nonzero(product >= lowest)
-            else:
-                i, j = np.divmod(flat, len(columns))
-            i, j = i + top, j + left
-            upper = i < j
-            parts.append(_decide(vectors, i[upper], j[upper], threshold))
-    if not parts:
-        empty = np.empty(0, dtype=np.int64)
-        return empty, empty, np.empty(0)
-    i, j, scores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.lexsort((j, i))
-    return i[order], j[order], scores[order]
-
-
-def _decide(vectors: Vectors, i: NDArray[np.int64], j: NDArray[np.int64], threshold: float) -> Pairs:
-    """Keep the proposed pairs whose exact float64 dot product reaches the threshold."""
-    scores = np.empty(len(i))
-    for start in range(0, len(i), _DECIDE_AT_ONCE):
-        part = slice(start, start + _DECIDE_AT_ONCE)
-        scores[part] = exact_scores(vectors, i[part], j[part])
-    kept = scores >= threshold
-    return i[kept], j[kept], scores[kept]
-
-
-def exact_scores(vectors: Vectors, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Float64 dot products of rows i and j, each the same wherever the pair stands."""
-    products = vectors[i].astype(np.float64)
-    products *= vectors[j]
-    return np.asarray(products.sum(axis=1), dtype=np.float64)
+#: Pairs whose findings are packed into columns at once.
+_GUARD_AT_ONCE = 1 << 14
 
 
 def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
@@ -96,66 +40,123 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
     ids_of: dict[str, list[str]] = {}
     for memory in sorted(eligible, key=lambda memory: memory.id):
         ids_of.setdefault(memory.project_id, []).append(memory.id)
-    if not ids_of:
-        return EDGE_SCHEMA.empty_table()
-    model, floors = night.embedder.name, {project: night.floor_of(project) for project in sorted(ids_of)}
-    with night.store.reading() as tx:
-        cache = {
-            project: (compared_ids(tx, project, model, floor), cached_edges(tx, project, model, floor))
-            for project, floor in floors.items()
-        }
-    tables = []
-    for done, (project, (known, edges)) in enumerate(cache.items(), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], known, edges, floors[project]))
-        night.progress("similarity", done, len(cache))
+    tables = [EDGE_SCHEMA.empty_table()]
+    for done, project in enumerate(sorted(ids_of), start=1):
+        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
+        night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
 
-def _edges_of_project(
-    night: Night, project: str, ids: list[str], known: list[str], table: pa.Table, floor: float
-) -> pa.Table:
+def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
+    model = night.embedder.name
+    with night.store.reading() as tx:
+        known = compared_ids(tx, project, model, floor)
+        cells = cells_tonight(night, tx, project, sorted({*known, *ids}))
+        table = cached_edges(tx, project, model, floor, cell_table(cells.all))
     fresh = sorted(set(ids) - set(known))
+    new = EDGE_SCHEMA.empty_table()
     if fresh:
-        new = _compare(night, project, known, fresh, floor)
-        if not night.options.dry_run:
-            with night.store.writing(night.holder, night.options.run_id) as tx:
-                keep_edges(tx, project, night.embedder.name, floor, fresh, new)
-        table = pa.concat_tables([table, new])
-    return _among(table, ids)
+        cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
+    if (fresh or cells.new) and not night.options.dry_run:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            keep_cells(tx, model, cells.new)
+            if fresh:
+                keep_edges(tx, project, model, floor, fresh, new)
+    return _among(pa.concat_tables([table, new]), ids)
 
 
-def _compare(night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float) -> pa.Table:
-    with night.store.reading():
-        known_ids, known_vectors = night.vectors_of(known)
-        fresh_ids, fresh_vectors = night.vectors_of(fresh)
-    ids = known_ids + fresh_ids
-    i, j, scores = similar_pairs(
-        np.concatenate([known_vectors, fresh_vectors]),
+def _compare(
+    night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float, cells: Cells, table: pa.Table
+) -> tuple[Cells, pa.Table, pa.Table]:
+    """The cells and the earlier edges, with what a crowd that was found takes from them, and the new edges."""
+    known_ids, known_vectors = night.vectors_of(known)
+    fresh_ids, fresh_vectors = night.vectors_of(fresh)
+    ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
+    block = night.settings.block_size
+    pairs = pairs_up_to(
+        CROWD_LEAST * len(ids),
+        vectors,
         floor,
         known=len(known_ids),
-        block_size=night.settings.block_size,
+        block_size=block,
+        separation=cells.separation(ids),
     )
-    return guard_edges(night, project, [(ids[x], ids[y]) for x, y in zip(i, j, strict=True)], scores)
+    if pairs is None or _is_crowded(ids, pairs, table, cells.crowd()):
+        crowd = _crowd_of(ids, vectors, floor, cells, block)
+        if crowd:
+            night.log.warning(
+                "%d memories of project '%s' are each like more than %d others; they are compared in parts",
+                len(crowd),
+                project,
+                CROWD_LEAST,
+            )
+            with night.store.reading() as tx:
+                cells = with_crowd(tx, project, cells, crowd)
+                table = cached_edges(tx, project, night.embedder.name, floor, cell_table(cells.all))
+            pairs = similar_pairs(
+                vectors, floor, known=len(known_ids), block_size=block, separation=cells.separation(ids)
+            )
+    assert pairs is not None
+    return cells, table, guard_edges(night, project, ids, pairs)
 
 
-def guard_edges(night: Night, project: str, pairs: list[tuple[str, str]], scores: NDArray[np.float64]) -> pa.Table:
-    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair."""
-    memories = night.memories({memory_id for pair in pairs for memory_id in pair})
-    rows = []
-    for (one, other), score in zip(pairs, scores, strict=True):
-        a, b = min(one, other), max(one, other)
-        finding = find_conflict(claim_of(memories[a].content), claim_of(memories[b].content))
-        rows.append(
-            (project, a, b, float(score), finding.kind if finding else None, finding.detail if finding else None)
+def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, crowd: set[str]) -> bool:
+    """Whether anyone outside the crowd is like so many others that there may be more of a crowd."""
+    row = {memory_id: place for place, memory_id in enumerate(ids)}
+    before = [row[i] for column in ("a", "b") for i in table[column].to_pylist() if i in row]
+    degrees = np.bincount(np.concatenate([pairs[0], pairs[1], np.array(before, dtype=np.int64)]), minlength=len(ids))
+    return any(ids[place] not in crowd for place in np.flatnonzero(degrees > CROWD_LEAST).tolist())
+
+
+def _crowd_of(ids: Sequence[str], vectors: Vectors, floor: float, cells: Cells, block_size: int) -> list[str]:
+    """The new members of the crowd."""
+    before = cells.crowd()
+    members = np.array([memory_id in before for memory_id in ids], dtype=bool)
+    separation = cells.separation(ids, within_crowd=False)
+    found = find_crowd(vectors, floor, CROWD_LEAST, members=members, separation=separation, block_size=block_size)
+    return [ids[place] for place in np.flatnonzero(found & ~members).tolist()]
+
+
+def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
+    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair.
+
+    `pairs`: rows of `ids`, and scores.
+    """
+    i, j, scores = _by_id(ids, pairs)
+    memories = night.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
+    claims = {memory_id: claim_of(memory.content) for memory_id, memory in memories.items()}
+    tables = [EDGE_SCHEMA.empty_table()]
+    for start in range(0, len(i), _GUARD_AT_ONCE):
+        part = slice(start, start + _GUARD_AT_ONCE)
+        a, b = [ids[row] for row in i[part].tolist()], [ids[row] for row in j[part].tolist()]
+        found = [find_conflict(claims[one], claims[other]) for one, other in zip(a, b, strict=True)]
+        columns: list[Any] = [
+            [project] * len(a),
+            a,
+            b,
+            scores[part],
+            [finding.kind if finding else None for finding in found],
+            [finding.detail if finding else None for finding in found],
+        ]
+        tables.append(
+            pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
         )
-    rows.sort(key=lambda row: (row[1], row[2]))
-    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[] for _ in EDGE_SCHEMA]
-    return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
+        night.keep_going()
+    return pa.concat_tables(tables)
+
+
+def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
+    """The pairs with the lesser id first, ordered by ids."""
+    place = np.empty(len(ids), dtype=np.int64)
+    place[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    i, j, scores = pairs
+    turned = place[i] > place[j]
+    i, j = np.where(turned, j, i), np.where(turned, i, j)
+    order = np.lexsort((place[j], place[i]))
+    return i[order], j[order], scores[order]
 
 
 def _among(table: pa.Table, ids: list[str]) -> pa.Table:
-    import pyarrow.compute as pc
-
     wanted = pa.array(ids, type=pa.string())
     inside = pc.and_(pc.is_in(table["a"], value_set=wanted), pc.is_in(table["b"], value_set=wanted))
     return table.filter(inside).sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Sequence
+from dataclasses import fields
 from datetime import datetime
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ _COLUMNS = (
     "c.project_id, c.a, c.b, c.kind, c.detail, c.score, c.found_at, c.resolution, c.resolved_at, c.resolved_by, "
     "c.kept_id, c.scope_a, c.scope_b, c.note, c.resolution_run"
 )
+_FIELDS = [field.name for field in fields(Conflict)]
 #: A side that was archived into something nearly equal is linked anew through what stands for it.
 _STANDS_ELSEWHERE = (
     "exists (select 1 from memories m join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
@@ -29,7 +30,7 @@ def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: d
     """Link conflicting pairs; a pair that is linked already stays as it is."""
     if not conflicts:
         return
-    incoming = pa.Table.from_pylist([asdict(conflict) for conflict in conflicts])
+    incoming = pa.table({name: [getattr(conflict, name) for conflict in conflicts] for name in _FIELDS})
     tx.register("incoming_conflicts", incoming)
     tx.execute(
         "insert into conflicts (project_id, a, b, kind, detail, score, found_at) "
@@ -51,6 +52,25 @@ def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolut
         [resolution],
     )
     tx.unregister("settled_pairs")
+
+
+def conflicts_of_readings(
+    tx: Transaction, readings: Collection[tuple[str, str]], kinds: Sequence[str]
+) -> list[tuple[str, str]]:
+    """The pairs of every open conflict of these kinds of which both sides are readings (by project and shape)."""
+    if not readings:
+        return []
+    projects, shapes = zip(*sorted(readings), strict=True)
+    tx.register("reading_shapes", pa.table({"project_id": pa.array(projects), "shape_hash": pa.array(shapes)}))
+    rows = tx.execute(
+        "select c.a, c.b from conflicts c join memories m on m.id = c.a join memories n on n.id = c.b "
+        "join reading_shapes r on r.project_id = m.project_id and r.shape_hash = m.shape_hash "
+        "join reading_shapes s on s.project_id = n.project_id and s.shape_hash = n.shape_hash "
+        "where c.resolution is null and c.kind in (select unnest($1::text[])) order by 1, 2",
+        [list(kinds)],
+    ).fetchall()
+    tx.unregister("reading_shapes")
+    return [(str(row[0]), str(row[1])) for row in rows]
 
 
 def open_conflicts(tx: Transaction) -> list[Conflict]:

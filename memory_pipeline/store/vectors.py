@@ -101,16 +101,27 @@ def compared_ids(tx: Transaction, project_id: str, model: str, floor: float) -> 
     return [str(row[0]) for row in rows]
 
 
-def cached_edges(tx: Transaction, project_id: str, model: str, floor: float) -> pa.Table:
-    """Cached pairs of active, compared memories with a score of at least `floor`, by pair."""
-    return tx.sql(
+def cached_edges(tx: Transaction, project_id: str, model: str, floor: float, cells: pa.Table) -> pa.Table:
+    """Cached pairs of active, compared memories with a score of at least `floor`, by pair.
+
+    `cells` (cells.cell_table): pairs of one group that lie in different cells of it are left out.
+    """
+    tx.register("these_cells", cells)
+    table = tx.sql(
         "with usable as (select c.memory_id from compared c join memories m on m.id = c.memory_id "
-        "where c.project_id = $project and c.model = $model and c.floor <= $floor and m.archived_at is null) "
-        "select project_id, a, b, score, conflict_kind, conflict_detail from similarity_edges "
-        "where project_id = $project and model = $model and score >= $floor "
-        "and a in (from usable) and b in (from usable) order by a, b",
+        "where c.project_id = $project and c.model = $model and c.floor <= $floor and m.archived_at is null), "
+        "shape as (from these_cells where kind = 'shape'), crowd as (from these_cells where kind = 'crowd') "
+        "select e.project_id, a, b, score, conflict_kind, conflict_detail from similarity_edges e "
+        "left join shape sa on sa.memory_id = a left join shape sb on sb.memory_id = b "
+        "left join crowd ca on ca.memory_id = a left join crowd cb on cb.memory_id = b "
+        "where e.project_id = $project and model = $model and score >= $floor "
+        "and a in (from usable) and b in (from usable) "
+        "and not coalesce(sa.member_of = sb.member_of and sa.cell <> sb.cell, false) "
+        "and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false) order by a, b",
         params={"project": project_id, "model": model, "floor": floor},
     ).to_arrow_table()
+    tx.unregister("these_cells")
+    return table
 
 
 def keep_edges(

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 from memory_pipeline.wording.lexicon import FILLERS
+from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import strip_lead_in
 
@@ -20,6 +20,9 @@ _TOKEN = re.compile(
     r"https?://\S+|[$€£](?=\d)|\d[\d,]*(?:\.\d+)*(?:[:/–-]\d[\d.,]*)*|->|→|[^\W\d_][\w'’]*(?:[./_-][\w'’]+)*|\w+|[%°]"
 )
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
+#: Pairs of equal words that an alignment looks at, at most: some thousand words of ordinary text, or one word two
+#: hundred times on both sides.
+_MOST_MATCHES = 40_000
 _PRONOUNS = frozenset("it that there what he she who here".split())
 _ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
 
@@ -32,7 +35,7 @@ class Difference:
     right: tuple[str, ...]
 
 
-@lru_cache(maxsize=50_000)
+@remembered
 def tokens_of(sentence: str) -> tuple[str, ...]:
     """Lower-case words, numbers and arrows of a sentence, contractions written out, fillers left out."""
     found: list[str] = []
@@ -63,16 +66,49 @@ def _written_out(word: str) -> Iterator[str]:
 
 
 def likeness(left: Sequence[str], right: Sequence[str]) -> float:
-    """Share of words that two sentences have in common, in their order, 0-1 (Ratcliff and Obershelp)."""
+    """Share of words that two sentences have in common, in their order, 0-1 (Ratcliff and Obershelp). Of texts that
+    are too long to be aligned, in any order."""
+    if left == right:
+        return 1.0
+    if _too_many_matches(left, right):
+        return 2.0 * _shared(left, right) / (len(left) + len(right))
     return SequenceMatcher(None, left, right, autojunk=False).ratio()
+
+
+def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
+    """Whether the likeness of two sentences is `least` or more; mostly found without aligning them."""
+    if left == right:
+        return True
+    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
+        return False  # no order of words can bring the likeness above what they share
+    return likeness(left, right) >= least
+
+
+def _shared(left: Sequence[str], right: Sequence[str]) -> int:
+    return (Counter(left) & Counter(right)).total()
+
+
+def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether an alignment has more pairs of equal words to look at than one can wait for."""
+    if len(left) * len(right) <= _MOST_MATCHES:
+        return False
+    theirs = Counter(right)
+    return sum(count * theirs[word] for word, count in Counter(left).items()) > _MOST_MATCHES
 
 
 def differences(left: Sequence[str], right: Sequence[str], least: float) -> list[Difference] | None:
     """Where two sentences differ, in their order, or None when they are less alike than `least`. What was only
-    moved stands on both sides of no difference."""
-    shared = (Counter(left) & Counter(right)).total()  # no order of words can bring the likeness above this
-    if not left or not right or 2 * shared < least * (len(left) + len(right)):
+    moved stands on both sides of no difference.
+
+    Texts that are too long to be aligned have one difference: the words that one of them has more of.
+    """
+    if left == right and left:
+        return []
+    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
         return None
+    if _too_many_matches(left, right):
+        gone, come = Counter(left) - Counter(right), Counter(right) - Counter(left)
+        return [Difference(tuple(gone.elements()), tuple(come.elements()))] if gone or come else []
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     if matcher.ratio() < least:
         return None

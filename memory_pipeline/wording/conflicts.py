@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
-from memory_pipeline.wording.alignment import Difference, differences, likeness, tokens_of
+from memory_pipeline.wording.alignment import Difference, differences, reaches, tokens_of
 from memory_pipeline.wording.facts import (
     NEGATORS,
     STOP_WORDS,
@@ -27,9 +26,10 @@ from memory_pipeline.wording.lexicon import (
     QUANTITIES,
     RELATIVE_DAYS,
     RESTRICTIONS,
-    are_opposites,
+    find_opposites,
     mean_the_same,
 )
+from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
@@ -50,6 +50,9 @@ NEAR_TEXT = 0.9
 #: Words that make less of a statement when they are put in.
 _NARROWING = frozenset("only half partly partially sometimes occasionally almost nearly exclusively".split())
 _MAX_SENTENCES = 16
+#: Pairs of names among which synonyms are looked for, at most.
+_MOST_NAMES = 4_000
+_NOTHING: Counter[str] = Counter()
 _PAST_VERBS = frozenset(
     "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
     "grew held kept led met paid put sold spent stood taught told thought won wrote shown seen gone taken".split()
@@ -96,7 +99,7 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     only between matched sentences, so that two long notes may differ in details that do not touch.
     Symmetric: swapping the texts finds the same kind.
     """
-    if embedding_text(a).casefold() == embedding_text(b).casefold():
+    if a == b or _folded(a) == _folded(b):
         return None
     left, right = _sentences(a), _sentences(b)
     if len(left) == 1 and len(right) == 1:
@@ -117,11 +120,20 @@ def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterabl
 
 
 def _jaccard(a: Counter[str], b: Counter[str]) -> float:
-    union = (a | b).total()
-    return (a & b).total() / union if union else 0.0
+    """Shared words by all words, or 0 when it must be less than what makes two sentences alike."""
+    fewer, more = sorted((a.total(), b.total()))
+    if fewer < ALIKE_SHARE * more or not more:
+        return 0.0
+    shared = (a & b).total()
+    return shared / (fewer + more - shared)
 
 
-@lru_cache(maxsize=50_000)
+@remembered
+def _folded(text: str) -> str:
+    return embedding_text(text).casefold()
+
+
+@remembered
 def _sentences(text: str) -> tuple[_Sentence, ...]:
     statements = split_statements(text) or [text]
     if len(statements) > _MAX_SENTENCES:
@@ -170,7 +182,10 @@ def _tells_an_event(words: list[str]) -> bool:
 
 
 def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    own_a, own_b, shared = a.plain - b.plain, b.plain - a.plain, (a.plain & b.plain).total()
+    if a.plain == b.plain:
+        own_a, own_b, shared = _NOTHING, _NOTHING, a.plain.total()
+    else:
+        own_a, own_b, shared = a.plain - b.plain, b.plain - a.plain, (a.plain & b.plain).total()
     fewer = min(own_a.total(), own_b.total())
     same_words = fewer <= SAME_WORDS_SHARE * (shared + fewer)
     alike = shared >= ALIKE_SHARE * (shared + fewer)
@@ -215,10 +230,8 @@ def _is_same_word(one: str, other: str) -> bool:
 def _replaced(difference: Difference) -> ConflictFinding | None:
     left, right = difference.left, difference.right
     detail = f"{' '.join(left)} / {' '.join(right)}"
-    for one in left:
-        for other in right:
-            if are_opposites(one, other):
-                return ConflictFinding("opposite", f"{one} / {other}")
+    if against := find_opposites(left, right):
+        return ConflictFinding("opposite", " / ".join(against))
     values = [[value for word in side if (value := value_of(word)) is not None] for side in (left, right)]
     if values[0] and values[1] and values[0] != values[1]:
         return ConflictFinding(_kind_of_value(left, right), detail)
@@ -251,11 +264,8 @@ def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
 
 def _opposites(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     mine, theirs = sorted(set(a.sequence) - set(b.sequence)), sorted(set(b.sequence) - set(a.sequence))
-    for word in mine:
-        against = next((other for other in theirs if are_opposites(word, other)), None)
-        if against:
-            return ConflictFinding("opposite", f"{word} / {against}")
-    return None
+    against = find_opposites(mine, theirs) if mine and theirs else None
+    return ConflictFinding("opposite", " / ".join(against)) if against else None
 
 
 def _negation(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
@@ -266,7 +276,7 @@ def _negation(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    episodes = a.is_event and b.is_event and likeness(a.masked, b.masked) < EPISODE_LIKENESS
+    episodes = a.is_event and b.is_event and not reaches(a.masked, b.masked, EPISODE_LIKENESS)
     for kind in ("number", "date", "time", "identifier", "name"):
         if episodes and kind in ("number", "date", "time"):
             continue
@@ -284,6 +294,8 @@ def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _without_synonyms(names: list[str], others: list[str]) -> list[str]:
+    if len(names) * len(others) > _MOST_NAMES:
+        return names
     return [name for name in names if not any(mean_the_same(name.lower(), other.lower()) for other in others)]
 
 

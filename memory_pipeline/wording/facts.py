@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
 
 FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recommendation")
@@ -129,9 +129,9 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _IDENTIFIER = re.compile(
     r"(?<![\w/])(?:"
     r"--?[a-z][\w-]{2,}"  # flags
-    r"|[\w.+-]+@[\w-]+\.[\w.]+"  # addresses
-    r"|(?:~|\.{1,2})?/?[\w.-]+(?:/[\w.-]+)+/?"  # paths
-    r"|[A-Za-z][\w-]*(?:_\w+)+"  # snake_case
+    r"|[\w.+-]{1,200}@[\w-]{1,200}\.[\w.]+"  # addresses
+    r"|(?:~|\.{1,2})?/?[\w.-]{1,200}(?:/[\w.-]{1,200})+/?"  # paths
+    r"|[A-Za-z][\w-]{0,200}(?:_\w+)+"  # snake_case
     r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}"  # camelCase
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?"  # dotted names
     r"|[A-Z][A-Z0-9]*-\d+|#\d+"  # tickets
@@ -147,9 +147,11 @@ _SPELLED_NUMBER = re.compile(
     r"\b(" + "|".join(w for w in _SPELLED if w not in ("one", "zero")) + r")\b(?:[\s-]([A-Za-z]+))?", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*\b|\b[A-Z]{2,}[A-Z0-9]*\b")
+_NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"'(\[*]\s*|\s[-–—]\s)$")
+#: Marks after which a sentence begins, and dashes after which one does when they stand alone.
+_BEFORE_SENTENCE = frozenset(".!?:;•|\n\"'([*")
+_DASHES = frozenset("-–—")
 
 NEGATORS = frozenset(
     "not no never none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't "
@@ -166,7 +168,7 @@ STOP_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=50_000)
+@remembered
 def find_facts(text: str) -> tuple[Fact, ...]:
     """All facts of a text, each once, in the order in which they stand. A leading stamp is no fact."""
     lines = "\n".join(strip_leading(line) for line in text.split("\n"))
@@ -195,9 +197,13 @@ def _all_facts(text: str) -> Iterator[Fact]:
 
 
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    done = 0
     for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+        if start >= done:
+            parts += (text[done:start], " " * (end - start))
+            done = end
+    return "".join([*parts, text[done:]])
 
 
 def _url(match: re.Match[str]) -> Iterator[Fact]:
@@ -287,8 +293,22 @@ def _names(text: str) -> Iterator[Fact]:
         word = match.group()
         if len(word) < 2 or word.lower() in STOP_WORDS or word.lower() in NEGATORS:
             continue
-        if word.isupper() or not _SENTENCE_START.search(text[: match.start()]):
+        if word.isupper() or not _begins_sentence(text, match.start()):
             yield Fact("name", word.lower().removesuffix("'s").removesuffix("’s"), word)
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    """Whether a sentence begins at this place, as far as the characters before it tell."""
+    before = place
+    while before > 0 and text[before - 1].isspace():
+        before -= 1
+        if text[before] == "\n":
+            return True
+    if before == 0:
+        return place == 0
+    if text[before - 1] in _BEFORE_SENTENCE:
+        return True
+    return place - before == 1 and before > 1 and text[before - 1] in _DASHES and text[before - 2].isspace()
 
 
 def _negations_and_recommendations(text: str) -> Iterator[Fact]:
@@ -301,7 +321,7 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
             kind = "negation" if word in NEGATORS else "recommendation" if word in _MODALS else None
             if kind is None:
                 continue
-            near = [*words[index + 1 : index + 5], *reversed(words[:index])]
+            near = (words[n] for n in (*range(index + 1, min(index + 5, len(words))), *range(index - 1, -1, -1)))
             bears_on = next(((low, raw) for low, raw in near if low not in STOP_WORDS), ("", ""))
             yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
 
@@ -331,7 +351,7 @@ def stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=50_000)
+@remembered
 def content_words(text: str) -> tuple[str, ...]:
     """The stemmed words that carry meaning, in order: no stop words, numbers, stamps or Markdown marks.
 

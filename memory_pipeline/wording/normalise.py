@@ -14,19 +14,24 @@ _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
 _STAMP_BODY = rf"(?:{_DATE}(?:[ T]{_CLOCK})?|{_CLOCK})(?:\s?{_ZONE})?"
-#: A stamp at the start of a line, with the punctuation that sets it off: `[06:00 UTC]`, `2026-02-20 11:11 UTC - `.
+#: A stamp with the punctuation that sets it off, to be matched at the start of a line: `[06:00 UTC]`,
+#: `2026-02-20 11:11 UTC - `.
 LEADING_STAMP = re.compile(
-    rf"^\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?|{_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
+    rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?|{_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
 )
-LEADING_MARK = re.compile(r"^\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\(([^)\s]*)\)")
+LEADING_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
+_TARGET_END = re.compile(r"[)\s]")
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`+|~~")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
+_WORD_AHEAD = re.compile(r"\s*\S")
 _FIGURE = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_ENTRY = re.compile(r"^[\s*_#>]*title\s*:.*^[\s*_#>]*recommendations?\s*:", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-_ENTRY_TAIL = re.compile(r"^[\s*_#>]*(?:merged from \d+ entries|examples?)\s*:", re.IGNORECASE | re.MULTILINE)
+_TITLE, _RECOMMENDATION, _TAIL = (
+    re.compile(rf"^(?:(?!\n)[\s*_#>])*(?:{words})\s*:", re.IGNORECASE | re.MULTILINE)
+    for words in ("title", "recommendations?", r"merged from \d+ entries|examples?")
+)
+_MARKS = "*_#>" + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "…": "...", " ": " "})
 
 
@@ -41,16 +46,39 @@ def clean_text(text: str) -> str:
 
 def strip_leading(text: str) -> str:
     """The text without the list marks and clock stamps that stand before its first word."""
+    start = 0
     while True:
-        shorter = LEADING_STAMP.sub("", LEADING_MARK.sub("", text, count=1), count=1)
-        if shorter == text or not shorter.strip():
-            return text.strip()
-        text = shorter
+        end = start
+        for pattern in (LEADING_MARK, LEADING_STAMP):
+            match = pattern.match(text, end)
+            end = match.end() if match else end
+        if end == start or not _WORD_AHEAD.match(text, end):
+            return text[start:].strip()
+        start = end
 
 
 def plain_text(text: str) -> str:
     """The text without Markdown marks: links become their words, emphasis and code marks go."""
-    return _EMPHASIS.sub("", _LINK.sub(r"\1", text))
+    return _EMPHASIS.sub("", _without_links(text))
+
+
+def _without_links(text: str) -> str:
+    """The text with `[words](target)` and `![words](target)` as their words, in one pass however many brackets."""
+    parts: list[str] = []
+    done = seek = 0
+    stop = re.search(_TARGET_END, text)
+    while (middle := text.find("](", seek)) >= 0:
+        after = max(text.rfind("]", seek, middle), text.rfind("\n", seek, middle), seek - 1) + 1
+        start = text.find("[", after, middle)
+        if stop is not None and stop.start() < middle + 2:
+            stop = _TARGET_END.search(text, middle + 2)
+        if start < 0 or stop is None or stop.group() != ")":
+            seek = middle + 1
+            continue
+        mark = start - 1 if start > done and text[start - 1] == "!" else start
+        parts += (text[done:mark], text[start + 1 : middle])
+        done = seek = stop.end()
+    return "".join([*parts, text[done:]])
 
 
 def normalise(text: str) -> str:
@@ -81,7 +109,14 @@ def embedding_text(text: str) -> str:
     duplicates apart (docs/design.md). Of a knowledge-base entry it is the title and the recommendations: the
     stories behind one recommendation differ by nature.
     """
-    if _ENTRY.search(text) and (tail := _ENTRY_TAIL.search(text)):
-        text = text[: tail.start()]
+    title = _TITLE.search(text)
+    if title and _RECOMMENDATION.search(text, title.end()) and (tail := _TAIL.search(text)):
+        text = _before(text, tail.start())
     lines = [strip_leading(line) for line in text.split("\n") if line.strip()]
     return _SPACE.sub(" ", plain_text(" ".join(lines))).strip() or text.strip() or " "
+
+
+def _before(text: str, end: int) -> str:
+    """The text up to a line, without the lines of nothing but marks before it."""
+    words = len(text[:end].rstrip(_MARKS))
+    return text[: text.find("\n", words, end) + 1] if words else ""

@@ -14,6 +14,8 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|incl|No|Mr|Mrs|Ms|Dr|St|Fig|Eq|Sec|resp|a\.m|p\.m)|\b[A-Z])\.$"
 )
 _BOUNDARY = re.compile(r"(?<=[.!?。！？])[\"')\]*_]*(?:\s+|(?<=[。！？]))")
+#: Characters before a boundary in which an abbreviation is looked for.
+_TAIL = 64
 _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
@@ -92,13 +94,19 @@ def _is_verbatim(block: str) -> bool:
 
 def _sentences(line: str) -> list[str]:
     sentences: list[str] = []
-    start = 0
+    start = seen = brackets = ticks = 0
     for match in _BOUNDARY.finditer(line):
-        piece = line[start : match.end()].strip()
-        if _ABBREVIATION.search(piece) or _open_bracket(piece) or len(piece) < 12:
+        more = line[seen : match.end()]
+        seen = match.end()
+        brackets += more.count("(") - more.count(")")
+        ticks += more.count("`")
+        if brackets > 0 or ticks % 2 or _ABBREVIATION.search(line[max(start, match.start() - _TAIL) : seen].rstrip()):
+            continue
+        piece = line[start:seen].strip()
+        if len(piece) < 12:
             continue
         sentences.append(piece)
-        start = match.end()
+        start, brackets, ticks = seen, 0, 0
     rest = line[start:].strip()
     if rest and sentences and len(rest) < 12:
         sentences[-1] = f"{sentences[-1]} {rest}"

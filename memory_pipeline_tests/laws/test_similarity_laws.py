@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.night.linkage import connected_components, link
-from memory_pipeline.night.similarity import similar_pairs
+from memory_pipeline.night.pairs import Separation, find_crowd, pairs_up_to, similar_pairs
 
 THRESHOLD = 0.82
 
@@ -109,3 +109,52 @@ def test_taking_whole_groups_away_leaves_the_other_groups_as_they_were(vectors: 
     left = sorted(node for group in kept for node in group)
     rest = {pair: s for pair, s in edges.items() if pair[0] in left and pair[1] in left}
     assert link(left, rest, "complete", THRESHOLD) == kept
+
+
+@given(clouds(), st.integers(1, 70), st.data())
+@settings(max_examples=40, deadline=None)
+def test_pairs_of_one_group_in_different_cells_are_the_only_ones_left_out(
+    vectors: np.ndarray, block: int, data: st.DataObject
+) -> None:
+    n = len(vectors)
+    numbers = st.lists(st.integers(-1, 3), min_size=2 * n, max_size=2 * n)
+    groups, cells = (np.array(data.draw(numbers), dtype=np.int64).reshape(2, n) for _ in range(2))
+    separation = Separation(groups, cells)
+    i, j, _ = similar_pairs(vectors, THRESHOLD, block_size=block, separation=separation)
+    expected = {
+        (a, b)
+        for a, b in plain_pairs(vectors, THRESHOLD)
+        if not any(g[a] == g[b] >= 0 and c[a] != c[b] for g, c in zip(groups, cells, strict=True))
+    }
+    assert set(zip(i.tolist(), j.tolist(), strict=True)) == expected
+
+
+@given(clouds(), st.integers(0, 6), st.integers(1, 70), st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_crowd_is_the_core_that_no_order_of_taking_away_changes(
+    vectors: np.ndarray, least: int, block: int, data: st.DataObject
+) -> None:
+    pairs = plain_pairs(vectors, THRESHOLD)
+    members = data.draw(st.sets(st.integers(0, max(0, len(vectors) - 1)), max_size=3)) if len(vectors) else set()
+    inside = set(range(len(vectors)))
+    while True:
+        degrees = {one: sum((min(one, b), max(one, b)) in pairs for b in inside) for one in inside}
+        weak = sorted(one for one in inside if degrees[one] <= least and one not in members)
+        if not weak:
+            break
+        inside.remove(data.draw(st.sampled_from(weak)))
+    mask = np.isin(np.arange(len(vectors)), sorted(members))
+    found = find_crowd(vectors, THRESHOLD, least, members=mask, block_size=block)
+    assert set(np.flatnonzero(found).tolist()) == inside
+
+
+@given(clouds(), st.integers(1, 6))
+@settings(max_examples=40, deadline=None)
+def test_without_a_crowd_there_are_few_pairs(vectors: np.ndarray, least: int) -> None:
+    nobody = np.zeros(len(vectors), dtype=bool)
+    crowd = find_crowd(vectors, THRESHOLD, least, members=nobody)
+    rest = {(a, b) for a, b in plain_pairs(vectors, THRESHOLD) if not (crowd[a] and crowd[b])}
+    assert len(rest) <= least * len(vectors)
+    assert pairs_up_to(len(vectors) ** 2, vectors, THRESHOLD) is not None
+    if plain_pairs(vectors, THRESHOLD):
+        assert pairs_up_to(0, vectors, THRESHOLD) is None

@@ -1,0 +1,88 @@
+"""Cells of comparison: how large groups of like memories are kept from being compared all with all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import pyarrow as pa
+
+from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import to_utc
+
+CellKind = Literal["shape", "crowd"]
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("project_id", "memory_id", "kind", "member_of")] + [("cell", pa.int32())]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where one memory is compared: of the group `member_of` (a shape's hash, or the project's crowd) with those of
+    the same `cell` alone."""
+
+    project_id: str
+    memory_id: str
+    kind: CellKind
+    member_of: str
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lined:
+    """A memory with its shape, in the order in which cells are filled."""
+
+    memory_id: str
+    shape_hash: str
+
+
+def reading_shapes(tx: Transaction, as_of: datetime, least: int) -> set[tuple[str, str]]:
+    """Project and shape of all readings: raw memories that differ in figures alone, `least` or more of them with that
+    many different texts but one, created by `as_of`. What is archived counts, so that a night's own work changes
+    nothing."""
+    rows = tx.execute(
+        "select project_id, shape_hash from memories where created_at <= $1 and source_connector <> 'night' "
+        "group by 1, 2 having count(*) >= $2 and count(distinct content_hash) >= $2 - 1",
+        [to_utc(as_of), least],
+    ).fetchall()
+    return {(str(row[0]), str(row[1])) for row in rows}
+
+
+def in_filling_order(tx: Transaction, ids: Sequence[str]) -> list[Lined]:
+    """These memories with their shapes, by creation and id."""
+    rows = tx.execute(
+        "select id, shape_hash from memories where id in (select unnest($1::text[])) order by created_at, id",
+        [list(ids)],
+    ).fetchall()
+    return [Lined(str(row[0]), str(row[1])) for row in rows]
+
+
+def cells_of(tx: Transaction, project_id: str, model: str) -> list[Cell]:
+    """Every cell of a project, those of archived memories included."""
+    rows = tx.execute(
+        "select project_id, memory_id, kind, member_of, cell from comparison_cells "
+        "where project_id = $1 and model = $2 order by kind, memory_id",
+        [project_id, model],
+    ).fetchall()
+    return [Cell(*row) for row in rows]
+
+
+def keep_cells(tx: Transaction, model: str, cells: Iterable[Cell]) -> None:
+    """Keep new cells; a memory that has one of the kind keeps it."""
+    table = cell_table(cells)
+    if table.num_rows:
+        tx.register("incoming_cells", table)
+        tx.execute(
+            "insert into comparison_cells select $1, project_id, memory_id, kind, member_of, cell from incoming_cells "
+            "on conflict do nothing",
+            [model],
+        )
+        tx.unregister("incoming_cells")
+
+
+def cell_table(cells: Iterable[Cell]) -> pa.Table:
+    """Cells as a table with a column a field."""
+    every = list(cells)
+    return pa.table({name: [getattr(cell, name) for cell in every] for name in _SCHEMA.names}, schema=_SCHEMA)

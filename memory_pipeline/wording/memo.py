@@ -1,0 +1,38 @@
+"""What has been read in a text is remembered, within a bound on the characters that are kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+#: Characters of text whose readings one function remembers; what is read in them takes some thirty times the memory.
+_MOST_CHARACTERS = 4_000_000
+
+
+def remembered(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
+    """The function with its latest results kept, so that a text is read once however many pairs it is in."""
+    kept: OrderedDict[str, _Result] = OrderedDict()
+    lock = Lock()
+    size = 0
+
+    @wraps(function)
+    def recall(text: str) -> _Result:
+        nonlocal size
+        with lock:
+            if text in kept:
+                kept.move_to_end(text)
+                return kept[text]
+        result = function(text)
+        with lock:
+            if text not in kept:
+                kept[text] = result
+                size += len(text)
+                while size > _MOST_CHARACTERS and len(kept) > 1:
+                    size -= len(kept.popitem(last=False)[0])
+        return result
+
+    return recall

@@ -1,0 +1,157 @@
+"""Many lines that are alike: the work of a night grows with the lines, not with their pairs."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.night import cells, similarity
+from memory_pipeline.night.cells import READINGS_AT_ONCE
+from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.store import Store, conflict_cases, store_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
+
+DAY = date(2026, 3, 20)
+_NAMES = [
+    f"{one}{other}" for one in ("amber", "birch", "cedar", "delta", "ember") for other in ("wick", "ford", "holm")
+]
+
+
+def readings(count: int, *, days: int = 1, first: int = 0) -> list[Candidate]:
+    """Lines of one shape with other figures."""
+    return [
+        candidate(
+            f"autonomous preflight: the nightly check of all collections is complete in {300 + n}.{n % 7}5s",
+            FIRST + timedelta(days=n % days, seconds=n),
+            native_id=f"r{n:04}",
+        )
+        for n in range(first, first + count)
+    ]
+
+
+def one_word_apart(count: int) -> list[Candidate]:
+    """Lines of as many shapes, each with a word of its own."""
+    text = "the nightly backup of the {} archive goes to the second storage room behind the office"
+    return [
+        candidate(text.format(f"{_NAMES[n % 15]}{_NAMES[n // 15]}"), FIRST + timedelta(seconds=n), native_id=f"w{n:03}")
+        for n in range(count)
+    ]
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that grows by one entry a pair that the conflict guard looks at."""
+    seen: list[str] = []
+    guard = similarity.find_conflict
+
+    def counting(a: str, b: str) -> object:
+        seen.append(a)
+        return guard(a, b)
+
+    monkeypatch.setattr(similarity, "find_conflict", counting)
+    return seen
+
+
+def rows(store: Store, table: str) -> int:
+    with store.reading() as tx:
+        (count,) = tx.execute(f"select count(*) from {table}").fetchone()  # type: ignore[misc]
+    return int(count)
+
+
+def hash_of(store: Store) -> str:
+    with store.reading() as tx:
+        return store_hash(tx, with_log=True)
+
+
+@pytest.mark.parametrize("days", [1, 10])
+def test_pairs_of_one_shape_grow_with_the_lines_and_not_with_their_square(
+    store: Store, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    seen = looked_at(monkeypatch)
+    fill(store, readings(240, days=days))
+    night = night_of(store, DAY)
+    find_similar(night, select_eligible(night, []))
+    assert 0 < len(seen) <= 240 * (READINGS_AT_ONCE - 1) / 2
+    assert rows(store, "similarity_edges") == len(seen)
+
+
+def test_readings_are_no_conflict_however_many(store: Store) -> None:
+    fill(store, readings(60))
+    run(store, DAY)
+    assert rows(store, "similarity_edges") > 0 and rows(store, "conflicts") == 0
+
+
+def test_a_conflict_of_two_lines_is_settled_when_more_show_that_they_are_readings(store: Store) -> None:
+    fill(store, readings(2))
+    run(store, DAY)
+    with store.reading() as tx:
+        assert [case.resolution for case in conflict_cases(tx)] == [None]
+    fill(store, readings(4, first=2))
+    run(store, DAY + timedelta(days=1))
+    with store.reading() as tx:
+        assert [case.resolution for case in conflict_cases(tx, settled=True)] == ["series"]
+
+
+def test_a_night_over_more_readings_than_a_cell_changes_nothing_the_second_time(store: Store) -> None:
+    fill(store, readings(3 * READINGS_AT_ONCE, days=6))
+    first = run(store, DAY)
+    before = hash_of(store)
+    second = run(store, DAY, run_id="again")
+    assert first["clusters_found"] >= 3 and second["clusters_compressed"] == 0
+    assert hash_of(store) == before
+
+
+@pytest.mark.parametrize("linkage", ["single", "average"])
+def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage(store: Store, linkage: str) -> None:
+    fill(store, [*readings(2 * READINGS_AT_ONCE), *one_word_apart(3)])
+    report = run(store, DAY, settings_for(store, linkage=linkage))
+    assert report["memories_archived"] == 0 and report["errors"] == []
+
+
+@pytest.mark.parametrize("kind", ["readings", "crowd"])
+def test_cached_pairs_within_cells_equal_a_full_recomputation(
+    store: Store, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Law 5, where not all pairs are compared."""
+    if kind == "crowd":
+        monkeypatch.setattr(similarity, "CROWD_LEAST", 10)
+        monkeypatch.setattr(cells, "CROWD_AT_ONCE", 6)
+    lines = readings(90, days=9) if kind == "readings" else one_word_apart(60)
+    for turn in range(3):
+        fill(store, lines[turn::3])
+        night = night_of(store, DAY + timedelta(days=turn), run_id="cells")
+        kept = find_similar(night, select_eligible(night, []))
+    with store.writing("test") as tx:
+        tx.execute("delete from compared")
+        tx.execute("delete from similarity_edges")
+    eligible = select_eligible(night, [])
+    assert find_similar(night, eligible).to_pylist() == kept.to_pylist()
+    assert 0 < kept.num_rows < len(lines) * READINGS_AT_ONCE / 2
+
+
+def test_a_crowd_is_compared_in_parts_and_keeps_them(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "CROWD_LEAST", 10)
+    monkeypatch.setattr(cells, "CROWD_AT_ONCE", 6)
+    fill(store, one_word_apart(60))
+    seen = looked_at(monkeypatch)
+    run(store, DAY)
+    assert 0 < len(seen) <= 60 * 5 / 2
+    before = hash_of(store), rows(store, "comparison_cells")
+    run(store, DAY, run_id="again")
+    assert (hash_of(store), rows(store, "comparison_cells")) == before
+
+
+def test_fewer_alike_than_a_crowd_are_compared_all_with_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, one_word_apart(40))
+    seen = looked_at(monkeypatch)
+    run(store, DAY)
+    assert len(seen) > 40 * 5 and rows(store, "comparison_cells") == 0
+
+
+def test_a_dry_run_keeps_no_cell(store: Store) -> None:
+    fill(store, readings(40))
+    before = store.path.read_bytes()
+    run(store, DAY, dry_run=True)
+    assert store.path.read_bytes() == before

@@ -1,0 +1,70 @@
+"""Reading a text takes time in proportion to its length, whatever the text is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import content_words, find_facts
+from memory_pipeline.wording.normalise import embedding_text, plain_text, shape_hash, strip_leading
+from memory_pipeline.wording.sentences import split_statements
+
+#: Each of these, written again and again, once took time with the square or the cube of its length.
+_HOSTILE = [
+    " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
+    "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
+    "passed ", "GPT4 ", "*",
+]  # fmt: skip
+#: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
+_LIMIT_S = 4.0
+
+
+@pytest.mark.parametrize("piece", _HOSTILE)
+def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
+    text = (piece * 12_000)[:12_000]
+    began = time.process_time()
+    for read in (shape_hash, embedding_text, strip_leading, find_facts, content_words, split_statements, claim_of):
+        read(text)
+    assert time.process_time() - began < _LIMIT_S
+
+
+@pytest.mark.parametrize("piece", ["pass ", "not ", "Foo 17 ", "a b ", "one two three ", "The port is 5432. "])
+def test_no_long_pair_makes_the_guard_slow(piece: str) -> None:
+    text = (piece * 12_000)[:12_000]
+    began = time.process_time()
+    find_conflict(f"{text} Monday 9", f"Tuesday 7 {text[:-20]} failed")
+    find_conflict(text, text[::-1])
+    assert time.process_time() - began < _LIMIT_S
+
+
+def test_long_texts_that_differ_in_a_word_are_still_compared() -> None:
+    text = " ".join(f"step {n} of the plan checks room {n} and writes what it found" for n in range(120))
+    assert find_conflict(text, text.replace("room 17 ", "room 71 ")) is not None
+    assert find_conflict(f"{text} and it passed", f"{text} and it failed") is not None
+    assert find_conflict(text, f"{text} and") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("see [the page](https://x.y/z) now", "see the page now"),
+        ("![picture](a.png) of [it](b)", "picture of it"),
+        ("[a](b](c) d", "a d"),
+        ("[[a](b)", "[a"),
+        ("a](b) [c](d)", "a](b) c"),
+        ("[a](b c) [d](e)", "[a](b c) d"),
+        ("[a\nb](c)", "[a\nb](c)"),
+        ("[a](b", "[a](b"),
+        ("[![x](y)](z)", "![x](z)"),
+    ],
+)
+def test_links_become_their_words(text: str, plain: str) -> None:
+    assert plain_text(text) == plain
+
+
+def test_what_an_entry_tells_below_its_recommendation_is_not_embedded() -> None:
+    entry = "Title: Restart\nRecommendation: Restart it\n\n***\nExamples:\n- A: b"
+    assert embedding_text(entry) == "Title: Restart Recommendation: Restart it"
