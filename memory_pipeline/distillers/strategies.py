@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 from memory_pipeline.distillers.draft import Draft
-from memory_pipeline.distillers.hostile import as_read
+from memory_pipeline.wording.hidden import as_read
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
 from memory_pipeline.policies import PRINCIPLE
