@@ -30,6 +30,13 @@ def find_attempt(texts: Mapping[str, str]) -> str | None:
     return None
 
 
+def steering_draft(text: str) -> str | None:
+    """Why a text that somebody wrote from memories is not kept, or None: it reads like an attempt itself, whatever its
+    sources looked like one by one."""
+    kind = attempt_in(text)
+    return f"{STEERS}: the draft {kind}" if kind else None
+
+
 def attempt_in(text: str) -> str | None:
     """How a text tries to steer its reader, in words, or None."""
     if hides_words(text):

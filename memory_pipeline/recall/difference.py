@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from memory_pipeline.recall.past import PastState
 from memory_pipeline.records import Memory
+from memory_pipeline.wording.quoting import INERT_PAGE, clipped, html_quote, html_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +93,15 @@ def diff_html(difference: Difference) -> str:
     rows += [("went", memory, why) for memory, why in difference.gone]
     rows += [("changed", memory, what) for memory, what in difference.changed]
     items = "".join(
-        f'<li class="{kind}">{escape(memory.content)}<br><small>{kind}: {escape(memory.id)} {escape(why)}</small></li>'
+        f'<li class="{kind}">{html_quote(memory.content, memory.id)}<br><small>{kind} {html_text(why)}</small></li>'
         for kind, memory, why in rows
     )
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Difference</title><style>{_STYLE}</style>'
-        f"<h1>What changed in the active memory</h1><p>{escape(headline(difference))}</p><ul>{items}</ul></html>"
+        f'<!doctype html><html lang="en"><meta charset="utf-8">'
+        f"{INERT_PAGE}<title>Difference</title><style>{_STYLE}</style>"
+        f"<h1>What changed in the active memory</h1><p>{html_text(headline(difference))}</p><ul>{items}</ul></html>"
     )
 
 
 def _flat(memory: Memory) -> str:
-    words = " ".join(memory.content.split())
-    return words if len(words) <= 160 else f"{words[:157]}..."
+    return clipped(memory.content, 160)

@@ -15,7 +15,7 @@ from memory_pipeline.wording.hidden import visible
 _TICKS = re.compile(r"`+")
 #: What renderers turn into a link by itself.
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*:/{1,2}|www\.|(?:mailto|xmpp|tel|data|javascript|vbscript):)[^\s<>`|\[\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    r"(?:[a-z][a-z0-9+.-]*://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
     re.IGNORECASE,
 )
 _AFTER_ADDRESS = ".,;:!?)\"'*_~"
@@ -25,6 +25,8 @@ _ESCAPED = {"\\": "\\\\", "`": "\\`", "<": "&lt;", "&": "&amp;", "]": "]\\", "["
 #: What makes a line a heading, quotation, list, fence, rule or table row when it stands first.
 _OPENING = re.compile(r"(\d{1,9})([.)])(?=\s|$)|(?:#|>|[-+*](?=\s|$)|~{3}|=+\s*$|([-_*])(?:\s*\3)+\s*$|\||:?-+:?\s*\|)")
 _SHOWN_IDS = 5
+#: A page that loads nothing and runs nothing, whatever else were to go wrong.
+INERT_PAGE = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 
 
 def plain(text: object, *, in_table: bool = False) -> str:
@@ -55,10 +57,10 @@ def code(text: str) -> str:
     return f"`{flat}`" if flat and not re.search(r"[`<|]|\]\(", flat) else plain(flat, in_table=True)
 
 
-def named(ids: Sequence[str]) -> str:
+def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
     """Where something comes from: the first ids as code, and how many more there are."""
-    shown = ", ".join(code(one) for one in ids[:_SHOWN_IDS])
-    return shown if len(ids) <= _SHOWN_IDS else f"{shown} and {len(ids) - _SHOWN_IDS} more"
+    shown = ", ".join(code(one) for one in ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
 
 
 def html_text(text: object) -> str:
@@ -94,7 +96,7 @@ def _prose(text: str) -> Iterator[tuple[str, bool]]:
     at = 0
     for found in _ADDRESS.finditer(text):
         address = found.group().rstrip(_AFTER_ADDRESS)
-        if not address or "\\" in address:
+        if not address:
             continue
         yield _inert(text[at : found.start()]), False
         yield f"`{address}`", True

@@ -183,7 +183,7 @@ def test_guidance_is_created_once_and_updated_by_what_says_the_same(store: Store
     (file,) = export_playbook(store, tmp_path / "book")
     assert file == tmp_path / "book" / "p" / "ops.md"
     text = file.read_text(encoding="utf-8")
-    assert text.startswith("# Playbook: ops\n") and gateway.content in text and "from p0, p9" in text
+    assert text.startswith("# Playbook: ops\n") and gateway.content in text and "From `p0`, `p9`" in text
     assert (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8") == text
 
 

@@ -17,12 +17,12 @@ from memory_pipeline.wording.hidden import UNSEEN, hides_words, visible
 from memory_pipeline.wording.quoting import clipped, code, html_quote, named, plain
 
 #: Pieces of which live Markdown and HTML are made, to be put together in every way.
-_MARKS = st.sampled_from(
-    "` `` ``` ~~~ [ ] ( ) [[ ]] ![ ](x) [x]: ][ < > <b> </q> <!-- --> & &lt; &#60; \\ \\\\ | # 1. - * _ ** === --- : ! "
-    "https://evil.example/a?b=c www.evil.example a@evil.example mailto:a@evil.example javascript:x <a@b.c> <https://e.x> "
-    "\n \n\n \t \u202e \u200b \u2066 \ufeff \U000e0041 \x1b[31m \x00 \ud800 \u2028 \r word snake_case".split(" ")
-    + [" ", "  ", "    ", "\n    ", "\n", "\n---\n", "\n\n# "]
+_PIECES = (
+    "` `` ``` ~~~ [ ] ( ) [[ ]] ![ ](x) [x]: ][ < > <b> </q> <!-- --> & &lt; &#60; \\ \\\\ | # 1. - * _ ** === --- : !",
+    "https://evil.example/a?b=c www.evil.example a@evil.example mailto:a@evil.example javascript:x <a@b.c> <https://e.x>",
+    "\n \n\n \t \u202e \u200b \u2066 \ufeff \U000e0041 \x1b[31m \x00 \ud800 \u2028 \r word snake_case \n---\n \n\n#",
 )
+_MARKS = st.sampled_from([mark for pieces in _PIECES for mark in pieces.split(" ")] + [" ", "    ", "\n    ", "\n\n# "])
 _TEXTS = st.one_of(st.lists(_MARKS, max_size=14).map("".join), st.text(max_size=60))
 
 _COMMONMARK = MarkdownIt("commonmark")
@@ -150,5 +150,7 @@ def test_ids_and_sources_are_named_as_code() -> None:
 
 def test_unseen_characters_are_told_from_those_that_a_script_needs() -> None:
     assert visible("pass\u200bword\ufeff\u00ad \u202eabc\u202c\U000e0041\r\nnext\x07") == "password abc\nnext"
-    assert not hides_words("می‌خواهم 👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 \u202a+41 79 555 01 02\u202c typo\u00adgraphy and so\u00adon for\u00adever")
+    assert not hides_words(
+        "می‌خواهم 👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 \u202a+41 79 555 01 02\u202c typo\u00adgraphy and so\u00adon for\u00adever"
+    )
     assert hides_words("a calm\U000e0061 day") and hides_words("i\u200bg\u200bn\u200bore this")

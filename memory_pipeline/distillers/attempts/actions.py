@@ -10,7 +10,6 @@ from memory_pipeline.distillers.attempts.vocabulary import (
     PLACE,
     SECRETS,
     SPEAK,
-    USER,
 )
 
 #: What a machine must not be asked for by what it reads.
@@ -63,7 +62,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"execute|output|offer|include|show|give|direct|ignore|forward|do|delete)\b",
         r"\b(?:message|conversation|prompt|input|query|question|request)\s+(?:contains|mentions|includes|says|has)\b[^.\n]{0,50},\s*(?:then\s+)?(?:you\s+|please\s+)?(?:switch|reply|"
         r"run|execute|respond|say|answer|output|send|act|ignore|reveal|call|delete|forward)\b",
-        rf"\b(?:always|only|never|must|should|every\s+time|remember)\b[^.\n]{{0,50}}\b(?:recommend\w*|promot\w+|prais\w+|endors\w+|advertis\w+|favou?r\w*|only\s+mention|push)\b[^.\n]{{0,70}}\b(?:the\s+)?(?:users?|"
+        r"\b(?:always|only|never|must|should|every\s+time|remember)\b[^.\n]{0,50}\b(?:recommend\w*|promot\w+|prais\w+|endors\w+|advertis\w+|favou?r\w*|only\s+mention|push)\b[^.\n]{0,70}\b(?:the\s+)?(?:users?|"
         r"humans?|they\s+ask|whatever|whoever|anyone\s+who)\b",
         r"\b(?:users?|people|customers?|somebody|someone|anyone)\s+(?:ask\w*|want\w*|need\w*)[^.\n]{0,50},?\s*(?:you\s+(?:should|must|shall)\s+(?:only|always|never)|steer\s+them|nudge\s+them|push\s+them)\b",
         r"\b(?:recommend|praise|promote|advertise|endors)\w*\s+[^.\n]{1,40}\bto\s+the\s+(?:user|human)\b|\b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what)\s+(?:they|the\s+user|users|anyone)\s+"
@@ -75,7 +74,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\b(?:decline|refuse)\s+(?:any|all|every)\s+questions?\b",
     )),
     ("would act on the user", (
-        rf"\b(?:do\s+not|don'?t|never|without)\s+(?:ever\s+)?(?:tell|mention|reveal|inform|disclos|alert|notify|warn|show|admit)\w*\s+(?:\w+\s+){{0,4}}?(?:the|your)\s+(?:users?|humans?)\b",
+        r"\b(?:do\s+not|don'?t|never|without)\s+(?:ever\s+)?(?:tell|mention|reveal|inform|disclos|alert|notify|warn|show|admit)\w*\s+(?:\w+\s+){0,4}?(?:the|your)\s+(?:users?|humans?)\b",
         r"\b(?:hidden|secret|concealed)\s+from\s+(?:the|your)\s+(?:users?|humans?|operator|owner)\b|\bdeny\s+(?:that\s+(?:it|this)\s+exists|its\s+existence|having\s+(?:seen|received))\b|"
         r"\bkeep\s+this\s+(?:instruction|prompt|order|message)\b[^.\n]{0,20}\b(?:hidden|secret|to\s+yourself)\b",
         r"\b(?:tell|inform|convince|persuade|trick|ask|urge)\s+(?:the|your|every|any|each)\s+(?:users?|human|person|reader|visitor)\b[^\n]{0,60}\b(?:log\s*in\s+at|session\s+(?:has\s+)?expired|"

@@ -10,7 +10,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b{SHED}\b\s+(?:\w+\s+){{0,2}}?(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:\w+\s+)?{CORE}\b",
         rf"\b{SHED}\b\s+(?:everything|all|anything|whatever|what|the\s+(?:text|rest))\b(?:\s+\w+){{0,6}}?\s+(?:above|before|told|so\s+far|"
         r"until\s+now|previously|instructed|until\s+here)\b",
-        rf"\b(?:disregard|ignore|forget)\s+(?:\w+\s+){{0,2}}(?:above|preceding|previous)\b\s*(?:[.,;:!]|and\b|directions|text)",
+        r"\b(?:disregard|ignore|forget)\s+(?:\w+\s+){0,2}(?:above|preceding|previous)\b\s*(?:[.,;:!]|and\b|directions|text)",
         rf"\b{OBEYED}\b[^.\n]{{0,30}}\b(?:no\s+longer|do\s+not|don'?t|does\s+not|doesn'?t|cease\s+to)\s+(?:apply|hold|bind|count)\b"
         r"[^.\n]{0,8}\b(?:to|for)?\s*(?:you|this\s+(?:conversation|session|chat|answer))\b",
         rf"\b{OBEYED}\b[^.\n]{{0,40}},?\s+(?:they|which)\s+no\s+longer\s+appl\w+\s+to\s+you\b",
@@ -37,13 +37,13 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"function_(?:call|result)s?|invoke|admin|important|thinking|antml:\w+)\b[^>\n]{0,80}>",
         r"\[+\s*(?:system|admin|root|override)\b[^\]\n]{0,30}\]+[^\n]{0,80}\b(?:you|your|assistant|model|agent|ai|override|ignore|disregard|must|"
         r"instructions?|reply|respond|output|reveal)\b",
-        r"(?:^|\n)\s*human\s*:.*?\n\s*assistant\s*:|(?:^|\n)\s*assistant\s*:.*?\n\s*human\s*:",
+        r"(?:^|\W)human\s*:[^\n]*\n+(?:[^\n]+\n+){0,4}?\s*assistant\s*:|(?:^|\W)assistant\s*:[^\n]*\n+(?:[^\n]+\n+){0,4}?\s*human\s*:",
         r"(?:^|\n)#{2,}\s*(?:instructions?|system|response|human|assistant)\s*:?\s*\n(?=[^\n]*\S)(?![\s\S]{0,20}\n\s*\d+[.)])"
         r"(?:[^\n]*\n){0,12}?\s*#{2,}\s*(?:response|user|assistant|input|output|human)\s*:",
         r"(?:^|\n)#+\s*(?:system\s+(?:instructions?|prompts?|messages?|override)|(?:new\s+)?(?:rules|instructions)\s+for\s+(?:the\s+|all\s+)?"
         rf"{AI})\b[^\n]*\n",
         r"[\"']role[\"']\s*:\s*[\"'](?:system|assistant|developer|tool)[\"']",
-        r"(?:^|[\n.;!\[({*_])\s*(?:system|developer)\W{1,4}(?:message|prompt|override|notice|note|instruction|command|directive)s?\s*[:=>]\s*(?!the\s+file)\w",
+        r"(?:^|\W)(?<!\bthe\s)(?<!\bour\s)(?<!\bits\s)(?<!\ba\s)(?:system|developer)\W{1,4}(?:message|prompt|override|notice|note|instruction|command|directive)s?\s*[:=>]\s*\w",
         r"(?:^|\W)system\W{0,4}:\W{0,4}\s*(?:you|ignore|disregard|from\s+now|the\s+user|override|please|mark|merge|delete|reveal|focus|output|"
         r"respond|answer|always|never|treat)\b",
         r"[=#<\[*_~-]{1,}\s*(?:(?:end|begin|beginning|start)\s+of\s+(?:the\s+)?)(?:system\s+prompt|context|memor(?:y|ies)|inputs?|"
@@ -63,8 +63,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\byour\s+(?:context\s+window|system\s+prompt|system\s+message|training\s+data)\b",
     )),
     ("gives the reader another role", (
-        rf"\byou\s+(?:are|'re|will\s+be|become)\s+(?:now\s+|no\s+longer\s+|actually\s+|henceforth\s+|from\s+now\s+on\s+)+"
-        rf"(?:(?:an?|the|my|bound|free|un\w+|acting|playing|called|named|going\s+to\s+(?:act|play))\b|(?-i:[A-Z]{{2,}}))",
+        r"\byou\s+(?:are|'re|will\s+be|become)\s+(?:now\s+|no\s+longer\s+|actually\s+|henceforth\s+|from\s+now\s+on\s+)+"
+        r"(?:(?:an?|the|my|bound|free|un\w+|acting|playing|called|named|going\s+to\s+(?:act|play))\b|(?-i:[A-Z]{2,}))",
         r"\byou\s+are\s+(?:an?\s+)?(?:evil|unrestricted|unfiltered|uncensored|jailbroken|amoral)\b",
         rf"\b(?:from\s+(?:now|here|this\s+(?:point|moment))\s+on(?:wards?)?|henceforth|going\s+forward|starting\s+now)\b[,:]?\s+(?:(?:you|the\s+{AI}|"
         rf"all\s+{AI}|every\s+{AI})\s+(?:must|should|shall|will|are|is|act|play|answer|respond|reply|only|always|never|can|may)\b|"

@@ -40,5 +40,7 @@ SECRETS = (
     r"(?:api|ssh|private|access|secret)[\s_-]+keys?|keys|secrets?|credentials?|tokens|passwords?|passphrases?|\.env\b|id_rsa|"
     r"contacts|calendar|(?:personal|user|private|sensitive)\s+(?:data|information)|(?:each|every|all)\s+(?:of\s+)?(?:your\s+)?answers?)"
 )
-PLACE = r"(?:https?://|\S+@\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w-]+\.(?:example|com|net|org|io|xyz|ru|dev)\b|\[REDACTED)"
+PLACE = (
+    r"(?:https?://|\S+@\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w-]+\.(?:example|com|net|org|io|xyz|ru|dev)\b|\[REDACTED)"
+)
 ANSWERS = r"(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|abstractions?|conclusions?|verdicts?|conversations?|sessions?)"

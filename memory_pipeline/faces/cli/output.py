@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from memory_pipeline.wording.hidden import UNSEEN, visible
+
 
 def emit(value: object, *, as_json: bool, text: str) -> None:
-    """One JSON document, or the text for a person."""
-    print(json.dumps(value, ensure_ascii=False, default=str) if as_json else text)
+    """One JSON document, or the text for a person. No memory can steer a terminal: what cannot be seen is written
+    as an escape in JSON, and left out of text."""
+    print(UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, default=str)) if as_json else visible(text))
+
+
+def _escape(unseen: re.Match[str]) -> str:
+    return json.dumps(unseen.group())[1:-1]
 
 
 def say(text: str) -> None:
