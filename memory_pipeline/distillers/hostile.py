@@ -8,6 +8,7 @@ sentence be quoted, and one that fires too often costs a cluster that stays as i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from memory_pipeline.distillers.attempts import RULES
@@ -16,6 +17,8 @@ from memory_pipeline.wording.hidden import hides_words
 
 #: How the log and the report say that a cluster, a draft or an entry was left alone for this.
 STEERS = "looks like an attempt to steer"
+_GAPS = re.compile(r"[^\S\n]+")
+_LINE_ENDS = re.compile(r"\n(?: ?\n)+")
 
 
 def find_attempt(texts: Mapping[str, str]) -> str | None:
@@ -42,7 +45,8 @@ def attempt_in(text: str) -> str | None:
     if hides_words(text):
         return "hides characters"
     for reading in readings(text):
+        close = _LINE_ENDS.sub("\n\n", _GAPS.sub(" ", reading))
         for kind, pattern in RULES:
-            if pattern.search(reading):
+            if pattern.search(close):
                 return kind
     return None

@@ -27,18 +27,17 @@ _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*|]{1,4}){7,}\w(?!\w)")
 _LEET_WORD = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457@$!])[\w@$!]{3,}", re.IGNORECASE)
 _LEET = str.maketrans("013457@$!", "oieastasi")
 _QUOTED = re.compile(r"(['\"])([^'\"\n]{2,80})\1")
-_MARKS = re.compile(r"[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}")
+_MARKS = re.compile(r"(?<!\w)[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}(?!\w)")
 _LONGEST_DECODED = 4000
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text as it stands, then as a reader sees it, then without each disguise that it shows signs of."""
-    plain, seen = visible(text), as_read(text)
+    """The text as a reader sees it, without marks of emphasis; as it stands in its own script; then without each
+    disguise that it shows signs of."""
+    plain, seen = _MARKS.sub("", visible(text)), _MARKS.sub("", as_read(text))
     yield seen
-    if plain != seen:
+    if not plain.isascii() and plain != seen:
         yield plain
-    if _MARKS.search(seen):
-        yield _MARKS.sub("", seen)
     if _ENTITY.search(seen) and (unescaped := html.unescape(seen)) != seen:
         yield as_read(unescaped)
     if _PERCENT.search(seen):

@@ -15,7 +15,7 @@ from memory_pipeline.wording.hidden import visible
 _TICKS = re.compile(r"`+")
 #: What renderers turn into a link by itself.
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    r"(?:[a-z][a-z0-9+.-]{0,30}://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+",
     re.IGNORECASE,
 )
 _AFTER_ADDRESS = ".,;:!?)\"'*_~"
@@ -76,11 +76,13 @@ def html_quote(text: object, source: str) -> str:
 def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
     """The text in pieces that are safe each, and whether a piece is code."""
     at, runs = 0, list(_TICKS.finditer(text))
+    last = {len(run.group()): number for number, run in enumerate(runs)}
     for number, opening in enumerate(runs):
-        if opening.start() < at:
+        length = len(opening.group())
+        if opening.start() < at or last[length] == number:
             continue
-        closing = next((run for run in runs[number + 1 :] if len(run.group()) == len(opening.group())), None)
-        if closing is None or not _may_be_code(text[opening.end() : closing.start()], in_table):
+        closing = next(runs[n] for n in range(number + 1, len(runs)) if len(runs[n].group()) == length)
+        if not _may_be_code(text[opening.end() : closing.start()], in_table):
             continue
         yield from _prose(text[at : opening.start()])
         yield text[opening.start() : closing.end()], True

@@ -10,9 +10,15 @@ import re
 
 from memory_pipeline.distillers.attempts import actions, instructions, languages
 
-#: What is tried, in words, with the patterns that show it.
+
+def _bounded(pattern: str) -> str:
+    """A pattern whose gaps end after a few characters, so that no text takes longer than its length allows."""
+    return pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}")
+
+
+#: What is tried, in words, with the patterns that show it. They expect gaps of one space or line end.
 RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE))
+    (kind, re.compile("|".join(f"(?:{_bounded(pattern)})" for pattern in patterns), re.IGNORECASE))
     for module in (instructions, actions, languages)
     for kind, patterns in module.RULES
 )

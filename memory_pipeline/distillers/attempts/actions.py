@@ -141,7 +141,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b(?:send|forward|copy|bcc)\s+(?:each|every|all|any)\b[^.\n]{{0,40}}\b{ANSWERS}\b[^\n]{{0,30}}\bto\b",
     )),
     ("hides a text in an encoding", (
-        r"\b(?:decode|base64|rot13|hex|decrypt|unescape|unhex\w*|decipher)\w*\b[^\n]{0,60}(?:[A-Za-z0-9+/]{32,}={0,2}|(?:\\x[0-9a-f]{2}){8,}|(?:%[0-9a-f]{2}){10,})[^\n]{0,80}|(?:[A-Za-z0-9+/]{40,}={0,2})[^\n]{0,40}\b(?:decode|execute|follow|obey)\b",
+        r"\b(?:decode|base64|rot13|hex|decrypt|unescape|unhex\w*|decipher)\w*\b[^\n]{0,60}(?:[A-Za-z0-9+/]{32,}={0,2}|(?:\\x[0-9a-f]{2}){8,}|(?:%[0-9a-f]{2}){10,})|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}={0,2}[^\n]{0,40}\b(?:decode|execute|follow|obey)\b",
         r"\b(?:decode|rot13|decipher|decrypt)\b[^.\n]{0,40}\b(?:follow|obey|execute|do\s+what|and\s+run)\b",
     )),
 )  # fmt: skip

@@ -46,7 +46,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"(?:^|\W)(?<!\bthe\s)(?<!\bour\s)(?<!\bits\s)(?<!\ba\s)(?:system|developer)\W{1,4}(?:message|prompt|override|notice|note|instruction|command|directive)s?\s*[:=>]\s*\w",
         r"(?:^|\W)system\W{0,4}:\W{0,4}\s*(?:you|ignore|disregard|from\s+now|the\s+user|override|please|mark|merge|delete|reveal|focus|output|"
         r"respond|answer|always|never|treat)\b",
-        r"[=#<\[*_~-]{1,}\s*(?:(?:end|begin|beginning|start)\s+of\s+(?:the\s+)?)(?:system\s+prompt|context|memor(?:y|ies)|inputs?|"
+        r"[=#<\[*_~-]\s*(?:(?:end|begin|beginning|start)\s+of\s+(?:the\s+)?)(?:system\s+prompt|context|memor(?:y|ies)|inputs?|"
         r"conversation|session|instructions?|prompt)\b",
         r"\b(?:begin|end)\s+(?:of\s+)?system\s+prompt",
         r"(?:^---\s*\n|\n)\s*(?:system_?prompt|instructions?|role)\s*:\s*(?:system\b|obey|you\b|ignore|always|never)",

@@ -62,10 +62,10 @@ _UNSPACED = (
 
 def _near(shed: str, whose: str, obeyed: str) -> str:
     """Both orders of: what sheds, whose, and the instructions, within a few words."""
-    gap = r"[^.!?;\n]"
+    gap, start = r"[^.!?;\n]{0,25}", r"(?<!\w)"
     return (
-        rf"(?:\b(?:{shed})\b{gap}{{0,25}}\b(?:{whose})\b{gap}{{0,25}}\b(?:{obeyed})|"
-        rf"\b(?:{whose})\b{gap}{{0,25}}\b(?:{obeyed}){gap}{{0,25}}(?:{shed}))"
+        rf"(?:{start}(?:{shed}){gap}{start}(?:{whose}){gap}{start}(?:{obeyed})|"
+        rf"{start}(?:{whose}){gap}{start}(?:{obeyed}){gap}(?:{shed}))"
     )
 
 
