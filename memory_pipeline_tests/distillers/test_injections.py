@@ -18,7 +18,7 @@ from memory_pipeline.distillers import hostile
 from memory_pipeline.distillers.hostile import attempt_in, steering_draft
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_html, diff_states, read_state
-from memory_pipeline.records import Memory
+from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store import Store, all_memories, check_store, read_playbook
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
@@ -112,12 +112,12 @@ def a_night(store: Store, *policies: str) -> tuple[dict[str, Any], list[Memory]]
     report = run_night(night)
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        return report, [memory for memory in all_memories(tx) if memory.source.connector == "made"]
+        return report, [memory for memory in all_memories(tx) if memory.source.connector == MADE]
 
 
 @pytest.mark.parametrize("policies", [(), ("merge enabled=false",)])
 def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store, policies: tuple[str, ...]) -> None:
-    injections = [style["held_out"] for style in styles()[::12]]
+    injections = [style["held_out"] for style in styles()[7::20]]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])
     report, made = a_night(store, *policies)
     assert report["refusals"][hostile.STEERS] >= len(injections)
@@ -151,7 +151,8 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr(hostile, "attempt_in", lambda text: None)
+    monkeypatch.setattr(hostile, "RULES", ())
+    monkeypatch.setattr(hostile, "hides_words", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, "merge enabled=false")
     directory = settings_for(store).reports_path
