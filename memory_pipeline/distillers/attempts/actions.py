@@ -88,6 +88,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\bas\s+your\s+(?:developer|creator|administrator|owner|operator|maker|supervisor)\b|\b(?:this\s+is|we\s+are|i\s+am|message\s+from)\s+(?:the\s+)?(?:anthropic|openai|google|meta|microsoft|deepmind|your\s+developer)\b",
         rf"\b(?:policy|security|compliance|system|safety|admin\w*)\s+(?:update|notice|bulletin|alert|directive|announcement|advisory)\b[^\n]{{0,90}}\b{AI}\b[^.\n]{{0,20}}\b(?:must|should|shall|are\s+required|have\s+to|may|will)\b",
         r"\byou\s+should\s+wire\b|\b(?:wire|transfer|send)\s+(?:\w+\s+)?(?:[\d.,]+\s*(?:eur|usd|dollars|euros|€|\$|btc)|money)\b[^\n]{0,60}\b(?:as\s+soon\s+as\s+you|at\s+once|before\s+you|without\s+asking)\b",
+            r"\b(?:user|owner|human|operator)\s+(?:has\s+|have\s+)?already\s+(?:approved|authori[sz]ed|confirmed|consented|agreed)\b[^\n]{0,60}\b(?:call|run|execute|delete|proceed|previous\s+session|earlier\s+session)\b",
+            r"\byou\s+(?:already\s+|have\s+already\s+)?(?:confirmed|agreed|promised)\s+(?:that\s+)?you\s+would\b",
     )),
     ("would use the reader's tools", (
         r"[\"'](?:tool|tool_name|function|name|action|recipient_name)[\"']\s*:\s*[\"'][\w.\-]+[\"'][^{}\n]{0,80}[\"'](?:arguments|args|parameters|params|input|action_input|tool_input)[\"']\s*:|"
@@ -97,6 +99,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\b(?:run|execute|do)\s+whatever\s+(?:i|it|they|the)\b|\bexecute\s+(?:the\s+)?(?:combined|resulting|decoded|hidden|following)\s+(?:instructions?|commands?|orders?|text)\b",
         r"\b(?:add|append|write|insert|put|include)\s+this\s+(?:line|text|rule|sentence)\b[^.\n]{0,20}\b(?:to|in|into)\s+your\b|\b(?:update|change|edit|modify|rewrite|extend)\s+your\s+(?:system|own|core|instructions?|config\w*|rules|"
         r"prompt|memory\s+file|AGENTS|SOUL|CLAUDE)\b",
+            r"\b(?:call|invoke|trigger)\s+(?:the\s+)?(?:delete|remove|drop|send|post|http|fetch|upload|exec\w*|run|write|transfer|pay|wire|e?mail|shell|bash)_\w+\b[^\n]{0,40}(?:https?://|\S+@|\s~?/\w|\bpath\b)",
+            r"\b(?:confirm|acknowledge)\b[^.\n]{0,20}\bby\s+(?:outputting|printing|replying|answering|saying)\b",
     )),
     ("would spread", (
         rf"\b(?:copy|repeat|include|propagate|replicate|spread|append|insert|add|forward|paste|reproduce|embed|pass)\b[^.\n]{{0,15}}\b(?:this|these|the\s+(?:following|above|present))\b[^.\n]{{0,60}}\b(?:every|each|all|any|other|next|"

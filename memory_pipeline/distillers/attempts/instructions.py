@@ -29,6 +29,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\bas\s+your\s+(?:sole|only|new|next)\s+(?:task|instruction|order|goal)\b",
         rf"\b(?:text|message|{CORE}|lines?|rules?)\b[^.\n]{{0,20}}\b(?:overrides?|outranks?|supersedes?|replaces?|takes?\s+(?:precedence|priority)\s+over|"
         rf"trumps?)\b[^.\n]{{0,40}}\b(?:your|previous|earlier|prior|system|any|all|every)\b\s*(?:\w+\s+){{0,2}}{CORE}\b",
+            r"\b(?:prior|previous|earlier|original|current|above)\s+(?:task|request|instructions?|job)\s+(?:is|was|has\s+been|are|were|have\s+been)\s+(?:now\s+)?(?:cancel\w*|void|obsolete|superseded|revoked|over)\b",
     )),
     ("poses as the system", (
         r"<\|[\w ]{2,30}\|?>|<\s*/?(?:start|end)_of_turn\s*>|<<\s*/?SYS\s*>>|</?s>\s*\[INST|"
@@ -50,6 +51,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"conversation|session|instructions?|prompt)\b",
         r"\b(?:begin|end)\s+(?:of\s+)?system\s+prompt",
         r"(?:^---\s*\n|\n)\s*(?:system_?prompt|instructions?|role)\s*:\s*(?:system\b|obey|you\b|ignore|always|never)",
+            r"</\s*(?:untrusted|documents?|context|user_?(?:input|data|message)|search_results?)\s*>",
+            r"\b(?:notes?|message|notice|order|word)\s+from\s+(?:the\s+|your\s+)?(?:developers?|administrators?|system|operator|creators?|(?:security|safety)\s+team)\s*[:\-]",
     )),
     ("asks for the system prompt", (
         r"\b(?:reveal|print|repeat|show|output|leak|reproduce|display|expose|recite|describe|tell|give|share|write|dump|translate|summari[sz]e|"
@@ -91,6 +94,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b(?:as|being)\s+an?\s+(?:helpful\s+)?(?:{CLEARLY_AI}|assistant)\b,?\s+it\s+is\s+your\b",
         r"\byour\s+permissions\s+(?:were|have\s+been|are\s+now)\b|\byou\s+now\s+have\s+(?:(?:full|root|admin\w*|unrestricted|complete)\s+)?"
         r"(?:access|permissions?|control)\b[^\n]{0,50}(?:\buse\s+it\b|\bact\b|\bwithout\b|\bfeel\s+free\b)|\byou\s+have\s+root\b",
+            r"\bi\s+(?:want|need|would\s+like)\s+you\s+to\s+(?:act|respond|reply|pretend|play|behave|answer|ignore|simulate)\b",
+            r"\b(?:assume|adopt|take\s+on)\s+the\s+(?:persona|role|identity|character|personality)\s+of\b",
+            r"\byou\s+(?:must|will|are\s+to|are\s+going\s+to|shall)\s+(?:now\s+|always\s+)?(?:speak|act|pretend|behave|play|roleplay)\b\s+(?:as|like|to\s+me|the\s+role)",
+            r"\b(?:respond|reply|answer)(?:ing)?\s+(?:exactly\s+)?as\s+\S+\s+would\b|\byou\s+are\s+\w+\s*,\s*an?\s+(?:large\s+|unrestricted\s+|\w+\s+)?(?:language\s+model|ai|assistant|chatbot|bot)\b",
     )),
     ("forbids the reader to refuse", (
         r"\b(?:never|do\s+not|don'?t|must\s+not|may\s+not|cannot|can'?t|shall\s+not)\s+(?:ever\s+)?(?:refuse|decline|reject|deny)\s+(?:to\s+(?:answer|comply|"
