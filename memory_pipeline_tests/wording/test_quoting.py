@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memory_pipeline.faces.cli.output import emit
 from memory_pipeline.wording.hidden import UNSEEN, hides_words, visible
 from memory_pipeline.wording.quoting import clipped, code, html_quote, named, plain
 
@@ -154,3 +156,12 @@ def test_unseen_characters_are_told_from_those_that_a_script_needs() -> None:
         "می‌خواهم 👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 \u202a+41 79 555 01 02\u202c typo\u00adgraphy and so\u00adon for\u00adever"
     )
     assert hides_words("a calm\U000e0061 day") and hides_words("i\u200bg\u200bn\u200bore this")
+
+
+def test_no_memory_steers_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "\x1b]0;title\x07 red \x9b31m \u202eback\u202c"
+    emit({"content": said}, as_json=False, text=said)
+    emit({"content": said}, as_json=True, text=said)
+    text, data = capsys.readouterr().out.splitlines()
+    assert text == "]0;title red 31m back" and json.loads(data) == {"content": said}
+    assert not UNSEEN.search(text + data)
