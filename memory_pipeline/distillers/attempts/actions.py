@@ -138,7 +138,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"<!--[^>]{{0,200}}\b(?:{CLEARLY_AI}|assistants?|agents?|model|copilot|claude|ignore|instructions?|you\s+must)\b",
     )),
     ("would send something away", (
-        r"https?://[^\s)\"'>]{3,200}[?&](?:[\w-]*(?:key|token|secret|data|payload|leak|exfil|pass|memory|dump|conversation|chat|prompt|history|context)[\w-]*)=[^\s)\"'>]*(?:\{|%7b|\$|\[[A-Z_]+\]|sk-|ghp_|akia|xox|eyj|<|[A-Z]+_[A-Z_]+)",
+        r"https?://[^\s)\"'>]{3,200}[?&](?:[\w-]*(?:key|token|secret|data|payload|leak|exfil|pass|memory|dump|conversation|chat|prompt|history|context)[\w-]*)=[^\s)\"'>]*(?:\{|%7b|\$|\[REDACTED|\[[A-Z_]+\]|sk-|ghp_|akia|xox|eyj|<|[A-Z]+_[A-Z_]+)",
         rf"\b(?:send|post|upload|forward|exfiltrate|leak|transmit|e-?mail|copy|submit|include|report)\b[^\n]{{0,60}}\b{SECRETS}[^\n]{{0,60}}\b(?:to|at|via|with|in)\b[^\n]{{0,20}}{PLACE}",
         rf"\b(?:send|post|upload|e-?mail|forward)\s+(?:a\s+copy\s+of\s+|the\s+contents?\s+of\s+)?(?:the\s+|all\s+|your\s+)?{SECRETS}",
         r"~/\.(?:aws|ssh|netrc|kube|gnupg|env|config)\b[^\n]{0,80}\b(?:include|send|post|upload|add|report|print)\b",
