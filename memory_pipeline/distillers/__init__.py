@@ -3,7 +3,7 @@
 from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.distillers.hostile import find_attempt
+from memory_pipeline.distillers.hostile import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.session import AnswerBook, Session
@@ -13,6 +13,7 @@ __all__ = [
     "COMPRESSED_CATEGORY",
     "DETAILS_LABEL",
     "SHARED_WORDS",
+    "STEERS",
     "AnswerBook",
     "Declined",
     "DistillationModel",
@@ -21,6 +22,7 @@ __all__ = [
     "Member",
     "Session",
     "Task",
+    "attempt_in",
     "check_preservation",
     "choose_distiller",
     "find_addition",
@@ -30,5 +32,6 @@ __all__ = [
     "find_invention",
     "judge",
     "mean_similarities",
+    "steering_draft",
     "undistilled",
 ]

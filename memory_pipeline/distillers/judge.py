@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Task
+from memory_pipeline.distillers.hostile import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.records import Cluster, Distillation
 from memory_pipeline.settings import Settings
@@ -116,6 +117,8 @@ def _refusal(
         return f"confidence {draft.confidence:.2f} is below {settings.confidence_min:g}"
     if any(member_id in draft.content for member_id in cluster.member_ids if len(member_id) >= 6):
         return "abstraction contains a member's id"
+    if steering := steering_draft(draft.content):
+        return steering
     invented = find_invention(sources, draft.content)
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"

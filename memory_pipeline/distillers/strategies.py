@@ -15,13 +15,13 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 from memory_pipeline.distillers.draft import Draft
-from memory_pipeline.distillers.hostile import as_read
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
 from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.settings import Settings
 from memory_pipeline.wording.facts import find_facts
+from memory_pipeline.wording.hidden import as_read
 
 ENTRY_POINTS = "memory_pipeline.strategies"
 #: An abstraction is asked to be at most this share of what its members have together (requirement 5.2).

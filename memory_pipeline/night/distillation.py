@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from memory_pipeline.distillers import (
+    STEERS,
     AnswerBook,
     Declined,
     DistillationModel,
@@ -104,7 +105,7 @@ def _tasks(
                 continue
             if attempt:
                 night.log.warning("cluster %s is left alone: %s", cluster.cluster_id, attempt)
-                unasked[cluster.cluster_id] = Declined(f"looks like an attempt to steer: {attempt}")
+                unasked[cluster.cluster_id] = Declined(f"{STEERS}: {attempt}")
             else:
                 yield task
 

@@ -24,6 +24,7 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories, count_raw_sources, release_lease
+from memory_pipeline.wording.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
 #: The first line of the report, by which the next one knows what it may replace.
@@ -143,7 +144,7 @@ def _report(
             {
                 "id": archive.abstraction_id,
                 "size": len(archive.member_ids),
-                "topic": read_entry(made[archive.abstraction_id or ""]).title,
+                "topic": visible(read_entry(made[archive.abstraction_id or ""]).title),
                 "members": list(archive.member_ids),
             }
             for archive in done

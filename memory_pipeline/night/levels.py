@@ -11,7 +11,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from memory_pipeline.distillers import Extractive, check_preservation, find_attempt, mean_similarities, undistilled
+from memory_pipeline.distillers import (
+    STEERS,
+    Extractive,
+    check_preservation,
+    find_attempt,
+    mean_similarities,
+    steering_draft,
+    undistilled,
+)
 from memory_pipeline.knowledge.entries import entry_text, find_loss, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.night.archive import archive_distillations, settled_archive
@@ -94,8 +102,8 @@ def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:
     memories = night.memories(cluster.member_ids)
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     attempt = find_attempt({memory.id: memory.content for memory in members})
-    reason = f"looks like an attempt to steer: {attempt}" if attempt else None
     content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
+    reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
     if method == "canonical" and not reason:
         lost = find_loss([(m.id, read_entry(m)) for m in members], content, tags)
         reason = f"preservation: {lost[0]}" if lost else None

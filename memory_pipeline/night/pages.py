@@ -1,10 +1,15 @@
-"""The report for people: Markdown, and an HTML page with plots. Everything from a memory is escaped."""
+"""The report for people and agents: Markdown, and an HTML page with plots.
+
+Every word of a memory is quoted with the memory's id, and nothing of it acts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
+
+from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, html_quote, html_text, named, plain
 
 Report = dict[str, Any]
 
@@ -117,7 +122,7 @@ def as_markdown(report: Report, examples: int = 20) -> str:
     lines = [
         f"# Night of {report['partition']}: {report['verdict']}",
         "",
-        f"{report['verdict_reason']}. Run `{report['run_id']}`, {report['duration_ms'] / 1000:.1f} s"
+        f"{plain(report['verdict_reason'])}. Run {code(report['run_id'])}, {report['duration_ms'] / 1000:.1f} s"
         + (" (dry run: nothing was written)." if report["dry_run"] else "."),
         "",
         "| | |",
@@ -128,16 +133,20 @@ def as_markdown(report: Report, examples: int = 20) -> str:
     if report["largest_clusters"]:
         lines += ["", "## Largest clusters", "", clusters_markdown(report["largest_clusters"][:examples])]
     if report["atoms"]:
-        lines += ["", "## What leads to what", "", *(f"- {plain(line)}" for line in atom_lines(report))]
+        lines += ["", "## What leads to what", "", *(f"- {line}" for line in atom_lines(report, plain, code))]
     if report["refusals"]:
         lines += ["", "## Left alone", ""]
         lines += [f"- {count} x {plain(reason)}" for reason, count in report["refusals"].items()]
     if report["conflicts"]:
         lines += ["", "## Conflicts kept apart", ""]
-        lines += [plain(line) if n % 3 else f"- {plain(line)}" for n, line in enumerate(conflict_lines(report))]
+        for what, *sides in conflicts_in_words(report):
+            lines += [f"- {plain(what)}", *(f"  - “{plain(said)}” ({code(of)})" for of, said in sides)]
     if report["errors"]:
         lines += ["", "## Errors", ""]
-        lines += [f"- {e['stage']} {e['cluster_id']}: {plain(e['error'])}" for e in report["errors"]]
+        lines += [
+            f"- {plain(e['stage'])} {code(e['cluster_id']) if e['cluster_id'] else ''}: {plain(e['error'])}"
+            for e in report["errors"]
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -156,10 +165,13 @@ _POLICY_COLUMNS = (
 )
 
 
+_MEMBERS = 8
+
+
 def policy_lines(report: Report) -> list[str]:
     """What each policy did, as a Markdown table."""
     head = [name.replace("_", " ") for name in _POLICY_COLUMNS]
-    rows = [[plain(section[name]) for name in _POLICY_COLUMNS] for section in report["policies"]]
+    rows = [[plain(section[name], in_table=True) for name in _POLICY_COLUMNS] for section in report["policies"]]
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
@@ -172,27 +184,33 @@ def _policies_html(report: Report) -> str:
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 
-def conflict_lines(report: Report) -> list[str]:
-    """Three lines for each conflict: its id and kind, and what each side says."""
-    lines = []
+Said = tuple[str, str]
+
+
+def conflicts_in_words(report: Report) -> list[tuple[str, Said, Said]]:
+    """For each conflict its id and kind, and what each side says, after its memory's id."""
+    found = []
     for conflict in report["conflicts"]:
         alike = f"; {conflict['alike']} more of these memories" if conflict["alike"] else ""
-        lines.append(
+        what = (
             f"{conflict['id'][:8]} {conflict['kind']}: {conflict['detail']} (cosine {conflict['score']:.3f}, project "
             f"{conflict['project_id']}){alike}"
         )
-        lines += [f"  a: {conflict['a_says'][:300]}", f"  b: {conflict['b_says'][:300]}"]
+        sides = [(conflict[side], clipped(conflict[f"{side}_says"], 300)) for side in ("a", "b")]
+        found.append((what, sides[0], sides[1]))
+    return found
+
+
+def atom_lines(report: Report, quoted: Callable[[str], str], source: Callable[[str], str]) -> list[str]:
+    """The night's causal findings, a line each. `quoted` and `source` show words of a memory, and an id."""
+    lines = []
+    for atom in report["atoms"]:
+        parts = [f"{quoted(atom['subject'])}, {quoted(atom['action'])} -> {quoted(atom['outcome'])}"]
+        parts += [quoted(atom["consequences"])] if atom["consequences"] else []
+        said_by = f" (from {source(atom['memory_id'])})" if atom.get("memory_id") else ""
+        reason = f" ({quoted(atom['reason'])})" if atom["reason"] else ""
+        lines.append(f"{atom['status']}: “{'; '.join(parts)}”{said_by}{reason}")
     return lines
-
-
-def atom_lines(report: Report) -> list[str]:
-    """The night's causal findings, a line each."""
-    return [
-        f"{atom['status']}: {atom['subject']}, {atom['action']} -> {atom['outcome']}"
-        + (f"; {atom['consequences']}" if atom["consequences"] else "")
-        + (f" ({atom['reason']})" if atom["reason"] else "")
-        for atom in report["atoms"]
-    ]
 
 
 def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
@@ -200,25 +218,28 @@ def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
     parts = []
     for cluster in clusters:
         outcome = "compressed" if cluster["status"] == "compressed" else f"{cluster['status']}: {cluster['reason']}"
-        parts.append(
+        parts += [
             f"**{cluster['member_count']} memories, {plain(cluster['project_id'])}** - "
             f"{plain(cluster['policy'])}, {plain(outcome)}; "
             f"ratio {cluster['compression_ratio']}, facts {cluster['facts']}, "
-            f"cosine {cluster['min_similarity']}-{cluster['avg_similarity']}"
-        )
-        parts += [f"- {plain(member)[:300]}" for member in cluster["members"][:8]]
-        if cluster["member_count"] > 8:
-            parts.append(f"- and {cluster['member_count'] - 8} more")
-        parts += ["", f"> {plain(cluster['abstraction'])[:1500]}", ""]
+            f"cosine {cluster['min_similarity']}-{cluster['avg_similarity']}",
+            "",
+        ]
+        parts += [f"- “{plain(clipped(said, 300))}” ({code(of)})" for of, said in _members(cluster)]
+        if cluster["member_count"] > _MEMBERS:
+            parts.append(f"- and {cluster['member_count'] - _MEMBERS} more")
+        if cluster["abstraction"]:
+            stands_for = named(cluster.get("member_ids", ()))
+            parts += ["", f"> {plain(clipped(cluster['abstraction'], 1500))}", "", f"Distilled from {stands_for}."]
+        parts.append("")
     return "\n".join(parts)
 
 
-def plain(text: object) -> str:
-    """Text on one line that Markdown and HTML show as it is."""
-    flat = " ".join(str(text).split())
-    for mark in "\\`*_[]|#!":
-        flat = flat.replace(mark, "\\" + mark)
-    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _members(cluster: dict[str, Any]) -> list[Said]:
+    """The first members as ids and words; reports of earlier versions have no ids."""
+    said = cluster["members"]
+    ids = cluster.get("member_ids") or [f"member {n}" for n in range(1, len(said) + 1)]
+    return list(zip(ids, said, strict=True))[:_MEMBERS]
 
 
 _STYLE = """
@@ -229,7 +250,8 @@ th { text-align: left; font-weight: 500; padding-right: 1rem; }
 .cluster { border-left: 4px solid #b7c3d7; padding: .2rem 1rem; margin: 1rem 0; }
 .compressed { border-color: #2f8f5b; } .failed { border-color: #c0392b; } .skipped { border-color: #c28a1b; }
 .cluster ul { color: #4a5568; margin: .3rem 0; } blockquote { margin: .4rem 0; font-weight: 500; }
-figure { margin: 1rem 0; } figcaption { color: #5b6577; font-size: .9rem; }
+.source { color: #5b6577; font-size: .8rem; } figure { margin: 1rem 0; }
+figcaption { color: #5b6577; font-size: .9rem; }
 """
 
 
@@ -241,13 +263,13 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     """The report as one HTML page without scripts or outside resources."""
     figures = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in figures_of(report))
     clusters = "".join(_cluster_html(cluster) for cluster in report["largest_clusters"])
-    told = conflict_lines(report)
     conflicts = "".join(
-        f"<li>{escape(told[n])}<br>{escape(told[n + 1])}<br>{escape(told[n + 2])}</li>" for n in range(0, len(told), 3)
+        f"<li>{html_text(what)}" + "".join(f"<br>{html_quote(said, of)}" for of, said in sides) + "</li>"
+        for what, *sides in conflicts_in_words(report)
     )
-    errors = "".join(f"<li>{escape(e['stage'])}: {escape(e['error'])}</li>" for e in report["errors"])
-    refusals = "".join(f"<li>{n} × {escape(reason)}</li>" for reason, n in report["refusals"].items())
-    atoms = "".join(f"<li>{escape(line)}</li>" for line in atom_lines(report))
+    errors = "".join(f"<li>{html_text(e['stage'])}: {html_text(e['error'])}</li>" for e in report["errors"])
+    refusals = "".join(f"<li>{n} × {html_text(reason)}</li>" for reason, n in report["refusals"].items())
+    atoms = "".join(f"<li>{line}</li>" for line in atom_lines(report, html_text, html_text))
     sections = [
         ("Policies", _policies_html(report)),
         ("Largest clusters", clusters),
@@ -257,22 +279,24 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
         ("Errors", f"<ul>{errors}</ul>" if errors else ""),
     ]
     body = "".join(f"<h2>{title}</h2>{content}" for title, content in sections if content)
-    title = f"Night of {escape(report['partition'])}: {escape(report['verdict'])}"
+    title = f"Night of {html_text(report['partition'])}: {html_text(report['verdict'])}"
     return (
-        f"{HTML_START}<title>{title}</title><style>{_STYLE}</style>"
-        f"<h1>{title} <small>{escape(report['verdict_reason'])}</small></h1>"
+        f"{HTML_START}{INERT_PAGE}<title>{title}</title><style>{_STYLE}</style>"
+        f"<h1>{title} <small>{html_text(report['verdict_reason'])}</small></h1>"
         f"{_plots(history)}<table>{figures}</table>{body}</html>"
     )
 
 
 def _cluster_html(cluster: dict[str, Any]) -> str:
-    members = "".join(f"<li>{escape(member[:600])}</li>" for member in cluster["members"][:8])
+    members = "".join(f"<li>{html_quote(clipped(said, 600), of)}</li>" for of, said in _members(cluster))
     outcome = cluster["status"] + (f": {cluster['reason']}" if cluster["reason"] else "")
+    stands_for = ", ".join(cluster.get("member_ids", ())[:_MEMBERS])
+    made = f"<blockquote>{html_quote(cluster['abstraction'], f'distilled from {stands_for}')}</blockquote>"
     return (
-        f"<div class='cluster {escape(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
-        f"{escape(cluster['project_id'])} - {escape(cluster['policy'])}, {escape(outcome)}; "
-        f"ratio {cluster['compression_ratio']}, facts {escape(cluster['facts'])}<ul>{members}</ul>"
-        f"<blockquote>{escape(cluster['abstraction'])}</blockquote></div>"
+        f"<div class='cluster {html_text(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
+        f"{html_text(cluster['project_id'])} - {html_text(cluster['policy'])}, {html_text(outcome)}; "
+        f"ratio {cluster['compression_ratio']}, facts {html_text(cluster['facts'])}<ul>{members}</ul>"
+        f"{made if cluster['abstraction'] else ''}</div>"
     )
 
 

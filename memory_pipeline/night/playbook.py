@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
@@ -21,8 +22,10 @@ from memory_pipeline.store import (
     keep_playbook_vectors,
     pending_contributors,
     playbook_vectors,
+    read_memories,
     read_playbook,
     refresh_playbook,
+    withdraw_contributions,
 )
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
@@ -36,14 +39,16 @@ def update_playbook(night: Night) -> list[Contribution]:
     """Hold every pattern and principle that is new against the playbook, and return what each did there.
 
     The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
-    memories are gone are retracted. A dry run changes nothing and returns nothing.
+    memories are gone, or try to steer their reader, are retracted. A dry run changes nothing and returns nothing.
     """
     if night.options.dry_run:
         return []
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
         refresh_playbook(tx, night.as_of)
+        _withdraw_steering(night, tx)
         waiting = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+    waiting = [memory for memory in waiting if not _steers(night, memory)]
     index = _Index(night) if waiting else None
     for done, memory in enumerate(waiting, start=1):
         assert index is not None
@@ -56,6 +61,22 @@ def update_playbook(night: Night) -> list[Contribution]:
     with night.store.reading() as tx:
         export_playbook(night.store, night.settings.playbook_path)
         return contributions_of_run(tx, night.options.run_id)
+
+
+def _steers(night: Night, memory: Memory) -> bool:
+    """Whether what a memory says is no guidance but an attempt to steer whoever reads the playbook."""
+    attempt = attempt_in(guidance_of(memory))
+    if attempt:
+        night.log.warning("memory %s is kept out of the playbook: it %s", memory.id, attempt)
+    return attempt is not None
+
+
+def _withdraw_steering(night: Night, tx: Transaction) -> None:
+    """Take back what an earlier night put into the playbook and would not put there now."""
+    suspects = [i for entry in read_playbook(tx) if attempt_in(entry.content) for i in entry.source_ids]
+    if suspects:
+        memories = read_memories(tx, suspects).values()
+        withdraw_contributions(tx, [memory.id for memory in memories if _steers(night, memory)], night.as_of)
 
 
 class _Index:

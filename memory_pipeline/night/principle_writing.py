@@ -15,6 +15,7 @@ from memory_pipeline.distillers import (
     Task,
     find_contradiction,
     find_invention,
+    steering_draft,
 )
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import DistillerError
@@ -112,6 +113,8 @@ def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | No
         return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
     if not draft.text.strip():
         return "the patterns share no rule"
+    if steering := steering_draft(draft.text):
+        return steering
     invented = find_invention(contents, draft.text)
     if invented:
         return f"invented: no pattern has the {invented.kind} '{invented.text}'"

@@ -41,6 +41,7 @@ from memory_pipeline.store import (
     sources_fingerprint,
     store_facts,
 )
+from memory_pipeline.wording.hidden import visible
 
 Report = dict[str, Any]
 _EXAMPLES = 20
@@ -260,8 +261,8 @@ def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> list[Report]
         {
             "id": derived_id("conflict", conflict.a, conflict.b),
             **asdict(conflict),
-            "a_says": memories[conflict.a].content,
-            "b_says": memories[conflict.b].content,
+            "a_says": visible(memories[conflict.a].content),
+            "b_says": visible(memories[conflict.b].content),
             "alike": len(group) - 1,
         }
         for group in groups
@@ -305,7 +306,8 @@ def _atom_words(decision: AtomDecision) -> dict[str, Any]:
         "status": decision.status,
         "reason": decision.reason,
         "atom_id": decision.atom_id,
-        **dict(zip(names, decision.causal, strict=True)),
+        "memory_id": decision.memory_id,
+        **dict(zip(names, map(visible, decision.causal), strict=True)),
     }
 
 
@@ -328,13 +330,15 @@ def _examples(
                 "cluster_id": archive.cluster_id,
                 "project_id": archive.project_id,
                 "policy": archive.policy,
-                "members": [memories[i].content for i in archive.member_ids],
+                "member_ids": list(archive.member_ids),
+                "members": [visible(memories[i].content) for i in archive.member_ids],
                 "member_count": len(archive.member_ids),
                 "avg_similarity": round(average, 3),
                 "min_similarity": round(least, 3),
                 "status": archive.status,
                 "reason": archive.reason,
-                "abstraction": drafts.get(archive.cluster_id) or (made_of_it.content if made_of_it else ""),
+                "abstraction_id": archive.abstraction_id,
+                "abstraction": visible(drafts.get(archive.cluster_id) or (made_of_it.content if made_of_it else "")),
                 "compression_ratio": round(archive.compression_ratio, 2),
                 "facts": f"{archive.facts_kept}+{archive.facts_attached}/{archive.facts_found}",
             }

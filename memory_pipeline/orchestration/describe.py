@@ -16,7 +16,6 @@ from dagster import (
 )
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.pages import plain
 from memory_pipeline.recall import diff_states, diff_text, read_state
 from memory_pipeline.records import (
     Archive,
@@ -28,6 +27,7 @@ from memory_pipeline.records import (
     EligibleMemory,
     PrincipleResult,
 )
+from memory_pipeline.wording.quoting import clipped, named, plain
 
 _PREVIEW = 8
 
@@ -128,7 +128,7 @@ def table(rows: Sequence[dict[str, object]], empty: str) -> MetadataValue:
         return MetadataValue.md(empty)
     head = list(rows[0])
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(plain(row[name]) for name in head) + " |" for row in rows]
+    lines += ["| " + " | ".join(plain(row[name], in_table=True) for name in head) + " |" for row in rows]
     return MetadataValue.md("\n".join(lines))
 
 
@@ -196,7 +196,7 @@ def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, A
     preview = "\n\n".join(
         f"**{len(d.member_ids)} memories, {d.outcome}**"
         + (f" ({plain(d.reason)})" if d.reason else f", ratio {d.compression_ratio:.1f}")
-        + f"\n\n> {plain(d.content)[:800]}"
+        + (f"\n\n> {plain(clipped(d.content, 800))}\n\nFrom {named(d.member_ids)}." if d.content else "")
         for d in largest
     )
     return {
@@ -241,7 +241,8 @@ def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
         {
             "status": result.status,
             "patterns": len(result.pattern_ids),
-            "principle": result.content[:300],
+            "principle": clipped(result.content, 300),
+            "from": ", ".join(result.pattern_ids[:3]),
             "reason": result.reason or "",
         }
         for result in results[:_PREVIEW]
@@ -256,7 +257,13 @@ def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
 def playbook_metadata(night: Night, done: Sequence[Contribution]) -> dict[str, Any]:
     """What went into the playbook, and where it lies."""
     rows: list[dict[str, object]] = [
-        {"status": c.status, "category": c.category, "guidance": c.guidance[:200], "confidence": f"{c.confidence:.2f}"}
+        {
+            "status": c.status,
+            "category": c.category,
+            "guidance": clipped(c.guidance, 200),
+            "from": c.memory_id,
+            "confidence": f"{c.confidence:.2f}",
+        }
         for c in done[:_PREVIEW]
     ]
     return {
@@ -275,6 +282,7 @@ def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
             "subject": decision.causal[0],
             "action": decision.causal[1],
             "outcome": decision.causal[2],
+            "from": decision.memory_id,
             "became": decision.status + (f" ({decision.reason})" if decision.reason else ""),
         }
         for decision in findings[:_PREVIEW]

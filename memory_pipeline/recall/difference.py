@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.files import begins_with, check_output, write_text
 from memory_pipeline.recall.past import PastState
 from memory_pipeline.records import Memory
+from memory_pipeline.wording.quoting import INERT_PAGE, clipped, html_quote, html_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +99,12 @@ def diff_html(difference: Difference) -> str:
     rows += [("went", memory, why) for memory, why in difference.gone]
     rows += [("changed", memory, what) for memory, what in difference.changed]
     items = "".join(
-        f'<li class="{kind}">{escape(memory.content)}<br><small>{kind}: {escape(memory.id)} {escape(why)}</small></li>'
+        f'<li class="{kind}">{html_quote(memory.content, memory.id)}<br><small>{kind} {html_text(why)}</small></li>'
         for kind, memory, why in rows
     )
     return (
-        f"{_PAGE_START}<title>Difference</title><style>{_STYLE}</style>"
-        f"<h1>What changed in the active memory</h1><p>{escape(headline(difference))}</p><ul>{items}</ul></html>"
+        f"{_PAGE_START}{INERT_PAGE}<title>Difference</title><style>{_STYLE}</style>"
+        f"<h1>What changed in the active memory</h1><p>{html_text(headline(difference))}</p><ul>{items}</ul></html>"
     )
 
 
@@ -119,5 +119,4 @@ def write_page(path: Path, difference: Difference, *, force: bool = False) -> No
 
 
 def _flat(memory: Memory) -> str:
-    words = " ".join(memory.content.split())
-    return words if len(words) <= 160 else f"{words[:157]}..."
+    return clipped(memory.content, 160)

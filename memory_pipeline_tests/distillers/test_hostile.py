@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.distillers import hostile
 from memory_pipeline.distillers.hostile import attempt_in, find_attempt
 from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.wording.hidden import as_read
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, lesson, night_of
 from memory_pipeline_tests.distillers.claude_nights import DAY, claude_settings, serving
 from memory_pipeline_tests.distillers.hostile_memories import CASES, HARMLESS
@@ -143,8 +143,8 @@ def test_a_gullible_model_that_is_shown_them_still_changes_nothing(
 
 
 def test_text_is_folded_as_a_reader_sees_it() -> None:
-    assert hostile.as_read("Ｉｇｎоre\u200b this") == "Ignore this"
-    assert hostile.as_read("привет мир, это просто текст") == "привет мир, это просто текст"
+    assert as_read("Ｉｇｎоre\u200b this") == "Ignore this"
+    assert as_read("привет мир, это просто текст") == "привет мир, это просто текст"
 
 
 def test_very_long_memories_are_not_sent(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, TextIO
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend
+from memory_pipeline.wording.hidden import UNSEEN, visible
 
 
 def prepare_streams() -> None:
@@ -39,16 +41,23 @@ def prepare_streams() -> None:
 def emit(value: object, *, as_json: bool, text: str) -> None:
     """One JSON document, or the text for a person.
 
+    No memory can steer a terminal: what cannot be seen is written as an escape in JSON, and left out of text.
     Raises OutputError when the disk behind standard output is full; a reader that went away is no error.
     """
     if as_json:
-        text = json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout), default=str)
+        text = UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout), default=str))
+    else:
+        text = visible(text)
     try:
         write_line(text)
     except OSError as error:
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was carried out"
         ) from error
+
+
+def _escape(unseen: re.Match[str]) -> str:
+    return json.dumps(unseen.group())[1:-1]
 
 
 def write_line(text: str) -> None:

@@ -1,0 +1,110 @@
+"""Words of a memory in something that is rendered: Markdown and HTML in which they are shown and nothing of them acts.
+
+As little is escaped as that takes: names with underscores, paths, quoted code and emphasis stay as they were
+written. What would be a tag, a link, an image, a fence, a heading, a list or an entity is shown as its characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from memory_pipeline.wording.hidden import visible
+
+_TICKS = re.compile(r"`+")
+#: What renderers turn into a link by itself.
+_ADDRESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,30}://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+",
+    re.IGNORECASE,
+)
+_AFTER_ADDRESS = ".,;:!?)\"'*_~"
+#: A backslash that would escape, an entity, and brackets that would be a link, an image or its definition.
+_ACTIVE = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)|`|<|&(?=#?\w+;)|\](?=[(\[:])|\[(?=\[)|!(?=\[)")
+_ESCAPED = {"\\": "\\\\", "`": "\\`", "<": "&lt;", "&": "&amp;", "]": "]\\", "[": "[\\", "!": "!\\"}
+#: What makes a line a heading, quotation, list, fence, rule or table row when it stands first.
+_OPENING = re.compile(r"(\d{1,9})([.)])(?=\s|$)|(?:#|>|[-+*](?=\s|$)|~{3}|=+\s*$|([-_*])(?:\s*\3)+\s*$|\||:?-+:?\s*\|)")
+_SHOWN_IDS = 5
+#: A page that loads nothing and runs nothing, whatever else were to go wrong.
+INERT_PAGE = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+
+
+def plain(text: object, *, in_table: bool = False) -> str:
+    """Text on one line that Markdown shows as it is."""
+    flat = " ".join(visible(str(text)).split())
+    made = ""
+    for piece, is_code in _pieces(flat, in_table):
+        if is_code and made.endswith("`") and not made.endswith("\\`"):
+            made += " "
+        made += piece
+    opening = _OPENING.match(made)
+    if opening and opening.group(1):
+        made = f"{opening.group(1)}\\{made[opening.end(1) :]}"
+    elif opening:
+        made = "\\" + made
+    return made.replace("|", "&#124;") if in_table else made
+
+
+def clipped(text: object, longest: int) -> str:
+    """The text on one line, cut to so many characters."""
+    flat = " ".join(visible(str(text)).split())
+    return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
+
+
+def code(text: str) -> str:
+    """A name, an id or a path as Markdown code; one that cannot be code is shown plainly."""
+    flat = " ".join(visible(text).split())
+    return f"`{flat}`" if flat and not re.search(r"[`<|]|\]\(", flat) else plain(flat, in_table=True)
+
+
+def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
+    """Where something comes from: the first ids as code, and how many more there are."""
+    shown = ", ".join(code(one) for one in ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
+
+
+def html_text(text: object) -> str:
+    """Text that HTML shows as it is, in an element or an attribute; its direction is its own."""
+    return escape(visible(str(text)))
+
+
+def html_quote(text: object, source: str) -> str:
+    """Words of a memory as a quotation that names where they come from."""
+    return f"<q><bdi>{html_text(text)}</bdi></q> <small class='source'>{html_text(source)}</small>"
+
+
+def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
+    """The text in pieces that are safe each, and whether a piece is code."""
+    at, runs = 0, list(_TICKS.finditer(text))
+    last = {len(run.group()): number for number, run in enumerate(runs)}
+    for number, opening in enumerate(runs):
+        length = len(opening.group())
+        if opening.start() < at or last[length] == number:
+            continue
+        closing = next(runs[n] for n in range(number + 1, len(runs)) if len(runs[n].group()) == length)
+        if not _may_be_code(text[opening.end() : closing.start()], in_table):
+            continue
+        yield from _prose(text[at : opening.start()])
+        yield text[opening.start() : closing.end()], True
+        at = closing.end()
+    yield from _prose(text[at:])
+
+
+def _may_be_code(inside: str, in_table: bool) -> bool:
+    return bool(inside.strip()) and "<" not in inside and "](" not in inside and not (in_table and "|" in inside)
+
+
+def _prose(text: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for found in _ADDRESS.finditer(text):
+        address = found.group().rstrip(_AFTER_ADDRESS)
+        if not address:
+            continue
+        yield _inert(text[at : found.start()]), False
+        yield f"`{address}`", True
+        at = found.start() + len(address)
+    yield _inert(text[at:]), False
+
+
+def _inert(text: str) -> str:
+    return _ACTIVE.sub(lambda found: _ESCAPED[found.group()], text)
