@@ -12,7 +12,7 @@ import typer
 
 from memory_pipeline.configuration import describe_settings
 from memory_pipeline.faces.cli.app import app
-from memory_pipeline.intake.exporting import export_row_columns
+from memory_pipeline.intake.export_rows import export_row_columns
 from memory_pipeline.night.pages import REPORT_FIELDS
 
 TARGET = Path(__file__).with_name("reference.md")

@@ -14,7 +14,7 @@ class Candidate:
     """A memory as a source tells it. What is None falls back at the door.
 
     `created_at_quality`: `exact`, `date`, `mtime` or `import`. `archived_*` and what follows are only set
-    by rows that this program exported.
+    by rows that this program exported; `token_count` only by its exports of everything.
     """
 
     content: str
@@ -45,6 +45,7 @@ class Candidate:
     source_links: tuple[tuple[str, str, float], ...] = ()
     embedding: tuple[float, ...] | None = None
     embedding_model: str | None = None
+    token_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
