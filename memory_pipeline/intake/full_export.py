@@ -21,6 +21,8 @@ from memory_pipeline.store import Store, Transaction, carried_tables, known_migr
 
 FORMAT, VERSION = "memory-pipeline", 1
 FIRST, LAST, MEMORY = "export", "end", "memory"
+#: The table that is carried last, as it was.
+AUDIT = "audit_log"
 #: What a row of each table is called in an export; a table that is not named here goes by its own name.
 KINDS = {
     "atom_candidates": "finding",

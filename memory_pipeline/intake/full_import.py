@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.intake.candidates import Candidate, Rejected, RowError
-from memory_pipeline.intake.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.intake.full_export import AUDIT, FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.intake.gate import check_candidate
 from memory_pipeline.intake.lines import bounded_lines, opened
 from memory_pipeline.intake.memories import as_memory
@@ -219,8 +219,10 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
     try:
         with store.writing(actor) as tx, staging(tx):
             before = set(check_store(tx, deep=True))
+            tables = carried_tables(tx)
             for kind, items in _batches(export.followers()):
-                stage_records(tx, table_of(kind), [item.row for item in items])
+                table = table_of(kind)
+                stage_records(tx, table, tables[table], [item.row for item in items])
             counts = let_follow(tx)
             new = [finding for finding in check_store(tx, deep=True) if finding not in before]
             if new:
@@ -236,22 +238,22 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
 def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     """Write all records into a store of its own; why it is not sound, if it is not."""
     with incoming.writing(actor) as tx:
-        known = {MEMORY, *carried_tables(tx)}
+        tables = carried_tables(tx)
+    batches = _batches(export.items())
     at_audit = False
     with incoming.small_steps(_MEMORY_LIMIT_MB):
-        for kind, rows in _batches(export.items()):
-            table = MEMORY if kind == MEMORY else table_of(kind)
-            if table not in known:
-                raise KeyError(kind)
+        while load := _load(batches):
             try:
                 with incoming.writing(actor) as tx:
-                    if table == MEMORY:
-                        _insert(tx, rows, export)
-                        continue
-                    if table == "audit_log" and not at_audit:
-                        replace_audit_log(tx)
-                        at_audit = True
-                    insert_records(tx, table, [item.row for item in rows])
+                    for kind, items in load:
+                        if kind == MEMORY:
+                            _insert(tx, items, export)
+                            continue
+                        table = table_of(kind)
+                        if table == AUDIT and not at_audit:
+                            replace_audit_log(tx)
+                            at_audit = True
+                        insert_records(tx, table, tables[table], [item.row for item in items])
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
@@ -303,6 +305,18 @@ def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]
         size += item.size
     if batch:
         yield batch[0].kind, batch
+
+
+def _load(batches: Iterator[tuple[str, list[Item]]]) -> list[tuple[str, list[Item]]]:
+    """As many batches as one transaction takes."""
+    load: list[tuple[str, list[Item]]] = []
+    rows = 0
+    while rows < _BATCH_ROWS and (batch := next(batches, None)):
+        load.append(batch)
+        rows += len(batch[1])
+        if sum(item.size for item in batch[1]) > _BATCH_CHARS // 2:
+            break
+    return load
 
 
 def _item(number: int, text: str, kind: object = None) -> Item | None:

@@ -110,18 +110,19 @@ def stream_memories(tx: Transaction) -> Iterator[tuple[Memory, list[LineageLink]
 
 def stream_table(tx: Transaction, table: str) -> Iterator[dict[str, Any]]:
     """The rows of a carried table as JSON objects, in an order that follows from their values."""
-    cursor = tx.execute(f"select to_json(t)::text from {_known(tx, table)} t order by all")
+    cursor = tx.execute(f"select to_json(t)::text from {table} t order by all")
     while rows := cursor.fetchmany(_PAGE):
         for (text,) in rows:
             yield json.loads(text)
 
 
-def insert_records(tx: Transaction, table: str, rows: Sequence[dict[str, Any]], into: str | None = None) -> None:
+def insert_records(
+    tx: Transaction, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]], into: str | None = None
+) -> None:
     """Write rows as `stream_table` gave them into their table, or into one of the same shape.
 
-    Raises StoreError when a row does not fit.
+    `columns`: those of the table, as `carried_tables` tells them. Raises StoreError when a row does not fit.
     """
-    columns = carried_tables(tx)[_known(tx, table)]
     shape = json.dumps([{name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in columns.items()}])
     tx.execute(
         f"insert into {into or table} by name select unnest(row) from "
@@ -145,9 +146,9 @@ def staging(tx: Transaction) -> Iterator[None]:
                 tx.execute(f"drop table if exists came_{table}")
 
 
-def stage_records(tx: Transaction, table: str, rows: Sequence[dict[str, Any]]) -> None:
+def stage_records(tx: Transaction, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]]) -> None:
     """Put rows where `let_follow` finds them."""
-    insert_records(tx, table, rows, f"staged_{table}")
+    insert_records(tx, table, columns, rows, f"staged_{table}")
 
 
 def let_follow(tx: Transaction) -> dict[str, tuple[int, int]]:
@@ -214,10 +215,3 @@ def knowledge_hash(tx: Transaction) -> str:
     combined = tx.execute("select sha256($1)", ["\n".join(parts)]).fetchone()
     assert combined is not None
     return str(combined[0])
-
-
-def _known(tx: Transaction, table: str) -> str:
-    """The name of a table, which is put into statements, only if it is one."""
-    if table not in carried_tables(tx):
-        raise KeyError(table)
-    return table

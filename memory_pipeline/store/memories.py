@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -43,6 +43,14 @@ _TYPES = {
     "pinned": pa.bool_(),
 }
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in MEMORY_COLUMNS])
+_LINEAGE = pa.schema(
+    [
+        ("memory_id", pa.string()),
+        ("source_id", pa.string()),
+        ("relation", pa.string()),
+        ("similarity", pa.float64()),
+    ]
+)
 _FLAT = [field.name for field in fields(Memory) if field.name != "source"]
 
 
@@ -221,10 +229,10 @@ def archive_memories(
 def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:
     """Add links from a memory to its direct sources."""
     if links:
-        tx.executemany(
-            "insert into lineage values ($1, $2, $3, $4)",
-            [[link.memory_id, link.source_id, link.relation, link.similarity] for link in links],
-        )
+        incoming = pa.Table.from_pylist([asdict(link) for link in links], schema=_LINEAGE)
+        tx.register("incoming_lineage", incoming)
+        tx.execute("insert into lineage by name select * from incoming_lineage")
+        tx.unregister("incoming_lineage")
 
 
 def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
