@@ -6,12 +6,15 @@ A table that a migration adds is carried from that day on; only what is named he
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from memory_pipeline.errors import StoreError
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.connection import Store, Transaction
 from memory_pipeline.store.memories import MEMORY_COLUMNS, memory_of_row
@@ -189,16 +192,36 @@ def note_arrival(tx: Transaction, actor: str, name: str, digest: str) -> None:
 
 
 def put_in_blank_place(store: Store, incoming: Store) -> bool:
-    """Move a whole store to where a blank one is, or none; False when it is blank no longer."""
+    """Move a whole store to where a blank one is, or none; False when it is blank no longer.
+
+    Raises StoreError when the directory does not allow it.
+    """
+    log = store.path.with_name(f"{store.path.name}.wal")
     with incoming.quiescent():
         pass  # nothing of it may be left in a log beside it
-    if not store.exists():
-        incoming.path.replace(store.path)
-        return True
-    with store.quiescent() as held:
-        if not is_blank(held) or held.execute("select 1 from lease").fetchone():
+    try:
+        if not store.exists():
+            # A log without its store may hold somebody's last words, and would be taken for this one's.
+            return not log.exists() and _put_where_nothing_is(incoming.path, store.path)
+        with store.quiescent() as held:
+            if not is_blank(held) or held.execute("select 1 from lease").fetchone():
+                return False
+            log.unlink(missing_ok=True)
+            incoming.path.replace(store.path)
+    except OSError as error:
+        raise StoreError(f"the store '{store.path}' cannot be written: {error.strerror or error}") from error
+    return True
+
+
+def _put_where_nothing_is(incoming: Path, path: Path) -> bool:
+    try:
+        os.link(incoming, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if path.exists():
             return False
-        incoming.path.replace(store.path)
+        incoming.replace(path)
     return True
 
 
