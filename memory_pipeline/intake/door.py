@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 
 import numpy as np
 
@@ -47,6 +46,8 @@ from memory_pipeline.wording.redaction import redact
 _log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]
 _BATCH = 500
+_BATCH_CHARS = 8_000_000
+_FIRST_PAGE = 16
 _MEMORY_LIMIT_MB = 192
 _EXCERPT = 160
 _SHOWN = 100
@@ -148,7 +149,7 @@ def import_memories(
     with store.writing(actor):
         pass  # an import of nothing still leaves a store that nights can run on
     with store.small_steps(_MEMORY_LIMIT_MB):
-        while batch := list(islice(stream, _BATCH)):
+        while batch := _next_batch(stream):
             door.take(batch)
             progress("import", summary.read, 0)
         door.settle_claims()
@@ -174,6 +175,16 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
         summary.read = summary.imported = count_memories(tx)
     summary.notes.append("The store was empty, and is now the one that was exported.")
     return True
+
+
+def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
+    """What one transaction takes: so many rows, or so many characters."""
+    batch: list[Candidate | Rejected] = []
+    size = 0
+    while len(batch) < _BATCH and size < _BATCH_CHARS and (item := next(stream, None)) is not None:
+        batch.append(item)
+        size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
+    return batch
 
 
 @dataclass
@@ -420,11 +431,11 @@ def _embed_what_is_missing(
 ) -> None:
     with store.reading() as tx:
         total = count_missing_vectors(tx, embedder.name)
-    after = ""
+    after, rows = "", _FIRST_PAGE
     try:
         while True:
             with store.reading() as tx:
-                page = missing_vectors(tx, embedder.name, after, _BATCH)
+                page = missing_vectors(tx, embedder.name, after, rows)
             if not page:
                 return
             ids = [memory_id for memory_id, _ in page]
@@ -433,7 +444,15 @@ def _embed_what_is_missing(
             with store.writing(actor) as tx:
                 insert_vectors(tx, ids, vectors, embedder.name)
             after = ids[-1]
+            rows = _next_page(rows, sum(len(content) for _, content in page))
             summary.embedded += len(ids)
             progress("embedding", summary.embedded, total)
     except EmbeddingError as error:
         summary.embedding_error = str(error)
+
+
+def _next_page(rows: int, characters: int) -> int:
+    """How many memories to read next, by how long the last ones were."""
+    if characters > _BATCH_CHARS:
+        return max(1, rows // 2)
+    return min(_BATCH, rows * 4) if characters < _BATCH_CHARS // 4 else rows

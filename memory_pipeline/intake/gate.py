@@ -33,13 +33,16 @@ BESIDE = ("duplicate", "superseded")
 #: Importance from which a memory is critical, and so was never archived (setting `compression.critical_floor`).
 _NEVER_ARCHIVED = 2.5
 
+_FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
 _LIMITS = {"content": MAX_CONTENT, "native_id": MAX_ID, "project_id": MAX_ID, "consolidated_into_id": MAX_ID}
 
 
 def check_candidate(candidate: Candidate) -> None:
     """Raises RowError for what could not be kept, checked, exported and read again."""
-    for field in fields(candidate):
-        _check(getattr(candidate, field.name), field.name)
+    for name in _FIELDS:
+        value = getattr(candidate, name)
+        if value is not None and value != () and value is not False:
+            _check(value, name)
     for name in ("categories", "tags"):
         if len(getattr(candidate, name)) > MAX_LABELS:
             raise RowError(f"{name} has {len(getattr(candidate, name))} entries; {MAX_LABELS} is the most")
@@ -73,7 +76,7 @@ def _check(value: object, name: str) -> None:
             if len(value.file) > MAX_PATH:
                 raise RowError(f"the source's file name is longer than {MAX_PATH} characters")
             check_storable(value.file, "the source's file name")
-    elif isinstance(value, tuple) and name != "embedding":
+    elif isinstance(value, tuple):
         for item in value:
             _check(item, f"an entry of {name}")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -30,7 +29,6 @@ MAX_DEPTH = 20
 #: Longest path of a source file.
 MAX_PATH = 4096
 
-_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _SHOWN = 40
 
 
@@ -52,10 +50,14 @@ def is_absent(value: object) -> bool:
 
 def check_storable(text: str, name: str) -> str:
     """The text, if UTF-8 can hold it and no NUL cuts it off. Raises RowError."""
-    found = _UNSTORABLE.search(text)
-    if found:
-        what = "a NUL character" if found[0] == "\x00" else "half a character, or bytes that are not UTF-8"
-        raise RowError(f"{name} holds {what} at position {found.start()}")
+    if "\x00" in text:
+        raise RowError(f"{name} holds a NUL character at position {text.index(chr(0))}")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            what = "half a character, or bytes that are not UTF-8,"
+            raise RowError(f"{name} holds {what} at position {error.start}") from None
     return text
 
 

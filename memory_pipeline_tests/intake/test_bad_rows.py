@@ -112,7 +112,8 @@ def test_every_kind_of_broken_line_is_named_at_its_own(tmp_path: Path) -> None:
     )
     wrong, contents = read(path, "jsonl")
     assert list(wrong) == [2, 3, 4, 5, 6, 7] and contents == ["after a mark", "last"]
-    assert "not UTF-8 at position 16" in wrong[2] and "one object a line" in wrong[4] and "longer than" in wrong[6]
+    assert "not UTF-8" in wrong[2] and wrong[2].endswith("at position 16")
+    assert "one object a line" in wrong[4] and "longer than" in wrong[6]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
