@@ -3,7 +3,7 @@
 A file of records. Each says what it is (`"record": "memory"`, `"atom"`, ...); the first names the format and its
 version, the last counts the others, so that a file that was cut off or altered is noticed. In Parquet the memories
 stand in their usual columns, the others as JSON in `payload`. An import into an empty store gives the same store
-(full_import.py); docs/design.md says what is left behind.
+(full_import.py); docs/reference.md lists the records, and what is left behind.
 """
 
 from __future__ import annotations

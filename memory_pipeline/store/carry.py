@@ -98,12 +98,15 @@ def count_memories(tx: Transaction) -> int:
 
 
 def stream_memories(tx: Transaction) -> Iterator[tuple[Memory, list[LineageLink]]]:
-    """Every memory with its direct sources, by creation and id, a page at a time."""
+    """Every memory with its direct sources, in the order in which they came, a page at a time.
+
+    Nothing is sorted: that would hold every content at once.
+    """
     cursor = tx.execute(
         "with linked as (select memory_id, list(struct_pack(source := source_id, relation := relation, "
         "similarity := similarity) order by source_id) as links from lineage group by 1) "
         f"select {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, links from memories m "
-        "left join linked on linked.memory_id = m.id order by m.created_at, m.id"
+        "left join linked on linked.memory_id = m.id"
     )
     while rows := cursor.fetchmany(_PAGE):
         for *values, links in rows:
@@ -112,8 +115,10 @@ def stream_memories(tx: Transaction) -> Iterator[tuple[Memory, list[LineageLink]
 
 
 def stream_table(tx: Transaction, table: str) -> Iterator[dict[str, Any]]:
-    """The rows of a carried table as JSON objects, in an order that follows from their values."""
-    cursor = tx.execute(f"select to_json(t)::text from {table} t order by all")
+    """The rows of a carried table as JSON objects, in an order that follows from their values (the audit log as it
+    was written)."""
+    order = "" if table == _AUDIT else "order by all"
+    cursor = tx.execute(f"select to_json(t)::text from {table} t {order}")
     while rows := cursor.fetchmany(_PAGE):
         for (text,) in rows:
             yield json.loads(text)
