@@ -216,13 +216,20 @@ class _Door:
                     if not makes_claims(item):
                         plain.append(entry)
                     elif not self.claims.add(entry):
-                        rejected.append(_rejected(entry.memory, f"id '{entry.memory.id}' stands in the file twice"))
+                        rejected += self._second_of(entry.memory)
                 except (RowError, EmbeddingError) as error:
                     rejected.append(_reject(item, str(error)))
                 except Exception as error:
                     _log.warning("a row of %s could not be taken in", item.source.file, exc_info=True)
                     rejected.append(_reject(item, f"the row cannot be taken in ({type(error).__name__})"))
-        self._write(plain, rejected)
+        self._write([[entry] for entry in plain], rejected)
+
+    def _second_of(self, memory: Memory) -> list[Rejected]:
+        """A row whose id waits already: nothing new, or other words that cannot both be meant."""
+        if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
+            self.summary.unchanged += 1
+            return []
+        return [_rejected(memory, f"id '{memory.id}' stands in the file twice, with other words")]
 
     def settle_claims(self) -> None:
         """Let in the rows whose word about other memories holds, and name the others."""
@@ -230,13 +237,14 @@ class _Door:
         rejected = [_rejected(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
         self._say_what_was_loosened()
-        together: list[Admitted] = []
+        groups: list[list[Admitted]] = []
         for group in self.claims.groups():
-            together += [self.claims.waiting(memory_id) for memory_id in group]
-            if len(together) >= _BATCH:
-                self._write(together, [])
-                together = []
-        self._write(together, [])
+            groups.append([self.claims.waiting(memory_id) for memory_id in group])
+            written = [entry.memory.content for one in groups for entry in one]
+            if len(written) >= _BATCH or sum(map(len, written)) >= _BATCH_CHARS:
+                self._write(groups, [])
+                groups = []
+        self._write(groups, [])
 
     def _say_what_was_loosened(self) -> None:
         loosened = len(self.claims.loosened.intersection(self.claims.ids()))
@@ -268,25 +276,25 @@ class _Door:
                 found |= {memory_id: project for memory_id, (project, _) in existing_ids(tx, ids).items()}
         return found
 
-    def _write(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
-        """One transaction for all of it; where one row makes it fail, that row goes to quarantine."""
-        if not admitted and not rejected:
+    def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
+        """One transaction for all of it; where a group makes it fail, that group goes to quarantine."""
+        if not groups and not rejected:
             return
         try:
-            self._write_together(admitted, rejected)
+            self._write_together([entry for group in groups for entry in group], rejected)
         except MemoryPipelineError:
             raise
         except Exception as error:
-            _log.warning("a batch could not be written as a whole", exc_info=True)
-            if len(admitted) > 1 and not any(entry.links for entry in admitted):
-                middle = len(admitted) // 2
-                self._write(admitted[:middle], rejected)
-                self._write(admitted[middle:], [])
-            elif admitted:
-                reason = f"the row cannot be written ({type(error).__name__})"
-                self._write([], [*rejected, *(_rejected(entry.memory, reason) for entry in admitted)])
-            else:
+            if not groups:
                 raise
+            _log.warning("a batch could not be written as a whole", exc_info=True)
+            if len(groups) > 1:
+                middle = len(groups) // 2
+                self._write(groups[:middle], rejected)
+                self._write(groups[middle:], [])
+            else:
+                reason = f"the row cannot be written ({type(error).__name__})"
+                self._write([], [*rejected, *(_rejected(entry.memory, reason) for entry in groups[0])])
 
     def _write_together(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
         with self.store.writing(self.actor) as tx:

@@ -305,3 +305,22 @@ def test_a_row_that_was_put_away_for_nothing_is_refused(store: Store, tmp_path: 
     assert summary.imported == 1 and words in summary.rejected[0].reason
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
+
+
+def test_a_row_that_cannot_be_written_costs_itself_alone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_pipeline.intake import door
+
+    insert = door.insert_memories
+
+    def choosy(tx: Any, memories: Any) -> None:
+        if any("bad" in memory.content for memory in memories):
+            raise OverflowError("a value that nothing foresaw")
+        insert(tx, memories)
+
+    monkeypatch.setattr(door, "insert_memories", choosy)
+    lines = [json.dumps({"id": f"m{n}", "content": "bad" if n == 4 else f"Note {n}."}) for n in range(9)]
+    summary = bring(store, written(tmp_path / "m.jsonl", "\n".join(lines)))
+    assert summary.imported == 8
+    assert [(r.line, r.reason) for r in summary.rejected] == [(5, "the row cannot be written (OverflowError)")]
