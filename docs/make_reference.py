@@ -12,8 +12,12 @@ import typer
 
 from memory_pipeline.configuration import describe_settings
 from memory_pipeline.faces.cli.app import app
-from memory_pipeline.intake.exporting import export_row_columns
+from memory_pipeline.intake.export_rows import export_row_columns
+from memory_pipeline.intake.full_export import FIRST, FORMAT, KINDS, LAST, MEMORY, VERSION
+from memory_pipeline.intake.gate import MAX_CONTENT
+from memory_pipeline.intake.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.night.pages import REPORT_FIELDS
+from memory_pipeline.store.carry import LEFT_BEHIND
 
 TARGET = Path(__file__).with_name("reference.md")
 
@@ -86,6 +90,36 @@ def _rows() -> list[str]:
         "`embedding_model` besides:",
         "",
         ", ".join(f"`{name}`" for name in export_row_columns()) + ".",
+        "",
+        "A row that cannot be kept goes to quarantine with its line and the reason. Bounds: "
+        f"content {MAX_CONTENT:,} characters (and `import.max_line_bytes`), an id {MAX_ID}, a tag {MAX_NAME}, "
+        f"{MAX_LABELS} tags and {MAX_LABELS} categories, {MAX_SOURCES:,} sources, `compressed_from` {MAX_DEPTH} levels "
+        "deep, times from 2000 on.",
+        "",
+        "A row may say what nights did to it (`archived_*`, `consolidated_into_id`, `sources`, `compressed_from`, "
+        "`rolled_back_at`) as",
+        "far as the same file or the store bears it out. A source that is nowhere is left out; a row that was put away "
+        "into something",
+        "that does not name it as a source is refused.",
+        "",
+        "### An export of everything",
+        "",
+        "`export --all` writes records, each with its kind in `record`. An import into an empty store checks the file, "
+        "and then gives the",
+        "same store; into a store that has memories it adds what is new, and says what it left out.",
+        "",
+        "| `record` | what it is |",
+        "| --- | --- |",
+        f"| `{FIRST}` | the first: `format` (`{FORMAT}`), `version` ({VERSION}), `schema` of the store |",
+        f"| `{MEMORY}` | a memory: the columns above, `token_count` and `updated_at` |",
+        *(f"| `{kind}` | a row of `{table}` |" for table, kind in sorted(KINDS.items(), key=lambda pair: pair[1])),
+        f"| `{LAST}` | the last: how many `records` of each kind; in JSONL the `sha256` of all lines before it |",
+        "",
+        "A table that is not named here goes by its own name. In Parquet the memories stand in their columns, every "
+        "other record as",
+        "JSON in `payload`. Not carried, because they are made again: "
+        + ", ".join(f"`{table}`" for table in sorted(LEFT_BEHIND) if table not in ("memories", "lineage"))
+        + ".",
         "",
     ]
 

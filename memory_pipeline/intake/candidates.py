@@ -14,7 +14,8 @@ class Candidate:
     """A memory as a source tells it. What is None falls back at the door.
 
     `created_at_quality`: `exact`, `date`, `mtime` or `import`. `archived_*` and what follows are only set
-    by rows that this program exported. `masked` counts what a reader masked before it cut its file into entries.
+    by rows that this program exported, `token_count` only by its exports of everything. `masked` counts what a reader
+    masked before it cut its file into entries.
     """
 
     content: str
@@ -46,6 +47,7 @@ class Candidate:
     embedding: tuple[float, ...] | None = None
     embedding_model: str | None = None
     masked: tuple[tuple[str, int], ...] = ()
+    token_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

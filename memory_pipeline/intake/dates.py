@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.intake.candidates import RowError
+from memory_pipeline.intake.values import is_absent, shown
 
-_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+#: What is dated before it was dated by a clock that was never set.
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+#: In this year a zone can carry a time past the end of the calendar.
+_NO_YEAR = 9999
 #: Fixed offsets, in minutes, of the abbreviations that logs carry. IST is India's; CST is North America's.
 _ABBREVIATIONS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180,
@@ -60,6 +63,8 @@ def file_date(name: str) -> tuple[date, time | None] | None:
         day = date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return None
+    if not EARLIEST.year <= day.year < _NO_YEAR:
+        return None
     return day, time(int(match[4]), int(match[5])) if match[4] else None
 
 
@@ -73,6 +78,8 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
         try:
             day = date(int(dated[1]), int(dated[2]), int(dated[3]))
         except ValueError:
+            return None
+        if not EARLIEST.year <= day.year < _NO_YEAR:
             return None
     clock = _CLOCK.search(text)
     if day is None:
@@ -101,35 +108,32 @@ def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str =
     moment = _to_datetime(value, default_zone, name)
     if moment is None:
         return None
-    if not _EARLIEST <= moment <= now + timedelta(days=1):
+    if not EARLIEST <= moment <= now + timedelta(days=1):
         raise RowError(f"{name} {moment.isoformat()} is before 2000 or in the future")
     return moment
 
 
 def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | None:
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+    if is_absent(value):
         return None
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=default_zone)).astimezone(UTC)
-    if isinstance(value, date):
-        return at_midnight(value, default_zone)
-    if isinstance(value, bool):
-        raise RowError(f"{name} is {value}, no time")
-    if isinstance(value, int | float):
-        return _from_epoch(float(value), name)
-    text = str(value).strip()
-    if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text):
-        return _from_epoch(float(text), name)
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise RowError(f"{name} is '{text[:40]}', no time; use ISO 8601 or an epoch") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=default_zone)).astimezone(UTC)
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=default_zone)).astimezone(UTC)
+        if isinstance(value, date):
+            return at_midnight(value, default_zone)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return _from_epoch(value)
+        if isinstance(value, str):
+            text = value.strip()
+            if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text, re.ASCII):
+                return _from_epoch(float(text))
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=default_zone)).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):  # no time at all, or one beyond the calendar
+        pass
+    raise RowError(f"{name} is {shown(value)}, no time; use ISO 8601 or an epoch")
 
 
-def _from_epoch(number: float, name: str) -> datetime:
+def _from_epoch(number: float) -> datetime:
     """Seconds or milliseconds, told apart by magnitude."""
-    try:
-        return datetime.fromtimestamp(number / 1000 if abs(number) > 1e11 else number, UTC)
-    except (OverflowError, ValueError, OSError):
-        raise RowError(f"{name} is {number}, no time") from None
+    return datetime.fromtimestamp(number / 1000 if abs(number) > 1e11 else number, UTC)

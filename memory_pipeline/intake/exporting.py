@@ -1,7 +1,4 @@
-"""Out of the store again: the active memories, or everything with its lineage, to JSONL or Parquet.
-
-What `--all` writes, an import into an empty store turns into the same store, by hash.
-"""
+"""Out of the store again: the active memories as rows, or everything (full_export.py), to JSONL or Parquet."""
 
 from __future__ import annotations
 
@@ -9,10 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import check_output, writing_whole
+from memory_pipeline.intake.export_rows import MARK, export_row, export_row_columns, parquet_row, parquet_schema
+from memory_pipeline.intake.full_export import is_full_export_line, json_line, write_everything
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store, all_memories, lineage_of
@@ -20,8 +19,6 @@ from memory_pipeline.store import Store, all_memories, lineage_of
 EXPORT_FORMATS = ("jsonl", "parquet")
 #: The connectors whose sources are single files, known to the store by name.
 _FILE_CONNECTORS = ("jsonl", "csv", "parquet")
-#: In the metadata of a Parquet file: that it is an export, which the next one may replace.
-_MARK = {b"memory_pipeline": b"export"}
 #: Longer first lines than this are no row of an export.
 _LONGEST_LINE = 16 << 20
 
@@ -29,12 +26,15 @@ _LONGEST_LINE = 16 << 20
 def export_memories(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> int:
     """Write memories as rows to `path`, whole or not at all; return how many.
 
-    Without `everything` only the active ones. Raises InputError for an unknown format, OutputError for a path that
-    cannot or must not be written and for a full disk.
+    Only the active ones; with `everything` all that the store holds (full_export.py). Raises InputError for an
+    unknown format, OutputError for a path that cannot or must not be written and for a full disk.
     """
     check_export(store, name, path, force=force)
+    if everything:
+        with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
+            return write_everything(store, name, file)
     with store.reading() as tx:
-        memories = all_memories(tx, include_archived=everything, include_rolled_back=everything)
+        memories = all_memories(tx, include_archived=False)
         links = lineage_of(tx, [memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 
@@ -54,13 +54,15 @@ def write_rows(
         )
     rows = _rows(memories, links)
     with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
-        if name == "parquet":
-            return _write_parquet(file, list(rows))
-        count = 0
-        for row in rows:
-            file.write((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
-            count += 1
-        return count
+        if name == "jsonl":
+            file.writelines(json_line(row).encode() for row in rows)
+        else:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            table = pa.Table.from_pylist([parquet_row(row) for row in rows], schema=parquet_schema())
+            pq.write_table(table, file)
+    return len(memories)
 
 
 def check_export(store: Store, name: str, path: Path, *, force: bool = False) -> None:
@@ -81,7 +83,7 @@ def is_export(name: str, path: Path) -> bool:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(row, dict) and set(export_row_columns()) <= row.keys()
+    return isinstance(row, dict) and (set(export_row_columns()) <= row.keys() or is_full_export_line(row))
 
 
 def _is_parquet_export(path: Path) -> bool:
@@ -93,7 +95,7 @@ def _is_parquet_export(path: Path) -> bool:
             metadata = pq.read_schema(file).metadata or {}
     except (pa.ArrowException, OSError):
         return False
-    return _MARK.items() <= metadata.items()
+    return MARK.items() <= metadata.items()
 
 
 def _rows(memories: list[Memory], links: list[LineageLink]) -> Iterator[dict[str, Any]]:
@@ -102,80 +104,3 @@ def _rows(memories: list[Memory], links: list[LineageLink]) -> Iterator[dict[str
         sources[link.memory_id].append(link)
     for memory in memories:
         yield export_row(memory, sources[memory.id])
-
-
-def export_row(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
-    """One memory as a row: the columns that scripts rely on first, then what a faithful copy needs."""
-    return {
-        "id": memory.id,
-        "project_id": memory.project_id,
-        "content": memory.content,
-        "memory_type": memory.memory_type,
-        "categories": list(memory.categories),
-        "tags": list(memory.tags),
-        "importance": memory.importance,
-        "created_at": memory.created_at.isoformat(),
-        "effective_date": memory.effective_date.isoformat(),
-        "abstraction_level": memory.abstraction_level,
-        "archived": memory.archived_at is not None,
-        "archived_by": memory.archived_by,
-        "archived_at": memory.archived_at.isoformat() if memory.archived_at else None,
-        "consolidated_into_id": memory.consolidated_into_id,
-        "source_ids": [link.source_id for link in sources],
-        "pinned": memory.pinned,
-        "confidence_score": memory.confidence_score,
-        "pattern_type": memory.pattern_type,
-        "consolidation_method": memory.consolidation_method,
-        "created_at_quality": memory.created_at_quality,
-        "importance_before": memory.importance_before,
-        "rolled_back_at": memory.rolled_back_at.isoformat() if memory.rolled_back_at else None,
-        "is_canonical": memory.is_canonical,
-        "reuse_count": memory.reuse_count,
-        "useful_count": memory.useful_count,
-        "compressed_from": json.loads(memory.compressed_from) if memory.compressed_from else None,
-        "source": {"connector": memory.source.connector, "file": memory.source.file, "line": memory.source.line},
-        "sources": [
-            {"id": link.source_id, "relation": link.relation, "similarity": link.similarity} for link in sources
-        ],
-    }
-
-
-def _write_parquet(file: BinaryIO, rows: list[dict[str, Any]]) -> int:
-    """Nested columns are JSON text, so that every row has the same schema, an empty store's too."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    text, number, flag, texts = pa.string(), pa.float64(), pa.bool_(), pa.list_(pa.string())
-    numbers = (
-        "importance",
-        "confidence_score",
-        "importance_before",
-        "abstraction_level",
-        "reuse_count",
-        "useful_count",
-    )
-    kinds = {
-        **dict.fromkeys(("categories", "tags", "source_ids"), texts),
-        **dict.fromkeys(numbers, number),
-        **dict.fromkeys(("archived", "pinned", "is_canonical"), flag),
-    }
-    nested = ("compressed_from", "source", "sources")
-    columns = list(export_row_columns())
-    flat = [
-        {name: json.dumps(row[name]) if name in nested and row[name] is not None else row[name] for name in columns}
-        for row in rows
-    ]
-    schema = pa.schema([(name, kinds.get(name, text)) for name in columns], metadata=_MARK)
-    pq.write_table(pa.Table.from_pylist(flat, schema=schema), file)
-    return len(rows)
-
-
-def export_row_columns() -> tuple[str, ...]:
-    """The columns of an exported row, in order."""
-    return (
-        "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at",
-        "effective_date", "abstraction_level", "archived", "archived_by", "archived_at", "consolidated_into_id",
-        "source_ids", "pinned", "confidence_score", "pattern_type", "consolidation_method", "created_at_quality",
-        "importance_before", "rolled_back_at", "is_canonical", "reuse_count", "useful_count", "compressed_from",
-        "source", "sources",
-    )  # fmt: skip

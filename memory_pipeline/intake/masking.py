@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from memory_pipeline.intake.candidates import Candidate, Rejected
-from memory_pipeline.intake.rows import MAX_ID
+from memory_pipeline.intake.values import MAX_ID
 from memory_pipeline.wording.normalise import clean_text
 from memory_pipeline.wording.redaction import redact
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -17,8 +18,10 @@ from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.intake.candidates import Candidate, Reading, Rejected, Skipped
-from memory_pipeline.intake.dates import at_midnight, file_date, written_time
+from memory_pipeline.intake.dates import EARLIEST, at_midnight, file_date, written_time
 from memory_pipeline.intake.markdown import Entry, Note, parse_note
+from memory_pipeline.intake.names import readable_name
+from memory_pipeline.intake.values import MAX_LABELS
 from memory_pipeline.records import Source
 from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
 from memory_pipeline.wording.redaction import redact
@@ -50,6 +53,7 @@ _TYPES = (
 _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 _MAX_FILE_BYTES = 50_000_000
+_MOST_RECALLS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
             skipped.add("link out of the workspace")
         elif real not in seen:
             seen.add(real)
-            yield _File(path, path.relative_to(root).as_posix(), role)
+            yield _File(path, readable_name(path.relative_to(root).as_posix()), role)
 
 
 def _read_file(
@@ -112,13 +116,13 @@ def _read_file(
 ) -> Reading:
     try:
         text = _text_of(file.path)
-    except (OSError, EOFError, gzip.BadGzipFile, InputError) as error:
+    except (OSError, EOFError, zlib.error, InputError) as error:
         yield Rejected(file.relative, 0, f"the file cannot be read: {error}")
         return
     text = blank_managed(text.split("\n"), skipped)
     dated = file_date(file.path.name)
     day = dated[0] if dated else None
-    fallback, quality = _file_time(file, dated, default_zone)
+    fallback, quality = _file_time(file, dated, default_zone, now)
     if fallback > now and dated:
         yield Rejected(file.relative, 0, f"the file's date {day} lies in the future")
         return
@@ -161,7 +165,7 @@ def _candidate(
         source=Source(CONNECTOR, file.relative, entry.first_line),
         memory_type=memory_type,
         categories=_categories(entry, file),
-        tags=tuple(sorted(tags)),
+        tags=tuple(sorted(tags))[:MAX_LABELS],
         created_at=moment,
         created_at_quality=quality,
         pinned=file.role == "identity",
@@ -200,9 +204,13 @@ def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime,
     return None
 
 
-def _file_time(file: _File, dated: Any, default_zone: tzinfo) -> tuple[datetime, str]:
+def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
     if dated is None:
-        return datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0), "mtime"
+        try:
+            written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
+        except (OSError, OverflowError, ValueError):  # gone by now, or a time beyond the calendar
+            return now, "import"
+        return (written, "mtime") if EARLIEST <= written <= now else (now, "import")
     day, clock = dated
     if clock is None:
         return at_midnight(day, default_zone), "date"
@@ -279,16 +287,18 @@ def _recall_counts(root: Path) -> dict[str, Any]:
             return {}
         entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
         return dict(entries)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
 def _recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
     """How often the agent recalled the lines of this entry, by the file's own account."""
     counts = [
-        int(item.get("recallCount", 0))
+        item["recallCount"]
         for item in recalls.values()
         if isinstance(item, dict)
+        and isinstance(item.get("recallCount"), int)
+        and 0 <= item["recallCount"] < _MOST_RECALLS
         and item.get("path") == relative
         and isinstance(item.get("startLine"), int)
         and isinstance(item.get("endLine"), int)

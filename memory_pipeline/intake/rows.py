@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memory_pipeline.intake import values
 from memory_pipeline.intake.candidates import Candidate, RowError
 from memory_pipeline.intake.dates import parse_moment
 from memory_pipeline.records import CONSOLIDATION_METHODS, MADE, MEMORY_TYPES, PATTERN_TYPES, Source
 
-#: Longest id that is taken from a source.
-MAX_ID = 200
+_COUNT = 2**31 - 1
+_QUALITIES = ("exact", "date", "mtime", "import")
 
 
 def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
@@ -22,42 +21,44 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     A row with a `role` is a turn of a conversation; its time may stand in `timestamp`.
     """
     content = _content(row)
-    role = _text(row, "role")
-    tags = _list(row, "tags")
+    role = values.text_value(row, "role")
+    tags = values.labels(row, "tags")
     created = parse_moment(_first(row, "created_at", "timestamp", "date"), default_zone, now)
     archived_at = parse_moment(row.get("archived_at"), default_zone, now, "archived_at")
-    if _flag(row, "archived") and archived_at is None:
+    if values.flag(row, "archived") and archived_at is None:
         raise RowError("archived is true but archived_at is missing")
-    memory_type = _text(row, "memory_type") or ("conversation" if role else "other")
+    memory_type = values.text_value(row, "memory_type") or ("conversation" if role else "other")
+    quality = row.get("created_at_quality")
+    importance = values.number(row, "importance", 0.0, 3.0)
     return Candidate(
         content=content,
         source=_source(row, source),
-        native_id=_id(row),
-        project_id=_text(row, "project_id"),
+        native_id=values.identifier(row.get("id"), "id"),
+        project_id=values.identifier(row.get("project_id"), "project_id"),
         memory_type=memory_type if memory_type in MEMORY_TYPES else "other",
-        categories=_list(row, "categories"),
+        categories=values.labels(row, "categories"),
         tags=(*tags, f"role:{role}") if role and f"role:{role}" not in tags else tags,
-        importance=_number(row, "importance", 0.0, 3.0, 1.0) or 0.0,
+        importance=1.0 if importance is None else importance,
         created_at=created,
-        created_at_quality=_text(row, "created_at_quality") or ("exact" if created else "import"),
+        created_at_quality=str(quality) if quality in _QUALITIES else "exact" if created else "import",
         effective_date=parse_moment(row.get("effective_date"), default_zone, now, "effective_date"),
-        abstraction_level=int(_number(row, "abstraction_level", 0, 3, 0) or 0),
-        pinned=_flag(row, "pinned"),
-        confidence_score=_number(row, "confidence_score", 0.0, 1.0, None),
-        pattern_type=_choice(row, "pattern_type", PATTERN_TYPES),
-        consolidation_method=_choice(row, "consolidation_method", CONSOLIDATION_METHODS),
-        is_canonical=_flag(row, "is_canonical"),
-        reuse_count=int(_number(row, "reuse_count", 0, 2**31 - 1, 0) or 0),
-        useful_count=int(_number(row, "useful_count", 0, 2**31 - 1, 0) or 0),
-        archived_by=_text(row, "archived_by") if archived_at else None,
+        abstraction_level=values.whole_number(row, "abstraction_level", 0, 3) or 0,
+        pinned=values.flag(row, "pinned"),
+        confidence_score=values.number(row, "confidence_score", 0.0, 1.0),
+        pattern_type=values.choice(row, "pattern_type", PATTERN_TYPES),
+        consolidation_method=values.choice(row, "consolidation_method", CONSOLIDATION_METHODS),
+        is_canonical=values.flag(row, "is_canonical"),
+        reuse_count=values.whole_number(row, "reuse_count", 0, _COUNT) or 0,
+        useful_count=values.whole_number(row, "useful_count", 0, _COUNT) or 0,
+        archived_by=values.text_value(row, "archived_by"),
         archived_at=archived_at,
-        consolidated_into_id=_text(row, "consolidated_into_id") if archived_at else None,
-        importance_before=_number(row, "importance_before", 0.0, 3.0, 1.0) if archived_at else None,
+        consolidated_into_id=values.identifier(row.get("consolidated_into_id"), "consolidated_into_id"),
+        importance_before=values.number(row, "importance_before", 0.0, 3.0),
         rolled_back_at=parse_moment(row.get("rolled_back_at"), default_zone, now, "rolled_back_at"),
-        compressed_from=_compressed_from(row),
+        compressed_from=values.json_text(row, "compressed_from"),
         source_links=_links(row),
         embedding=_vector(row),
-        embedding_model=_text(row, "embedding_model"),
+        embedding_model=values.text_value(row, "embedding_model"),
     )
 
 
@@ -66,148 +67,78 @@ def _content(row: Mapping[str, Any]) -> str:
     if value is None and isinstance(row.get("recommendation"), str):
         value = _entry(row)
     if isinstance(value, list):  # blocks of a chat message: their text parts
-        value = "\n".join(str(part.get("text", "")) for part in value if isinstance(part, Mapping))
+        blocks = [part.get("text") for part in value if isinstance(part, Mapping)]
+        value = "\n".join(block for block in blocks if isinstance(block, str))
     if not isinstance(value, str):
-        raise RowError("the row has no 'content'" if value is None else f"content is {type(value).__name__}, no text")
-    if "\x00" in value:
-        raise RowError("content holds a NUL character")
+        raise RowError(
+            "the row has no 'content'" if values.is_absent(value) else f"content is {values.shown(value)}, no text"
+        )
     if not value.strip():
         raise RowError("content is empty")
-    return value
+    return values.check_storable(value, "content")
 
 
 def _entry(row: Mapping[str, Any]) -> str:
     """A knowledge-base entry in its written form, from the fields title, recommendation and examples."""
-    lines = [f"Title: {row.get('title') or ''}".rstrip(), f"Recommendation: {row['recommendation']}"]
+    title = values.text_value(row, "title", values.MAX_PATH) or ""
+    lines = [f"Title: {title}".rstrip(), f"Recommendation: {row['recommendation']}"]
     examples = row.get("examples")
     shown = [one for one in examples if isinstance(one, Mapping)] if isinstance(examples, list) else []
     lines += ["Examples:"] if shown else []
-    lines += [f"- {one.get('story', '')}: {one.get('context', '')}" for one in shown]
+    limit = values.MAX_PATH
+    for one in shown:
+        story, context = values.text_value(one, "story", limit) or "", values.text_value(one, "context", limit) or ""
+        lines.append(f"- {story}: {context}")
     return "\n".join(lines)
 
 
-def _id(row: Mapping[str, Any]) -> str | None:
-    value = row.get("id")
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return None
-    text = str(value)
-    if len(text) > MAX_ID or not text.isprintable() or text != text.strip():
-        raise RowError(f"id {text[:40]!r} is longer than {MAX_ID} characters or holds control characters")
-    return text
-
-
 def _source(row: Mapping[str, Any], default: Source) -> Source:
-    given = _mapping(row.get("source"))
-    if not given:
+    given = row.get("source")
+    if not isinstance(given, Mapping) and not (isinstance(given, str) and given.startswith("{")):
+        return default  # other tools keep a name or an address under this word
+    found = values.mapping(given, "source")
+    if not found:
         return default
-    line = given.get("line")
-    connector = str(given.get("connector") or default.connector)
-    if connector == MADE and not row.get("sources"):
+    connector = values.text_value(found, "connector") or default.connector
+    if connector == MADE and not row.get("sources") and not row.get("rolled_back_at"):
         connector = default.connector  # nothing is made of nothing
-    return Source(
-        connector,
-        str(given["file"]) if given.get("file") else None,
-        int(line) if isinstance(line, int | float) and not math.isnan(line) else None,
-    )
-
-
-def _compressed_from(row: Mapping[str, Any]) -> str | None:
-    value = row.get("compressed_from")
-    if value is None or value == "":
-        return None
-    mapping = _mapping(value)
-    if not mapping:
-        raise RowError("compressed_from is no JSON object")
-    return json.dumps(mapping, sort_keys=True)
-
-
-def _mapping(value: object) -> Mapping[str, Any] | None:
-    if isinstance(value, str) and value.startswith("{"):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, Mapping) else None
+    file = values.text_value(found, "file", values.MAX_PATH)
+    return Source(connector, file, values.whole_number(found, "line", 0, _COUNT))
 
 
 def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:
     """Lineage: `sources` with relation and similarity where this program wrote it, else plain `source_ids`."""
     given = row.get("sources")
     if isinstance(given, str) and given:
-        given = json.loads(given)
-    if isinstance(given, list):
-        return tuple((str(s["id"]), str(s["relation"]), float(s["similarity"])) for s in given)
-    return tuple((source_id, "distilled", 1.0) for source_id in _list(row, "source_ids"))
+        given = values.parsed(given, "sources")
+    if isinstance(given, list) and given:
+        return tuple(_link(one) for one in given[: values.MAX_SOURCES + 1])
+    return tuple((one, "distilled", 1.0) for one in values.labels(row, "source_ids", values.MAX_SOURCES))
+
+
+def _link(given: object) -> tuple[str, str, float]:
+    if not isinstance(given, Mapping):
+        raise RowError(f"an entry of sources is {values.shown(given)}, no object with id, relation and similarity")
+    source_id = values.identifier(given.get("id"), "the id in sources")
+    similarity = values.number(given, "similarity", -1.0001, 1.0001)
+    if source_id is None or similarity is None:
+        raise RowError("an entry of sources lacks its id or its similarity")
+    return source_id, values.text_value(given, "relation") or "", similarity
 
 
 def _vector(row: Mapping[str, Any]) -> tuple[float, ...] | None:
     value = row.get("embedding")
     if isinstance(value, str) and value:
-        value = json.loads(value)
-    if value is None or (isinstance(value, str) and not value):
+        value = values.parsed(value, "embedding")
+    if values.is_absent(value):
         return None
+    if not isinstance(value, list | tuple) or not 0 < len(value) <= values.MAX_DIMENSION:
+        raise RowError(f"embedding is {values.shown(value)}; use a list of 1 to {values.MAX_DIMENSION} numbers")
     try:
         return tuple(float(number) for number in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RowError("embedding is no list of numbers") from None
 
 
 def _first(row: Mapping[str, Any], *names: str) -> object:
     return next((row[name] for name in names if row.get(name) is not None), None)
-
-
-def _text(row: Mapping[str, Any], name: str) -> str | None:
-    value = row.get(name)
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return str(value)
-
-
-def _choice(row: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str | None:
-    value = _text(row, name)
-    if value is not None and value not in allowed:
-        raise RowError(f"{name} is '{value[:40]}'; use one of {', '.join(allowed)}")
-    return value
-
-
-def _list(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = row.get(name)
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ()
-    if isinstance(value, str):
-        if value.lstrip().startswith("["):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                raise RowError(f"{name} is no JSON list") from None
-        else:
-            value = [part.strip() for part in value.split(";") if part.strip()]
-    if not isinstance(value, list | tuple):
-        raise RowError(f"{name} is {type(value).__name__}, no list")
-    return tuple(str(item) for item in value)
-
-
-def _number(row: Mapping[str, Any], name: str, low: float, high: float, default: float | None) -> float | None:
-    value = row.get(name)
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return default
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise RowError(f"{name} is {str(value)[:40]!r}, no number") from None
-    if not low <= number <= high:
-        raise RowError(f"{name} is {number:g}; use {low:g} to {high:g}")
-    return number
-
-
-def _flag(row: Mapping[str, Any], name: str) -> bool:
-    value = row.get(name)
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return False
-    if isinstance(value, str):
-        if value.lower() in ("true", "1", "yes"):
-            return True
-        if value.lower() in ("false", "0", "no"):
-            return False
-        raise RowError(f"{name} is '{value[:40]}'; use true or false")
-    return bool(value)

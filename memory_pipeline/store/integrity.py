@@ -79,6 +79,12 @@ _RULES = (
         _RESTORE,
     ),
     (
+        "compressed_from can be read",
+        "select id, 'compressed_from is no valid JSON' from memories where compressed_from is not null "
+        "and not json_valid(compressed_from)",
+        _RESTORE,
+    ),
+    (
         "vectors belong to memories",
         "select e.memory_id, 'vector of model ' || e.model || ' without its memory' from embeddings e "
         "left join memories m on m.id = e.memory_id where m.id is null",
@@ -157,9 +163,10 @@ _DEEP_RULES = (
     (
         "compressed_from names the sources that the lineage has",
         "select m.id, 'compressed_from and lineage name different sources' from memories m where "
-        "m.compressed_from is not null and m.rolled_back_at is null and list_sort(from_json(m.compressed_from "
-        "-> 'source_ids', '[\"VARCHAR\"]')) is distinct from (select list(l.source_id order by l.source_id) "
-        "from lineage l where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded'))",
+        "m.compressed_from is not null and m.rolled_back_at is null and list_sort(from_json(case when "
+        "json_valid(m.compressed_from) then m.compressed_from -> 'source_ids' end, '[\"VARCHAR\"]')) "
+        "is distinct from (select list(l.source_id order by l.source_id) from lineage l where l.memory_id = m.id "
+        "and l.relation not in ('duplicate', 'superseded'))",
         _RESTORE,
     ),
     (

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+
 from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import from_utc, to_utc
@@ -133,11 +135,16 @@ def note_delivery(tx: Transaction, notice_id: str, at: datetime, error: str | No
 
 def keep_quarantine(tx: Transaction, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
     """Keep rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
-    if rows:
-        tx.executemany(
-            "insert into quarantine values ($1, $2, $3, $4, $5) on conflict do nothing",
-            [[*row, to_utc(seen_at)] for row in rows],
-        )
+    if not rows:
+        return
+    columns = dict(zip(("file", "line", "reason", "excerpt"), zip(*rows, strict=True), strict=True))
+    tx.register("incoming_quarantine", pa.table({name: list(values) for name, values in columns.items()}))
+    tx.execute(
+        "insert into quarantine select distinct on (file, line, reason) file, line, reason, excerpt, $1 "
+        "from incoming_quarantine on conflict do nothing",
+        [to_utc(seen_at)],
+    )
+    tx.unregister("incoming_quarantine")
 
 
 def read_quarantine(tx: Transaction) -> list[tuple[str, int, str, str]]:

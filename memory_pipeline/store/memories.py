@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ _COLUMNS = (
     "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count, "
     "rolled_back_at"
 )
+#: Every column of a memory, in the order in which `memory_of_row` takes them.
+MEMORY_COLUMNS = tuple(name.strip() for name in _COLUMNS.split(","))
 _TIME = pa.timestamp("us")
 _TYPES = {
     "created_at": _TIME,
@@ -40,7 +42,15 @@ _TYPES = {
     "is_canonical": pa.bool_(),
     "pinned": pa.bool_(),
 }
-_SCHEMA = pa.schema([(name.strip(), _TYPES.get(name.strip(), pa.string())) for name in _COLUMNS.split(",")])
+_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in MEMORY_COLUMNS])
+_LINEAGE = pa.schema(
+    [
+        ("memory_id", pa.string()),
+        ("source_id", pa.string()),
+        ("relation", pa.string()),
+        ("similarity", pa.float64()),
+    ]
+)
 _FLAT = [field.name for field in fields(Memory) if field.name != "source"]
 
 
@@ -71,7 +81,7 @@ def read_memories(tx: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
     if not wanted:
         return {}
     rows = tx.execute(f"select {_COLUMNS} from memories where id in (select unnest($1::text[]))", [wanted]).fetchall()
-    return {row[0]: _from_row(row) for row in rows}
+    return {row[0]: memory_of_row(row) for row in rows}
 
 
 def all_memories(
@@ -87,7 +97,7 @@ def all_memories(
         "and ($3 is null or created_at <= $3) order by created_at, id",
         [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
     ).fetchall()
-    return [_from_row(row) for row in rows]
+    return [memory_of_row(row) for row in rows]
 
 
 def existing_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -118,7 +128,7 @@ def select_candidates(
         "and created_at <= case when source_connector = 'night' then $4 else $2 end order by created_at, id",
         [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None, to_utc(as_of)],
     ).fetchall()
-    return [_from_row(row) for row in rows]
+    return [memory_of_row(row) for row in rows]
 
 
 def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
@@ -219,10 +229,10 @@ def archive_memories(
 def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:
     """Add links from a memory to its direct sources."""
     if links:
-        tx.executemany(
-            "insert into lineage values ($1, $2, $3, $4)",
-            [[link.memory_id, link.source_id, link.relation, link.similarity] for link in links],
-        )
+        incoming = pa.Table.from_pylist([asdict(link) for link in links], schema=_LINEAGE)
+        tx.register("incoming_lineage", incoming)
+        tx.execute("insert into lineage by name select * from incoming_lineage")
+        tx.unregister("incoming_lineage")
 
 
 def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
@@ -306,8 +316,9 @@ def _to_row(memory: Memory) -> dict[str, object]:
     return row
 
 
-def _from_row(row: tuple[Any, ...]) -> Memory:
-    values = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
+def memory_of_row(row: tuple[Any, ...]) -> Memory:
+    """A memory from its columns in the order of MEMORY_COLUMNS."""
+    values = dict(zip(MEMORY_COLUMNS, row, strict=True))
     source = Source(values.pop("source_connector"), values.pop("source_file"), values.pop("source_line"))
     for name in ("created_at", "effective_date", "updated_at", "archived_at", "rolled_back_at"):
         values[name] = from_utc(values[name])

@@ -97,7 +97,8 @@ def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspac
     report = json.loads(cli("report", "--json", home=tmp_path).stdout)
     assert report["partition"] == DAY and report["verdict"] == "IDLE"
     assert cli("export", "jsonl", tmp_path / "all.jsonl", "--all", home=tmp_path).returncode == 0
-    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 6
+    records = [json.loads(line)["record"] for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert (records[0], records.count("memory"), records[-1]) == ("export", 6, "end")
     assert last(cli("check", home=tmp_path)).startswith("SOUND: 1 active, 5 archived")
 
     snapshots = json.loads(cli("snapshot", "list", "--json", home=tmp_path).stdout)

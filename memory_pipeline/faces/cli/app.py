@@ -203,7 +203,7 @@ def report(
 def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
     path: Annotated[Path, typer.Argument(help="The file to write.")],
-    all_: Annotated[bool, typer.Option("--all", help="Archived memories and lineage too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="All that the store holds, to become the same store.")] = False,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,

@@ -73,6 +73,7 @@ def import_text(summary: ImportSummary) -> str:
     if summary.skipped:
         lines.append("Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
     lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
+    lines += summary.notes
     if summary.embedding_error:
         lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
     return "\n".join(lines)

@@ -1,0 +1,17 @@
+"""A memory that passed the gate, with the links and the vector that come with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_pipeline.records import LineageLink, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What the door writes for one row."""
+
+    memory: Memory
+    links: tuple[LineageLink, ...]
+    embedding: tuple[float, ...] | None
+    embedding_model: str | None
