@@ -11,7 +11,7 @@ from typing import Any
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.duplicates import archive_group
-from memory_pipeline.night.gates import problems_of
+from memory_pipeline.night.gates import refusal_of
 from memory_pipeline.night.review import drafted
 from memory_pipeline.records import DuplicateGroup, Proposal
 from memory_pipeline.settings import Settings
@@ -86,9 +86,9 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
             archive_group(night, tx, replace(draft, survivor_id=replacement_of(tx, draft.survivor_id)))
             note(tx)
         return "approved"
-    broken = problems_of(night, [draft])
-    if broken:
-        return f"not applied: {broken[0]}"
+    refusal = refusal_of(night, draft)
+    if refusal:
+        return f"not applied: {refusal}"
     try:
         apply_distillation(night, draft, note)
     except SourcesChangedError as change:

@@ -74,7 +74,7 @@ def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
         tx.execute("update memories set pinned = true where id = 'gateway-2'")
     (cluster,) = [p for p in find_proposals(store, []) if p.policy == "distill"]
     (result,) = approve_proposals(store, manual(store), [cluster.id[:8]], "dana")
-    assert result["outcome"] == "not applied: 'gateway-2' is pinned"
+    assert result["outcome"] == "not applied: a source may not be archived: 'gateway-2' is pinned"
     assert find_proposals(store, [cluster.id])[0].status == "pending"
 
 
