@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,8 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
     with night.store.writing(night.holder, night.options.run_id) as tx:
         is_new = keep_notice(tx, notice)
     if is_new:
-        night.settings.reports_path.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # the notice stays in the outbox, with the reason
+            night.settings.reports_path.mkdir(parents=True, exist_ok=True)
         deliver_notice(night, notice)
     return is_new
 
@@ -75,13 +77,19 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
 def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
     """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
     line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
-    with (night.settings.reports_path / "notices.jsonl").open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
+    path, problems = night.settings.reports_path / "notices.jsonl", []
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError as error:
+        problems.append(f"{path} cannot be written: {error}")
+        night.log.warning("the notice stands in the store's outbox alone: %s", problems[0])
     reached("notice.written")
     if night.settings.notice_urls:
-        error = _deliver(night.settings.notice_urls, notice)
+        problems += filter(None, [_deliver(night.settings.notice_urls, notice)])
+    if problems or night.settings.notice_urls:
         with night.store.writing(night.holder, notice["run_id"]) as tx:
-            note_delivery(tx, str(notice["id"]), datetime.now(UTC), error)
+            note_delivery(tx, str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
 
 
 def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:

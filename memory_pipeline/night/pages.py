@@ -11,6 +11,7 @@ Report = dict[str, Any]
 #: Every field of a report, and what it says.
 REPORT_FIELDS = {
     "run_id": "The Dagster run.",
+    "kind": "What was run: `night`, `duplicates`, `job`, `review`, `canonical` or `principles`.",
     "partition": "The day, UTC.",
     "as_of": "The end of that day: the night's logical time.",
     "dry_run": "Whether this was a preview.",

@@ -50,8 +50,11 @@ def update_playbook(night: Night) -> list[Contribution]:
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
-    with night.store.reading() as tx:
+    try:
         export_playbook(night.store, night.settings.playbook_path)
+    except OSError as error:  # the playbook is in the store; its files are written again by the next night
+        night.note_error("", "export", f"the playbook cannot be written to {night.settings.playbook_path}: {error}")
+    with night.store.reading() as tx:
         return contributions_of_run(tx, night.options.run_id)
 
 

@@ -62,7 +62,6 @@ from memory_pipeline.store.journal import (
 from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, take_lease
 from memory_pipeline.store.memories import (
     SameContent,
-    active_totals,
     all_memories,
     archive_memories,
     count_before_night,
@@ -101,6 +100,7 @@ from memory_pipeline.store.proposals import (
     read_proposal,
     reviewed_fingerprints,
 )
+from memory_pipeline.store.runs import ArchivedRow, archived_by_run, tokens_around_run
 from memory_pipeline.store.snapshots import (
     Snapshot,
     create_snapshot,
@@ -136,6 +136,7 @@ __all__ = [
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
     "REJECTED",
+    "ArchivedRow",
     "Dependent",
     "Event",
     "Finding",
@@ -144,11 +145,11 @@ __all__ = [
     "Snapshot",
     "Store",
     "Transaction",
-    "active_totals",
     "all_memories",
     "answers_as_json",
     "apply_rollback",
     "archive_memories",
+    "archived_by_run",
     "atom_vectors",
     "cached_edges",
     "calls_of_run",
@@ -242,6 +243,7 @@ __all__ = [
     "strengthen_atom",
     "supersede_memory",
     "take_lease",
+    "tokens_around_run",
     "unconsolidated_memories",
     "verify_snapshot",
     "withdraw_contributions",

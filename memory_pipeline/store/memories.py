@@ -272,16 +272,6 @@ def shapes_of(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in rows}
 
 
-def active_totals(tx: Transaction, as_of: datetime) -> tuple[int, int]:
-    """Number and tokens of the active memories that had been created by `as_of`."""
-    row = tx.execute(
-        "select count(*), coalesce(sum(token_count), 0) from memories where archived_at is null and created_at <= $1",
-        [to_utc(as_of)],
-    ).fetchone()
-    assert row is not None
-    return int(row[0]), int(row[1])
-
-
 def count_before_night(tx: Transaction, as_of: datetime) -> int:
     """How many memories were active when the night of `as_of` began, though it may have archived some already."""
     row = tx.execute(
