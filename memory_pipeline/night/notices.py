@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
-from memory_pipeline.store import keep_notice, note_delivery
+from memory_pipeline.store import keep_notice, note_delivery, read_report
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -54,7 +54,10 @@ def make_notice(report: dict[str, Any], at: datetime) -> dict[str, Any]:
 
 
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
-    """Tell of a run that failed and is no night; False when it was told already."""
+    """Tell of a run that failed and is no night; False when it was told already, by itself or here."""
+    with night.store.reading() as tx:
+        if read_report(tx, night.options.run_id) is not None:
+            return False
     at, text = datetime.now(UTC), message[:1000]
     notice: dict[str, Any] = {
         "id": derived_id("notice", night.options.run_id, "failed"),

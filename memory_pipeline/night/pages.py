@@ -113,10 +113,24 @@ def figures_of(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
+_TITLES = {
+    "night": "Night of",
+    "duplicates": "Exact duplicates of",
+    "job": "Consolidation job as of",
+    "review": "Approved proposals, up to the night of",
+    "canonical": "Knowledge base as of",
+    "principles": "Principles of the week to",
+}
+
+
+def _title(report: Report) -> str:
+    return f"{_TITLES[report.get('kind', 'night')]} {report['partition']}: {report['verdict']}"
+
+
 def as_markdown(report: Report, examples: int = 20) -> str:
     """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
     lines = [
-        f"# Night of {report['partition']}: {report['verdict']}",
+        f"# {_title(report)}",
         "",
         f"{report['verdict_reason']}. Run `{report['run_id']}`, {report['duration_ms'] / 1000:.1f} s"
         + (" (dry run: nothing was written)." if report["dry_run"] else "."),
@@ -254,7 +268,7 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
         ("Errors", f"<ul>{errors}</ul>" if errors else ""),
     ]
     body = "".join(f"<h2>{title}</h2>{content}" for title, content in sections if content)
-    title = f"Night of {escape(report['partition'])}: {escape(report['verdict'])}"
+    title = escape(_title(report))
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{_STYLE}</style>"
         f"<h1>{title} <small>{escape(report['verdict_reason'])}</small></h1>"

@@ -174,21 +174,27 @@ def backfill(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json")
+@app.command(
+    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json; memory-pipeline report --kind job"
+)
 def report(
     run_id: Annotated[str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest.")] = "latest",
+    kind: Annotated[
+        str, typer.Option(help="The latest of which kind: night, duplicates, job, review, canonical, principles, any.")
+    ] = "night",
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the report of a night."""
+    """Show the report of a night, or of another run that archived something."""
     from memory_pipeline.night.pages import as_markdown
     from memory_pipeline.store import read_report
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        found = read_report(tx, None if run_id == "latest" else run_id)
+        found = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
     if found is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
+        which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
     emit(found, as_json=json_, text=as_markdown(found))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, lease_holder
+from memory_pipeline.store import Store, lease_holder, read_report
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -90,6 +90,7 @@ def run_night_job(
     )
     if not result.success:
         return _failed(result, store, settings, request, started)
+    _raise_if_skipped(instance, result.run_id)
     if request.dry_run:
         return dict(result.output_for_node("preview_night"))
     return dict(result.output_for_node("reports"))
@@ -120,6 +121,7 @@ def run_kb_job(
         },
     )
     if result.success:
+        _raise_if_skipped(instance, result.run_id)
         return dict(result.output_for_node("compress_entries"))
     causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
@@ -163,7 +165,17 @@ def run_consolidation(
             "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
         },
     )
+    _raise_if_skipped(instance, result.run_id)
     return job_record(instance, find_job(instance, result.run_id))
+
+
+def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
+    """Raises StoreBusyError, naming the holder, for a run that met a held store after the first look."""
+    from memory_pipeline.orchestration.held import skipped_reason
+
+    reason = skipped_reason(instance, run_id)
+    if reason:
+        raise StoreBusyError(reason)
 
 
 def _check_request(store: Store, settings: Settings, request: NightRequest) -> None:
@@ -189,6 +201,10 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
     if busy:
         raise StoreBusyError(busy)
     text = causes[-1][1] if causes else "the run failed before its first step"
+    with store.reading() as tx:
+        reported = read_report(tx, result.run_id)
+    if reported is not None:
+        return reported
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
     return failed_night(Night(store, settings, options, holder="memory-pipeline night"), text, started)
 
