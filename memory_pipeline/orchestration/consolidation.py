@@ -28,7 +28,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.report import report_run
 from memory_pipeline.night.run import take_snapshot
-from memory_pipeline.orchestration.held import is_held
+from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import NightResource
 
 JOB_NAME = "consolidation"
@@ -102,7 +102,7 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
             job = _open(context, night)
             job.keep_going()
             if first and context.retry_number == 0:
-                if is_held(context, job):
+                if why_held(context, job):
                     return
                 take_snapshot(job)
             figures = run_phase(job, phase)

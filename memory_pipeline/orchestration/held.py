@@ -4,7 +4,14 @@ Runs of this Dagster instance wait for each other in its queue, so that a tick a
 between the tick and the run is met by the run's first step.
 """
 
-from dagster import AssetExecutionContext, DagsterInstance, OpExecutionContext, SkipReason
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetExecutionContext,
+    DagsterInstance,
+    OpExecutionContext,
+    SkipReason,
+)
 
 from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.night.context import Night
@@ -15,15 +22,20 @@ from memory_pipeline.store import Store, lease_holder, leased_run
 SKIPPED_TAG = "memory_pipeline/skipped"
 
 
-def is_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> bool:
-    """Take the store for a run; where another one has it, warn, mark the run as skipped, and say so."""
+def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> str | None:
+    """Take the store for a run. Where another one has it, warn, mark the run as skipped, and return who that is."""
     try:
         night.hold_lease()
     except StoreBusyError as held:
         context.log.warning(f"skipped: {held}")
         context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
-        return True
-    return False
+        return str(held)
+    return None
+
+
+def unchecked(name: str, held: str) -> AssetCheckResult:
+    """The result of a check that a skipped run could not make: Dagster asks for one."""
+    return AssetCheckResult(check_name=name, passed=False, severity=AssetCheckSeverity.WARN, metadata={"skipped": held})
 
 
 def held_by_others(instance: DagsterInstance, store: Store, settings: Settings) -> SkipReason | None:

@@ -1,4 +1,4 @@
-"""The verdict and the closing line say what the rows say: nobody is paged for a night that rightly left things alone."""
+"""Verdicts and closing lines say what the rows say: nobody is paged for a night that rightly left things alone."""
 
 from __future__ import annotations
 

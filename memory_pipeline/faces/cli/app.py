@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -187,8 +187,11 @@ def report(
 ) -> None:
     """Show the report of a night, or of another run that archived something."""
     from memory_pipeline.night.pages import as_markdown
+    from memory_pipeline.night.report import Kind
     from memory_pipeline.store import read_report
 
+    if kind not in (kinds := (*get_args(Kind), "any")):
+        raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     _, opened = open_store(store)
     with opened.reading() as tx:
         found = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)

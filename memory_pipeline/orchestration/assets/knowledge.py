@@ -22,7 +22,7 @@ from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.night.report import report_run
 from memory_pipeline.night.run import report_failure
 from memory_pipeline.orchestration.describe import principles_metadata, schema_of
-from memory_pipeline.orchestration.held import is_held
+from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
@@ -53,10 +53,11 @@ REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
         "COMPRESSION-REPORT.yaml. What the month's nights have made canonical already is counted, not made again."
     ),
 )
-def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     last_day = (context.partition_time_window.end - timedelta(days=1)).date()
     month = night.canonical_night(context.run.run_id, context.log, day=last_day)
-    if is_held(context, month):
+    if held := why_held(context, month):
+        yield unchecked("every_entry_kept", held)
         return
     report = compress_knowledge_base(month)
     context.log.info(report["line"])
@@ -111,10 +112,11 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
         "takes principles into the playbook."
     ),
 )
-def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     last_day = (context.partition_time_window.end - timedelta(days=1)).date()
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
-    if is_held(context, week):
+    if held := why_held(context, week):
+        yield unchecked("patterns_stay_active", held)
         return
     started = night.started_at(context.run.run_id)
     try:

@@ -44,7 +44,7 @@ from memory_pipeline.orchestration.checks import (
     check_level,
     check_report,
 )
-from memory_pipeline.orchestration.held import is_held
+from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.policy import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
@@ -109,7 +109,7 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 )
 def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> Iterator[Output[list[DuplicateGroup]]]:
     tonight = _open(context, night)
-    if is_held(context, tonight):
+    if why_held(context, tonight):
         return
     started = night.started_at(context.run.run_id)
     try:
