@@ -14,11 +14,13 @@ from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.clustering import FIGURE_KINDS, SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import MADE, Archive, Distillation, Memory
-from memory_pipeline.store import series_shapes
+from memory_pipeline.store import Finding, Transaction, read_memories, series_shapes, sources_of_levels
 from memory_pipeline.wording.conflicts import find_conflict
 
 #: What a person can do about a merged memory that lacks something: its sources are archived, and whole.
-LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID' with the id that is named; its sources come back"
+LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which brings its sources back"
+
+_LEVELS_AT_ONCE = 500
 
 _Gate = Callable[[Night, Sequence[Distillation]], list[str]]
 
@@ -43,10 +45,11 @@ def refusal_of(night: Night, draft: Distillation) -> str | None:
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
     """What a merged memory or canonical entry lacks of its members, in words. The judge before the write, the check
-    after it and `check --deep` all ask here."""
+    after it and `check --deep` all ask here; the order of the members does not matter."""
+    ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
     if canonical:
-        return find_loss([(member.id, read_entry(member)) for member in members], content, tags)
-    return [f"lacks: {text}" for text in find_unmerged([member.content for member in members], content)]
+        return find_loss([(member.id, read_entry(member)) for member in ordered], content, tags)
+    return [f"lacks: {text}" for text in find_unmerged([member.content for member in ordered], content)]
 
 
 def unkept_statements(night: Night, distillations: Sequence[Distillation]) -> list[str]:
@@ -90,6 +93,23 @@ def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
         lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
         problems += [f"'{made.id}' {text}" for text in lost]
     return problems
+
+
+def levels_that_lack(tx: Transaction) -> list[Finding]:
+    """Every merged memory and canonical entry of the store that lacks something of its sources, as an earlier version
+    may have left it. The sources are whole, and so is the store: it is for a person to weigh."""
+    levels = list(sources_of_levels(tx).items())
+    findings = []
+    for start in range(0, len(levels), _LEVELS_AT_ONCE):
+        page = levels[start : start + _LEVELS_AT_ONCE]
+        memories = read_memories(tx, {i for made_id, sources in page for i in (made_id, *sources)})
+        for made_id, sources in page:
+            made, members = memories[made_id], [memories[i] for i in sources]
+            lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
+            if lost:
+                mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
+                findings.append(Finding("what was merged holds all that its sources say", made_id, lost[0], mend))
+    return findings
 
 
 def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[str]:

@@ -78,6 +78,7 @@ from memory_pipeline.store.memories import (
     select_candidates,
     series_shapes,
     shapes_of,
+    sources_of_levels,
     unconsolidated_memories,
 )
 from memory_pipeline.store.migrations import known_migrations
@@ -238,6 +239,7 @@ __all__ = [
     "snapshot_directory",
     "snapshot_path",
     "sources_fingerprint",
+    "sources_of_levels",
     "store_facts",
     "store_hash",
     "strengthen_atom",

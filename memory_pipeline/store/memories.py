@@ -235,6 +235,16 @@ def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
     return [LineageLink(*row) for row in rows]
 
 
+def sources_of_levels(tx: Transaction) -> dict[str, list[str]]:
+    """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
+    rows = tx.execute(
+        "select l.memory_id, list(l.source_id order by l.source_id) from lineage l "
+        "join memories m on m.id = l.memory_id where l.relation in ('merged', 'canonical') "
+        "and m.rolled_back_at is null group by 1 order by 1"
+    ).fetchall()
+    return {str(row[0]): [str(source) for source in row[1]] for row in rows}
+
+
 def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
     """The ids at the bottom of a memory's lineage: what was never made from anything else."""
     rows = tx.execute(

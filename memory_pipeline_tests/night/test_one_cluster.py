@@ -8,10 +8,11 @@ import pytest
 
 from memory_pipeline.intake.candidates import Candidate
 from memory_pipeline.night import gates, levels
-from memory_pipeline.night.gates import lost_in_levels
+from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
+from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.night.tally import NightOutcome, tally_of
 from memory_pipeline.store import Store, all_memories, check_store, settled_fingerprints
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
 
@@ -25,6 +26,8 @@ def copies_of(text: str, other: str, name: str) -> list[Candidate]:
 
 LONG = "Wipe the lenses of both scanners at dock two each morning before the first pallet of the day arrives"
 
+OTHER = "Renew certificates of the mail relay by DNS challenge, because port eighty stays closed on that host"
+
 
 def archived(store: Store) -> set[str]:
     with store.reading() as tx:
@@ -36,9 +39,9 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
-    other = "Renew certificates of the mail relay by DNS challenge, because port eighty stays closed on that host"
-    fill(store, copies_of(f"{other}.", f"Note: {other}!!", "bad"))
+    fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "bad"))
     merge = levels.merge_contents
+    monkeypatch.setattr(gates, "lossy_distillations", lambda *_: [])  # the words alone must stop it
     monkeypatch.setattr(
         levels, "merge_contents", lambda texts: "Nothing of it." if "relay" in texts[0] else merge(texts)
     )
@@ -48,7 +51,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     with store.reading() as tx:
         rows = tx.execute("select status, reason from compression_log where reason like 'preserv%'").fetchall()
         settled = settled_fingerprints(tx, night_of(store, DAY).as_of, 7)
-    assert rows[0][0] == "skipped" and "lacks: Renew certificates" in rows[0][1]
+    assert rows[0][0] == "skipped" and "preservation: lacks: Renew certificates" in rows[0][1]
     assert len(settled) == 2
 
 
@@ -90,3 +93,25 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     night = night_of(store, DAY, run_id="night")
     made = [archive for archive in tally_of(night, NightOutcome()).archives if archive.status == "compressed"]
     assert len(made) == 1 and lost_in_levels(night, made) == []
+
+
+def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a_warning_with_its_mend(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "old"))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(levels, "merge_contents", lambda texts: "Wipe the lenses of both scanners.")
+        earlier.setattr(gates, "lost_words", lambda *_, **__: [])
+        earlier.setattr(gates, "lossy_distillations", lambda *_: [])
+        assert run(store, DAY, run_id="earlier")["clusters_compressed"] == 1
+    with store.reading() as tx:
+        (warning,) = levels_that_lack(tx)
+        assert check_store(tx, deep=True) == []
+    assert "lacks: Wipe the lenses" in warning.problem and f"--abstraction {warning.where}'" in warning.mend
+    fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "new"))
+    report = run(store, DAY + timedelta(days=1))
+    assert (report["verdict"], report["clusters_compressed"]) == ("PASS", 1)
+    roll_back(store, settings_for(store), RollbackScope(abstraction=warning.where))
+    with store.reading() as tx:
+        assert levels_that_lack(tx) == []
+    assert archived(store) & {"old-a", "old-b"} == set()

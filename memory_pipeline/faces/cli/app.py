@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -229,16 +230,19 @@ def check(
     json_: JsonOption = False,
 ) -> None:
     """Check the store: links, hashes of sources, vectors, log and audit trail. Exits 1 when something is wrong."""
+    from memory_pipeline.night.gates import levels_that_lack
     from memory_pipeline.store import check_store, store_facts, store_hash
 
     _, opened = open_store(store)
     with opened.reading() as tx:
         findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
-    rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
+        doubts = levels_that_lack(tx) if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
-    emit({"sound": not findings, "findings": rows, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
+    told = {"findings": [asdict(f) for f in findings], "warnings": [asdict(f) for f in doubts]}
+    emit({"sound": not findings, **told, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
     if findings:
         raise typer.Exit(1)
 
@@ -246,8 +250,6 @@ def check(
 @snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
 def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show the snapshots, oldest first."""
-    from dataclasses import asdict
-
     from memory_pipeline.store import list_snapshots
 
     _, opened = open_store(store)
@@ -262,8 +264,6 @@ def snapshot_create(
     json_: JsonOption = False,
 ) -> None:
     """Take a verified snapshot now."""
-    from dataclasses import asdict
-
     from memory_pipeline.store import create_snapshot
 
     settings, opened = open_store(store)
