@@ -37,8 +37,8 @@ REPORT_FIELDS = {
     "atoms": "The first twenty causal findings in words, with what became of each.",
     "playbook_created": "Entries of the playbook created from patterns and principles.",
     "playbook_updated": "And updated.",
-    "active_memories": "Active memories as of the night, after it.",
-    "tokens_before": "Tokens of the active memories before the night.",
+    "active_memories": "Active memories of the store, after it.",
+    "tokens_before": "Tokens of the active memories of the store before it, as `diff` counts them.",
     "tokens_after": "And after it.",
     "token_reduction_pct": "What the night saved of them, in percent.",
     "avg_compression_ratio": "Original by abstraction tokens of the patterns, on average.",
@@ -68,7 +68,7 @@ REPORT_FIELDS = {
     "sources_sha256": "Hash over words, categories and creation times of all raw memories; only imports change it.",
     "store": "Row counts of the store.",
     "errors": "Cluster, stage, error and time of everything that went wrong.",
-    "verdict": "PASS, PARTIAL, FAIL or IDLE.",
+    "verdict": "PASS, PARTIAL, FAIL or IDLE, from the rows that were written.",
     "verdict_reason": "Why.",
 }
 
