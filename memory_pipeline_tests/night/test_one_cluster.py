@@ -7,11 +7,13 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.intake.candidates import Candidate
-from memory_pipeline.night import gates, levels
+from memory_pipeline.night import duplicates, gates, levels
+from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
 from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.night.tally import NightOutcome, tally_of
-from memory_pipeline.store import Store, all_memories, check_store, settled_fingerprints
+from memory_pipeline.records import DuplicateGroup
+from memory_pipeline.store import Store, Transaction, all_memories, check_store, settled_fingerprints
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -115,3 +117,22 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
     with store.reading() as tx:
         assert levels_that_lack(tx) == []
     assert archived(store) & {"old-a", "old-b"} == set()
+
+
+def test_a_group_of_exact_copies_that_breaks_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, [*copies_of(f"{LONG}.", f"{LONG}", "good"), *copies_of(f"{OTHER}.", f"**{OTHER}**", "bad")])
+    real = duplicates.archive_group
+
+    def shaky(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
+        if group.survivor_id == "bad-a":
+            raise RecursionError("too deep")
+        real(night, tx, group)
+
+    monkeypatch.setattr(duplicates, "archive_group", shaky)
+    monkeypatch.setattr("memory_pipeline.settings.Settings.night_policies", lambda *_: ())
+    report = run(store, DAY)
+    assert archived(store) == {"good-b"}
+    assert (report["verdict"], report["duplicates_archived"]) == ("PARTIAL", 1)
+    assert [(e["stage"], e["error"]) for e in report["errors"]] == [("archive", "RecursionError: too deep")]
+    with store.reading() as tx:
+        assert tx.execute("select status from compression_log order by 1").fetchall() == [("compressed",), ("failed",)]
