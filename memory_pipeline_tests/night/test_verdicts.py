@@ -29,6 +29,7 @@ NOTHING: dict[str, Any] = {"compressed": 0, "copies": 0, "found": 0, "settled": 
         ({"compressed": 2, "found": 2, "fatal": "no space"}, "FAIL", "fatal error: no space"),
         ({"found": 3, "refusals": {"preservation": 1, "too short": 2}}, "IDLE", "3 clusters declined: too short (2), "),
         ({"found": 3, "settled": 3}, "IDLE", "all 3 clusters were decided on an earlier night"),
+        ({"found": 1, "settled": 1}, "IDLE", "the only cluster was decided on an earlier night"),
         ({"found": 1, "proposed": 1}, "IDLE", "1 proposal awaits review"),
         ({"eligible": 0}, "IDLE", "no memory was eligible"),
         ({}, "IDLE", "no cluster was found"),
