@@ -36,7 +36,7 @@ LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 ID_NAMESPACE = uuid.UUID("6f1d3e0a-8d2c-5b7e-9c41-2f6a0b9d4e55")
 
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
-Stage = Literal["embed", "distill", "write", "archive", "enrich", "recall", "night"]
+Stage = Literal["embed", "distill", "write", "archive", "enrich", "recall", "export", "report", "night"]
 
 
 @dataclass(frozen=True, slots=True)

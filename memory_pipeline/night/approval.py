@@ -11,7 +11,8 @@ from typing import Any
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.duplicates import archive_group
-from memory_pipeline.night.gates import problems_of
+from memory_pipeline.night.gates import refusal_of
+from memory_pipeline.night.report import report_run
 from memory_pipeline.night.review import drafted
 from memory_pipeline.records import DuplicateGroup, Proposal
 from memory_pipeline.settings import Settings
@@ -45,7 +46,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     StoreBusyError while a night runs.
     """
     proposals = find_proposals(store, ids)
-    run_id = f"review-{uuid.uuid4()}"
+    run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
     results = []
     try:
         for number, proposal in enumerate(proposals):
@@ -53,7 +54,10 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             night.hold_lease()
             if number == 0:
                 create_snapshot(store, "review", datetime.now(UTC), settings.store_snapshots_kept)
-            results.append({"id": proposal.id, "outcome": _approve(night, proposal, by), "run_id": run_id})
+            results.append({"id": proposal.id, "outcome": _approve_alone(night, proposal, by), "run_id": run_id})
+        if proposals:
+            newest = max(proposal.partition for proposal in proposals)
+            report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
     finally:
         if proposals:
             release_lease(store, run_id)
@@ -73,6 +77,16 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     return results
 
 
+def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
+    """What became of one proposal; one that breaks is reported and leaves the others."""
+    try:
+        return _approve(night, proposal, by)
+    except Exception as error:
+        night.log.exception("approving %s", proposal.id)
+        night.note_error(proposal.id, "write", error)
+        return f"failed: {type(error).__name__}: {error}"[:500]
+
+
 def _approve(night: Night, proposal: Proposal, by: str) -> str:
     if proposal.status != "pending":
         return f"{proposal.status} already"
@@ -86,9 +100,9 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
             archive_group(night, tx, replace(draft, survivor_id=replacement_of(tx, draft.survivor_id)))
             note(tx)
         return "approved"
-    broken = problems_of(night, [draft])
-    if broken:
-        return f"not applied: {broken[0]}"
+    refusal = refusal_of(night, draft)
+    if refusal:
+        return f"not applied: {refusal}"
     try:
         apply_distillation(night, draft, note)
     except SourcesChangedError as change:

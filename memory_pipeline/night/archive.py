@@ -15,6 +15,7 @@ import numpy as np
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.gates import refusal_of
 from memory_pipeline.night.review import propose_distillation
 from memory_pipeline.records import (
     LEVEL_MERGED,
@@ -69,14 +70,12 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
         result = _result(distillation, status, distillation.reason)
         _log_alone(night, result, distillation)
         return result
-    if night.options.dry_run:
-        return _previewed(night, distillation)
-    if night.settings.is_reviewed(distillation.project_id):
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            propose_distillation(night, tx, distillation)
-        return _result(distillation, "proposed", "awaits review")
     try:
-        return apply_distillation(night, distillation)
+        refusal = refusal_of(night, distillation)
+        if refusal is None:
+            return _carry_out(night, distillation)
+        night.log.warning("cluster %s is left alone: it did not pass a gate", distillation.cluster_id)
+        result = _result(distillation, "skipped", refusal)
     except SourcesChangedError as change:
         result = _result(distillation, "skipped", str(change))
     except Exception as error:  # the cluster is rolled back whole; the others go on
@@ -85,6 +84,16 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
         result = _result(distillation, "failed", f"{type(error).__name__}: {error}"[:500])
     _log_alone(night, result, distillation)
     return result
+
+
+def _carry_out(night: Night, distillation: Distillation) -> Archive:
+    if night.options.dry_run:
+        return _previewed(night, distillation)
+    if night.settings.is_reviewed(distillation.project_id):
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            propose_distillation(night, tx, distillation)
+        return _result(distillation, "proposed", "awaits review")
+    return apply_distillation(night, distillation)
 
 
 def apply_distillation(

@@ -46,14 +46,52 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
         and night.may_touch(g.project_id)
     ]
-    if not night.options.dry_run:
-        for start in range(0, len(groups), _GROUPS_AT_ONCE):
-            batch = groups[start : start + _GROUPS_AT_ONCE]
-            with night.store.writing(night.holder, night.options.run_id) as tx:
-                for group in batch:
-                    (propose_duplicates if group.proposed else archive_group)(night, tx, group)
-            night.progress("duplicates", start + len(batch), len(groups))
-    return groups
+    if night.options.dry_run:
+        return groups
+    settled: list[DuplicateGroup] = []
+    for start in range(0, len(groups), _GROUPS_AT_ONCE):
+        batch = groups[start : start + _GROUPS_AT_ONCE]
+        settled += _settle(night, batch)
+        night.progress("duplicates", start + len(batch), len(groups))
+    return settled
+
+
+def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
+    """Archive or propose groups in one transaction; where one of them breaks, each in its own, without that one."""
+    try:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            for group in groups:
+                (propose_duplicates if group.proposed else archive_group)(night, tx, group)
+        return groups
+    except Exception as error:  # one group failing leaves the others; it is logged and reported
+        if len(groups) > 1:
+            return [group for one in groups for group in _settle(night, [one])]
+        _note_failure(night, groups[0], error)
+        return []
+
+
+def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None:
+    fingerprint = fingerprint_of(group.duplicate_ids)
+    night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
+    night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
+    reason = f"{type(error).__name__}: {error}"[:500]
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        insert_log(tx, _log_row(night, group, fingerprint, len(group.duplicate_ids) + 1, "failed", reason))
+
+
+def _log_row(night: Night, group: DuplicateGroup, fingerprint: str, members: int, status: str, reason: str) -> LogRow:
+    return LogRow(
+        id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), status),
+        cluster_fingerprint=fingerprint,
+        policy=DUPLICATE_POLICY,
+        compressed_memory_id=group.survivor_id if status == "compressed" else None,
+        status=status,
+        reason=reason,
+        member_count=members,
+        compression_ratio=None,
+        run_id=night.options.run_id,
+        created_at=night.as_of,
+    )
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
@@ -80,18 +118,4 @@ def archive_group(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
         critical_floor=night.settings.critical_floor,
     )
     insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
-    insert_log(
-        tx,
-        LogRow(
-            id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), "compressed"),
-            cluster_fingerprint=fingerprint,
-            policy=DUPLICATE_POLICY,
-            compressed_memory_id=group.survivor_id,
-            status="compressed",
-            reason="exact duplicates",
-            member_count=len(archived) + 1,
-            compression_ratio=None,
-            run_id=night.options.run_id,
-            created_at=night.as_of,
-        ),
-    )
+    insert_log(tx, _log_row(night, group, fingerprint, len(archived) + 1, "compressed", "exact duplicates"))

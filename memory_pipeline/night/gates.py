@@ -1,8 +1,12 @@
-"""What must hold before anything is archived, checked again from the store and apart from the steps above."""
+"""What must hold before anything is archived, checked again from the store and apart from the steps above.
+
+Whatever is wrong with one cluster refuses that cluster, before it is written. The checks that look at a night's
+results afterwards call the same functions on the same data: they can warn, and stop nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
@@ -10,17 +14,58 @@ from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.clustering import FIGURE_KINDS
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import MADE, Archive, Distillation
-from memory_pipeline.store import series_shapes
+from memory_pipeline.records import MADE, Archive, Distillation, Memory
+from memory_pipeline.store import Finding, Transaction, read_memories, series_shapes, sources_of_levels
 from memory_pipeline.wording.conflicts import find_conflict
 
+#: What a person can do about a merged memory that lacks something: its sources are archived, and whole.
+LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which brings its sources back"
 
-def problems_of(night: Night, distillations: Sequence[Distillation]) -> list[str]:
-    """Everything for which accepted drafts must not be written, in words."""
+_LEVELS_AT_ONCE = 500
+
+_Gate = Callable[[Night, Sequence[Distillation]], list[str]]
+
+#: The gates in their order, each with the kind of reason that it gives.
+_GATES: tuple[tuple[str, _Gate], ...] = (
+    ("preservation", lambda night, drafts: lossy_distillations(drafts)),
+    ("preservation", lambda night, drafts: unkept_statements(night, drafts)),
+    ("a source may not be archived", lambda night, drafts: unsafe_members(night, drafts)),
+    ("sources contradict each other", lambda night, drafts: conflicts_inside(night, drafts)),
+)
+
+
+def refusal_of(night: Night, draft: Distillation) -> str | None:
+    """Why an accepted draft must not be written, or None. Whoever writes one asks here first."""
+    with night.store.reading():
+        for kind, gate in _GATES:
+            found = gate(night, [draft])
+            if found:
+                return f"{kind}: {found[0]}"[:500]
+    return None
+
+
+def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
+    """What a merged memory or canonical entry lacks of its members, in words. The judge before the write, the check
+    after it and `check --deep` all ask here; the order of the members does not matter."""
+    ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
+    if canonical:
+        return find_loss([(member.id, read_entry(member)) for member in ordered], content, tags)
+    return [f"lacks: {text}" for text in find_unmerged([member.content for member in ordered], content)]
+
+
+def unkept_statements(night: Night, distillations: Sequence[Distillation]) -> list[str]:
+    """What accepted merges and canonical entries would lack of their sources, in words."""
+    levels = [d for d in _accepted(distillations) if d.relation in ("merged", "canonical")]
+    memories = night.memories({i for d in levels for i in d.member_ids})
     return [
-        *lossy_distillations(distillations),
-        *unsafe_members(night, distillations),
-        *conflicts_inside(night, distillations),
+        text
+        for d in levels
+        for text in lost_words(
+            [memories[i] for i in d.member_ids if i in memories],
+            d.content,
+            d.tags,
+            canonical=d.relation == "canonical",
+        )
     ]
 
 
@@ -42,16 +87,30 @@ def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
     problems = []
     for archive in archives:
         made = memories.get(archive.abstraction_id or "")
-        members = [memories[i] for i in archive.member_ids]
+        members = [memories[i] for i in archive.member_ids if i in memories]
         if made is None:
             problems.append(f"{archive.cluster_id}: nothing was written")
-        elif made.is_canonical:
-            lost = find_loss([(member.id, read_entry(member)) for member in members], made.content, made.tags)
-            problems += [f"'{made.id}': {text}" for text in lost]
-        else:
-            lost = find_unmerged([member.content for member in members], made.content)
-            problems += [f"'{made.id}' lacks: {text}" for text in lost]
+            continue
+        lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
+        problems += [f"'{made.id}' {text}" for text in lost]
     return problems
+
+
+def levels_that_lack(tx: Transaction) -> list[Finding]:
+    """Every merged memory and canonical entry of the store that lacks something of its sources, as an earlier version
+    may have left it. The sources are whole, and so is the store: it is for a person to weigh."""
+    levels = list(sources_of_levels(tx).items())
+    findings = []
+    for start in range(0, len(levels), _LEVELS_AT_ONCE):
+        page = levels[start : start + _LEVELS_AT_ONCE]
+        memories = read_memories(tx, {i for made_id, sources in page for i in (made_id, *sources)})
+        for made_id, sources in page:
+            made, members = memories[made_id], [memories[i] for i in sources]
+            lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
+            if lost:
+                mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
+                findings.append(Finding("what was merged holds all that its sources say", made_id, lost[0], mend))
+    return findings
 
 
 def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[str]:
@@ -83,16 +142,21 @@ def conflicts_inside(night: Night, distillations: Sequence[Distillation]) -> lis
     if not _accepted(distillations):
         return []
     memories = night.memories({i for d in _accepted(distillations) for i in d.member_ids})
-    with night.store.reading() as tx:
-        series = series_shapes(tx, night.fresh_after, SERIES_LEAST)
+    series: set[tuple[str, str]] | None = None
     problems = []
     for distillation in _accepted(distillations):
         members = [memories[i] for i in distillation.member_ids if i in memories]
         for a, b in combinations(members, 2):
             finding = find_conflict(claim_of(a.content), claim_of(b.content))
-            same_series = a.shape_hash == b.shape_hash and (a.project_id, a.shape_hash) in series
-            if finding and not (same_series and finding.kind in FIGURE_KINDS):
-                problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
+            if finding is None:
+                continue
+            if finding.kind in FIGURE_KINDS and a.shape_hash == b.shape_hash:
+                if series is None:
+                    with night.store.reading() as tx:
+                        series = series_shapes(tx, night.fresh_after, SERIES_LEAST)
+                if (a.project_id, a.shape_hash) in series:
+                    continue
+            problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
     return problems
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import yaml
 
-from memory_pipeline.errors import EmbeddingError, InputError, StoreBusyError, StoreError
+from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.eligibility import as_eligible, is_entry_of
 from memory_pipeline.night.levels import consolidate
-from memory_pipeline.night.run import take_snapshot
+from memory_pipeline.night.report import NightOutcome, report_run
+from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.settings import Settings
@@ -77,15 +78,26 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     least = night.settings.canonical_min_entries
     if len(entries) < least:
         return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
+    started = datetime.now(UTC)
     try:
         take_snapshot(night)
         archives = consolidate(night, "canonical", eligible, find_similar(night, eligible))
+        report = _report(night, entries, eligible, archives)
+        try:
+            path = str(write_kb_report(night.settings.reports_path, report))
+        except (OSError, OutputError) as error:
+            path = f"not written: {error}"
+            night.note_error("", "report", f"{REPORT_FILE} cannot be written: {error}")
+        report_run(night, "canonical", started, NightOutcome(eligible=eligible, archives=archives))
+    except StoreBusyError:
+        raise
+    except Exception as error:
+        report_failure(night, error, started, kind="canonical")
+        raise
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)
-    report = _report(night, entries, eligible, archives)
-    path = write_kb_report(night.settings.reports_path, report)
-    return {**report, "line": _closing_line(report), "report_file": str(path)}
+    return {**report, "line": _closing_line(report), "report_file": path}
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:

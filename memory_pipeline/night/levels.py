@@ -20,14 +20,13 @@ from memory_pipeline.distillers import (
     steering_draft,
     undistilled,
 )
-from memory_pipeline.knowledge.entries import entry_text, find_loss, read_entry, unite_entries
+from memory_pipeline.knowledge.entries import entry_text, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.night.archive import archive_distillations, settled_archive
 from memory_pipeline.night.clustering import cut_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
-from memory_pipeline.night.gates import problems_of
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.policies import Method
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
@@ -98,20 +97,15 @@ def _draft_alone(night: Night, cluster: Cluster, method: Method) -> Distillation
 
 
 def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:
-    """What a cluster becomes, held against its sources before anything is written."""
+    """What a cluster becomes. The archive holds it against its sources before anything is written."""
     memories = night.memories(cluster.member_ids)
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     attempt = find_attempt({memory.id: memory.content for memory in members})
     content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
-    if method == "canonical" and not reason:
-        lost = find_loss([(m.id, read_entry(m)) for m in members], content, tags)
-        reason = f"preservation: {lost[0]}" if lost else None
     draft = _distillation(night, cluster, members, content, tags, method, reason)
     if reason is None and method == "merge" and draft.tokens_after >= draft.tokens_before:
         return replace(draft, outcome="refused", reason=NOTHING_TWICE)
-    if reason is None and (problems := problems_of(night, [draft])):
-        draft = _distillation(night, cluster, members, content, tags, method, problems[0])
     return draft
 
 

@@ -7,10 +7,11 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.errors import OutputError
 from memory_pipeline.files import append_line, directories
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
-from memory_pipeline.store import keep_notice, note_delivery
+from memory_pipeline.store import keep_notice, note_delivery, read_report
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -54,7 +55,10 @@ def make_notice(report: dict[str, Any], at: datetime) -> dict[str, Any]:
 
 
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
-    """Tell of a run that failed and is no night; False when it was told already."""
+    """Tell of a run that failed and is no night; False when it was told already, by itself or here."""
+    with night.store.reading() as tx:
+        if read_report(tx, night.options.run_id) is not None:
+            return False
     at, text = datetime.now(UTC), message[:1000]
     notice: dict[str, Any] = {
         "id": derived_id("notice", night.options.run_id, "failed"),
@@ -75,13 +79,19 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
 def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
     """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
     line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
-    with directories(night.settings.reports_path):
-        append_line(night.settings.reports_path / "notices.jsonl", line)
+    path, problems = night.settings.reports_path / "notices.jsonl", []
+    try:
+        with directories(path.parent):
+            append_line(path, line)
+    except OutputError as error:  # the notice stays in the outbox, with the reason
+        problems.append(str(error))
+        night.log.warning("the notice stands in the store's outbox alone: %s", error)
     reached("notice.written")
     if night.settings.notice_urls:
-        error = _deliver(night.settings.notice_urls, notice)
+        problems += filter(None, [_deliver(night.settings.notice_urls, notice)])
+    if problems or night.settings.notice_urls:
         with night.store.writing(night.holder, notice["run_id"]) as tx:
-            note_delivery(tx, str(notice["id"]), datetime.now(UTC), error)
+            note_delivery(tx, str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
 
 
 def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:

@@ -16,6 +16,7 @@ Report = dict[str, Any]
 #: Every field of a report, and what it says.
 REPORT_FIELDS = {
     "run_id": "The Dagster run.",
+    "kind": "What was run: `night`, `duplicates`, `job`, `review`, `canonical` or `principles`.",
     "partition": "The day, UTC.",
     "as_of": "The end of that day: the night's logical time.",
     "dry_run": "Whether this was a preview.",
@@ -41,8 +42,8 @@ REPORT_FIELDS = {
     "atoms": "The first twenty causal findings in words, with what became of each.",
     "playbook_created": "Entries of the playbook created from patterns and principles.",
     "playbook_updated": "And updated.",
-    "active_memories": "Active memories as of the night, after it.",
-    "tokens_before": "Tokens of the active memories before the night.",
+    "active_memories": "Active memories of the store, after it.",
+    "tokens_before": "Tokens of the active memories of the store before it, as `diff` counts them.",
     "tokens_after": "And after it.",
     "token_reduction_pct": "What the night saved of them, in percent.",
     "avg_compression_ratio": "Original by abstraction tokens of the patterns, on average.",
@@ -72,7 +73,7 @@ REPORT_FIELDS = {
     "sources_sha256": "Hash over words, categories and creation times of all raw memories; only imports change it.",
     "store": "Row counts of the store.",
     "errors": "Cluster, stage, error and time of everything that went wrong.",
-    "verdict": "PASS, PARTIAL, FAIL or IDLE.",
+    "verdict": "PASS, PARTIAL, FAIL or IDLE, from the rows that were written.",
     "verdict_reason": "Why.",
 }
 
@@ -117,10 +118,24 @@ def figures_of(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
+TITLES = {
+    "night": "Night of",
+    "duplicates": "Exact duplicates of",
+    "job": "Consolidation job as of",
+    "review": "Approved proposals, up to the night of",
+    "canonical": "Knowledge base as of",
+    "principles": "Principles of the week to",
+}
+
+
+def _title(report: Report) -> str:
+    return f"{TITLES[report.get('kind', 'night')]} {report['partition']}: {report['verdict']}"
+
+
 def as_markdown(report: Report, examples: int = 20) -> str:
     """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
     lines = [
-        f"# Night of {report['partition']}: {report['verdict']}",
+        f"# {_title(report)}",
         "",
         f"{plain(report['verdict_reason'])}. Run {code(report['run_id'])}, {report['duration_ms'] / 1000:.1f} s"
         + (" (dry run: nothing was written)." if report["dry_run"] else "."),
@@ -279,7 +294,7 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
         ("Errors", f"<ul>{errors}</ul>" if errors else ""),
     ]
     body = "".join(f"<h2>{title}</h2>{content}" for title, content in sections if content)
-    title = f"Night of {html_text(report['partition'])}: {html_text(report['verdict'])}"
+    title = html_text(_title(report))
     return (
         f"{HTML_START}{INERT_PAGE}<title>{title}</title><style>{_STYLE}</style>"
         f"<h1>{title} <small>{html_text(report['verdict_reason'])}</small></h1>"

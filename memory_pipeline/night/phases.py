@@ -12,7 +12,6 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.gates import problems_of
 from memory_pipeline.night.levels import consolidate
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
@@ -54,16 +53,14 @@ def _consolidate(night: Night, method: Method) -> Metrics:
 
 
 def _patterns(night: Night) -> Metrics:
-    """Clusters to patterns, with the checks that stand before a night's archive, and the atoms that follow."""
+    """Clusters to patterns, and the atoms that follow."""
     eligible = select_eligible(night, [])
     clusters = cluster_memories(night, eligible, find_similar(night, eligible))
     drafts = distill_clusters(night, clusters)
-    sound = [draft for draft in drafts if not problems_of(night, [draft])]
-    archives = archive_distillations(night, sound)
-    atoms = grow_atoms(night, sound, archives)
+    archives = archive_distillations(night, drafts)
+    atoms = grow_atoms(night, drafts, archives)
     return {
         **_figures(archives, "pattern"),
-        "held_back": len(drafts) - len(sound),
         "atoms_created": sum(atom.status == "created" for atom in atoms),
         "atoms_strengthened": sum(atom.status == "strengthened" for atom in atoms),
     }

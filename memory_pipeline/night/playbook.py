@@ -9,6 +9,7 @@ import numpy as np
 
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
 from memory_pipeline.night.context import Night
@@ -58,8 +59,14 @@ def update_playbook(night: Night) -> list[Contribution]:
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
-    with night.store.reading() as tx:
+    try:
         export_playbook(night.store, night.settings.playbook_path)
+    except (
+        OSError,
+        OutputError,
+    ) as error:  # the playbook is in the store; its files are written again by the next night
+        night.note_error("", "export", f"the playbook cannot be written to {night.settings.playbook_path}: {error}")
+    with night.store.reading() as tx:
         return contributions_of_run(tx, night.options.run_id)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,10 +20,12 @@ from memory_pipeline.distillers import (
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.knowledge.principles import find_principle
+from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import (
+    LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
     MADE,
     Cluster,
@@ -100,6 +102,11 @@ def settle_group(
             return replace(blank, reason=reason)
         made = replace(blank, status="created", content=draft.text)
         return made if night.options.dry_run else _write(night, made, patterns, draft.confidence)
+    except SourcesChangedError as change:
+        refused = replace(blank, reason=str(change))
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            insert_log(tx, _log_row(night, refused, None))
+        return refused
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if task is not None or not isinstance(error, DistillerError):
             note_failure(night, group, error)
@@ -129,6 +136,15 @@ def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | No
     return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
 
 
+def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[str]:
+    """Those of these ids that are no active patterns. Asked before a principle is written, and by the check after."""
+    return [
+        i
+        for i in ids
+        if i not in memories or memories[i].archived_at is not None or memories[i].abstraction_level != LEVEL_PATTERN
+    ]
+
+
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """The principle with its links, and the earlier ones that it replaces archived into it, in one transaction."""
     memory = _memory(night, result, patterns, confidence)
@@ -140,6 +156,9 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
         for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
     ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
+        gone = misplaced_among(read_memories(tx, result.pattern_ids), result.pattern_ids)
+        if gone:
+            raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
         there = read_memories(tx, [memory.id]).get(memory.id)
         if there is not None and there.rolled_back_at is not None:
             revive_memory(tx, memory.id)
@@ -148,7 +167,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             insert_vectors(tx, [memory.id], vector, night.embedder.name)
         insert_lineage(tx, links)
         for earlier in result.replaces:
-            gone = supersede_memory(
+            replaced = supersede_memory(
                 tx,
                 earlier,
                 winner=memory.id,
@@ -156,7 +175,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
                 at=night.as_of,
                 critical_floor=night.settings.critical_floor,
             )
-            if gone:
+            if replaced:
                 insert_lineage(tx, [LineageLink(memory.id, earlier, "superseded", 1.0)])
         done = replace(result, principle_id=memory.id)
         insert_log(tx, _log_row(night, done, _ratio(patterns, memory)))

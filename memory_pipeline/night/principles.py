@@ -19,7 +19,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import similar_pairs
-from memory_pipeline.night.principle_writing import SharedStatements, result_of, settle_group
+from memory_pipeline.night.principle_writing import SharedStatements, misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.policies import PRINCIPLE, Policy
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
@@ -69,14 +69,8 @@ def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list
         with night.store.reading() as tx:
             linked = {link.source_id for link in lineage_of(tx, [result.principle_id]) if link.relation == PRINCIPLE}
             patterns = read_memories(tx, result.pattern_ids)
-        problems += [
-            f"'{i}' behind '{result.principle_id}'"
-            for i in result.pattern_ids
-            if i not in linked
-            or i not in patterns
-            or patterns[i].archived_at is not None
-            or patterns[i].abstraction_level != LEVEL_PATTERN
-        ]
+        wrong = {i for i in result.pattern_ids if i not in linked} | {*misplaced_among(patterns, result.pattern_ids)}
+        problems += [f"'{i}' behind '{result.principle_id}'" for i in sorted(wrong)]
     return problems
 
 

@@ -1,14 +1,19 @@
-"""Last step: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice."""
+"""Last step: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice.
+
+Jobs, the duplicates alone and approvals have reports of the same fields, each of its own `kind`. A run that breaks off
+is reported too, and a file that cannot be written is an error in the report, not the end of the run.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.night import pages
 from memory_pipeline.night.conflicts import group_conflicts
@@ -17,26 +22,23 @@ from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.notices import deliver_notice, make_notice
 from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.night.tally import NightOutcome, Tally, tally_of
+from memory_pipeline.night.verdict import closing_line, decide_verdict
 from memory_pipeline.records import (
     Archive,
     AtomDecision,
     Cluster,
     Conflict,
-    Contribution,
     Distillation,
-    DuplicateGroup,
-    EligibleMemory,
     ModelCall,
-    Verdict,
+    NightError,
     derived_id,
 )
 from memory_pipeline.store import (
-    active_totals,
     errors_of_run,
     keep_notice,
     keep_report,
     open_conflicts,
-    read_memories,
     report_history,
     sources_fingerprint,
     store_facts,
@@ -48,145 +50,178 @@ _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
-@dataclass(frozen=True, slots=True)
-class NightOutcome:
-    """What the steps of a night came to. `archives`: of every policy; `clusters` and `distillations`: of the
-    patterns; `guidance`: what went into the playbook."""
+Kind = Literal["night", "duplicates", "job", "review", "canonical", "principles"]
 
-    duplicates: Sequence[DuplicateGroup] = ()
-    eligible: Sequence[EligibleMemory] = ()
-    clusters: Sequence[Cluster] = ()
-    distillations: Sequence[Distillation] = ()
-    archives: Sequence[Archive] = ()
-    atoms: Sequence[AtomDecision] = ()
-    guidance: Sequence[Contribution] = ()
+__all__ = [
+    "Kind",
+    "NightOutcome",
+    "Report",
+    "closing_line",
+    "decide_verdict",
+    "failed_night",
+    "latest_complete_day",
+    "report_night",
+    "report_run",
+    "safe_name",
+    "write_report_files",
+]
 
 
 def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
     """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
-    night.hold_lease()
-    archived = [memory_id for archive in outcome.archives for memory_id in archive.archived_ids]
-    copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
-    found, sampled = check_recall(night, archived + copies)
-    with night.store.reading():
-        report = _count(night, outcome, started_at)
-        report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, outcome.archives)
+    return _report(night, "night", outcome, started_at)
+
+
+def report_run(
+    night: Night, kind: Kind, started_at: datetime, outcome: NightOutcome | None = None, fatal: str | None = None
+) -> Report:
+    """The report of a run that is no night, with the same fields, kept and announced in the same way.
+
+    Of a run that changed nothing and met no error nothing is kept or told. `fatal`: what ended it before its end.
+    """
+    return _report(night, kind, outcome or NightOutcome(), started_at, fatal)
+
+
+def failed_night(
+    night: Night, error: str, started_at: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
+) -> Report:
+    """The report of a night that a fatal error ended: verdict FAIL, and whatever it had done before, by the rows.
+
+    `outcome`: what its steps had handed on by then.
+    """
+    night.note_error("", "night", error)
+    return _report(night, kind, outcome or NightOutcome(), started_at, error)
+
+
+def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetime, fatal: str | None = None) -> Report:
+    if fatal is None:
+        night.hold_lease()
+    tally = tally_of(night, outcome)
+    found, sampled = _recall(night, tally)
+    with night.store.reading() as tx:
+        errors = errors_of_run(tx, night.options.run_id) if not night.options.dry_run else list(night.errors)
+        report = _count(night, kind, outcome, tally, started_at)
+        report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, tally.archives)
     report["recall_found"], report["recall_sampled"] = found, sampled
     report["recall_rate"] = round(found / sampled, 4) if sampled else None
-    finish_report(night, report)
+    _judge(night, report, errors, fatal)
+    _finish(night, report, fatal)
     return report
 
 
-def finish_report(night: Night, report: Report) -> None:
-    """Stamp the end, and in a real night keep the report, write its files, send the notice."""
+def _recall(night: Night, tally: Tally) -> tuple[int, int]:
+    try:
+        return check_recall(night, tally.archived)
+    except Exception as error:  # a check never costs the report; it is in it
+        night.log.exception("checking whether what was archived is still found")
+        night.note_error("", "recall", error)
+        return 0, 0
+
+
+def _judge(night: Night, report: Report, errors: Sequence[NightError], fatal: str | None) -> None:
+    """Put the errors into the report, and the verdict that the figures and they give."""
+    report["errors"] = [
+        {
+            "cluster_id": error.cluster_id,
+            "stage": error.stage,
+            "error": error.error,
+            "timestamp": error.timestamp.isoformat(),
+        }
+        for error in errors
+    ]
+    verdict, reason = decide_verdict(
+        compressed=report["clusters_compressed"],
+        copies=report["duplicates_archived"],
+        found=report["clusters_found"],
+        settled=report["clusters_settled"],
+        errors=len(errors),
+        eligible=report["memories_scanned"],
+        strict=night.settings.strict_verdict and report["kind"] == "night",
+        proposed=report["proposals"],
+        refusals=report["refusals"],
+        fatal=fatal,
+    )
+    if (
+        not report["memories_scanned"]
+        and not errors
+        and verdict not in ("PASS", "PARTIAL")
+        and report["kind"] == "night"
+    ):
+        reason = too_few(night) or reason
+    report["verdict"], report["verdict_reason"] = verdict, reason
+
+
+def _finish(night: Night, report: Report, fatal: str | None) -> None:
+    """Stamp the end; in a real run write the files, keep the report, send the notice.
+
+    The files come first, so that one that cannot be written stands in the report that is kept.
+    """
     finished = datetime.now(UTC)
     report["finished_at"] = finished.isoformat()
     report["duration_ms"] = int((finished - datetime.fromisoformat(report["started_at"])).total_seconds() * 1000)
-    directory = night.settings.reports_path
-    if night.options.dry_run:
-        write_report_files(directory, report, [])
+    dry, run_id = night.options.dry_run, night.options.run_id
+    if report["kind"] != "night" and report["verdict"] == "IDLE":
         return
-    with night.store.writing(night.holder, night.options.run_id) as tx:
-        keep_report(tx, night.options.run_id, night.options.partition, report["verdict"], report, finished)
-        notice = make_notice(report, finished)
+    history: list[Report] = []
+    if not dry:
+        with night.store.reading() as tx:
+            history = [known for known in report_history(tx) if known["partition"] != report["partition"]]
+        history = sorted([*history, report], key=lambda known: str(known["partition"]))
+    try:
+        write_report_files(night.settings.reports_path, report, history)
+    except (OSError, OutputError) as error:
+        night.note_error(
+            "", "report", f"the report's files cannot be written to {night.settings.reports_path}: {error}"
+        )
+        _judge(night, report, night.errors if dry else _errors_of(night), fatal)
+    if dry:
+        return
+    notice = make_notice(report, finished)
+    with night.store.writing(night.holder, run_id) as tx:
+        keep_report(tx, run_id, night.options.partition, report["verdict"], report, finished)
         is_new = keep_notice(tx, notice)
-        history = report_history(tx)
-    write_report_files(directory, report, history)
     if is_new:
         deliver_notice(night, notice)
 
 
-def failed_night(night: Night, error: str, started_at: datetime) -> Report:
-    """The report of a night that a fatal error ended: verdict FAIL, whatever was archived before it kept."""
-    night.note_error("", "night", error)
-    report = _count(night, NightOutcome(), started_at)
-    report["verdict"], report["verdict_reason"] = "FAIL", f"fatal error: {error}"[:500]
-    report["recall_found"] = report["recall_sampled"] = 0
-    report["recall_rate"], report["largest_clusters"] = None, []
-    finish_report(night, report)
-    return report
+def _errors_of(night: Night) -> list[NightError]:
+    with night.store.reading() as tx:
+        return errors_of_run(tx, night.options.run_id)
 
 
-def decide_verdict(
-    compressed: int, found: int, settled: int, errors: int, *, eligible: int, strict: bool, proposed: int = 0
-) -> tuple[Verdict, str]:
-    """PASS, PARTIAL, FAIL or IDLE, and why (requirement 7.2).
-
-    `settled` clusters were decided on an earlier night and count as not found; `proposed` ones wait for
-    a person, which is no failure.
-    """
-    if compressed:
-        return (
-            ("PARTIAL", f"{compressed} clusters compressed, {errors} errors")
-            if errors
-            else (
-                "PASS",
-                f"{compressed} clusters compressed",
-            )
-        )
-    if errors:
-        return "FAIL", f"no cluster compressed, {errors} errors"
-    if proposed:
-        return "IDLE", f"{proposed} proposals await review"
-    if found > settled:
-        return "FAIL", f"none of {found - settled} clusters could be compressed"
-    why = "no memory was eligible" if not eligible else "no cluster was found"
-    if settled:
-        why = f"all {settled} clusters were decided on an earlier night"
-    return ("FAIL" if strict else "IDLE"), why
-
-
-def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
-    duplicates, clusters, archives = outcome.duplicates, outcome.clusters, outcome.archives
-    eligible, atoms = outcome.eligible, outcome.atoms
+def _count(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, started_at: datetime) -> Report:
+    clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
     compressed = [archive for archive in archives if archive.status == "compressed"]
     with night.store.reading() as tx:
-        active, tokens_now = active_totals(tx, night.as_of)
-        copies = read_memories(tx, [i for group in duplicates if not group.proposed for i in group.duplicate_ids])
-        errors = errors_of_run(tx, night.options.run_id) if not night.options.dry_run else list(night.errors)
         facts = store_facts(tx)
         conflicts = open_conflicts(tx)
         sources = sources_fingerprint(tx)
-    saved = sum(a.tokens_before - a.tokens_after for a in compressed) + sum(m.token_count for m in copies.values())
-    before, after = (tokens_now, tokens_now - saved) if night.options.dry_run else (tokens_now + saved, tokens_now)
+    before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
-    found = settled_patterns + len(archives)
-    proposed = sum(archive.status == "proposed" for archive in archives) + sum(group.proposed for group in duplicates)
-    skipped = settled + sum(archive.status == "skipped" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}
     ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
-    verdict, reason = decide_verdict(
-        len(compressed),
-        found,
-        settled,
-        len(errors),
-        proposed=proposed,
-        eligible=len(eligible),
-        strict=night.settings.strict_verdict,
-    )
-    if not eligible and not errors:
-        reason = too_few(night) or reason
     facts_found = sum(archive.facts_found for archive in compressed)
     facts_kept = sum(archive.facts_kept for archive in compressed)
     facts_attached = sum(archive.facts_attached for archive in compressed)
     return {
         "run_id": night.options.run_id,
+        "kind": kind,
         "partition": night.options.partition.isoformat(),
         "as_of": night.as_of.isoformat(),
         "dry_run": night.options.dry_run,
         "started_at": started_at.isoformat(),
         "finished_at": started_at.isoformat(),
         "duration_ms": 0,
-        "memories_scanned": len(eligible),
-        "clusters_found": found,
-        "clusters_skipped": skipped,
+        "memories_scanned": len(outcome.eligible),
+        "clusters_found": settled_patterns + len(archives),
+        "clusters_skipped": settled + sum(archive.status == "skipped" for archive in archives),
         "clusters_settled": settled,
         "clusters_compressed": len(compressed),
         "clusters_failed": sum(archive.status == "failed" for archive in archives),
-        "duplicates_archived": len(copies),
-        "proposals": proposed,
-        "memories_archived": sum(len(archive.archived_ids) for archive in compressed) + len(copies),
+        "duplicates_archived": len(tally.copies),
+        "proposals": tally.proposed,
+        "memories_archived": len(tally.archived),
         "abstractions_created": len(compressed),
         "patterns_created": len(ratios),
         "policies": _by_policy(night, clusters, archives),
@@ -195,9 +230,9 @@ def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
         "atoms_skipped": sum(decision.status == "skipped" for decision in atoms),
         "atoms_not_causal": sum(decision.status == "not_causal" for decision in atoms),
         "atoms": [_atom_words(decision) for decision in atoms if decision.causal][:_EXAMPLES],
-        "playbook_created": sum(c.status == "created" for c in outcome.guidance),
-        "playbook_updated": sum(c.status == "updated" for c in outcome.guidance),
-        "active_memories": active,
+        "playbook_created": sum(c.status == "created" for c in tally.guidance),
+        "playbook_updated": sum(c.status == "updated" for c in tally.guidance),
+        "active_memories": tally.active,
         "tokens_before": before,
         "tokens_after": after,
         "token_reduction_pct": round(100 * (before - after) / before, 2) if before else 0.0,
@@ -214,17 +249,6 @@ def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
         "refusals": _refusals(archives),
         "sources_sha256": sources,
         "store": facts,
-        "errors": [
-            {
-                "cluster_id": error.cluster_id,
-                "stage": error.stage,
-                "error": error.error,
-                "timestamp": error.timestamp.isoformat(),
-            }
-            for error in errors
-        ],
-        "verdict": verdict,
-        "verdict_reason": reason,
     }
 
 
@@ -351,7 +375,7 @@ def write_report_files(directory: Path, report: Report, history: Sequence[Report
     stem = f"compression-{safe_name(report['run_id'])}"
     files = {
         f"{stem}.json": (json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False), _is_report),
-        f"{stem}.md": (pages.as_markdown(report), begins_with("# Night of ")),
+        f"{stem}.md": (pages.as_markdown(report), begins_with(*(f"# {title} " for title in pages.TITLES.values()))),
         f"{stem}.html": (pages.as_html(report, history), begins_with(pages.HTML_START)),
     }
     with directories(directory):
@@ -372,23 +396,6 @@ def _is_report(path: Path) -> bool:
 def safe_name(run_id: str) -> str:
     """A run id as part of a file name: letters, digits, hyphens and underscores only."""
     return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
-
-
-def closing_line(report: Report) -> str:
-    """The last line that the command line prints (requirement 7.5)."""
-    if report["dry_run"] and report["clusters_found"]:
-        return (
-            f"COMPRESSION COMPLETE (DRY RUN): {report['clusters_compressed']} potential clusters, "
-            f"{report['memories_archived']} entries would be archived"
-        )
-    if report["verdict"] == "IDLE" and not report["memories_archived"]:
-        return f"COMPRESSION SKIPPED: {report['verdict_reason']}"
-    if report["verdict"] == "FAIL" and report["errors"]:
-        return f"COMPRESSION BLOCKED: {report['verdict_reason']}"
-    return (
-        f"COMPRESSION COMPLETE: {report['abstractions_created']} clusters, {report['memories_archived']} archived, "
-        f"{report['tokens_before'] - report['tokens_after']} tokens saved"
-    )
 
 
 def latest_complete_day(now: datetime) -> date:

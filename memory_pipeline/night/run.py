@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from memory_pipeline.night.archive import archive_distillations
@@ -13,7 +15,7 @@ from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.playbook import update_playbook
-from memory_pipeline.night.report import NightOutcome, Report, report_night
+from memory_pipeline.night.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.store import create_snapshot, release_lease
 
@@ -28,24 +30,54 @@ def take_snapshot(night: Night) -> str | None:
 
 
 def run_night(night: Night) -> Report:
-    """Run every step in order and return the report. The lease goes back however the night ends."""
+    """Run every step in order and return the report. The lease goes back however the night ends.
+
+    A night that breaks off is reported with what it had done, and raises what ended it. Raises StoreBusyError, without
+    a report, when another run holds the store.
+    """
     started = datetime.now(UTC)
     try:
-        take_snapshot(night)
-        duplicates = archive_duplicates(night)
-        eligible = select_eligible(night, duplicates)
-        edges = find_similar(night, eligible)
-        merges = consolidate(night, "merge", eligible, edges)
-        canonical = consolidate(night, "canonical", eligible, edges, merges)
-        clusters = cluster_memories(night, *what_is_left(night, eligible, edges, [*merges, *canonical]))
-        distillations = distill_clusters(night, clusters)
-        archives = archive_distillations(night, distillations)
-        atoms = grow_atoms(night, distillations, archives)
-        guidance = update_playbook(night)
-        outcome = NightOutcome(
-            duplicates, eligible, clusters, distillations, [*merges, *canonical, *archives], atoms, guidance
-        )
-        return report_night(night, outcome, started)
+        night.hold_lease()
+        outcome = NightOutcome()
+        try:
+            for outcome in _steps(night):  # noqa: B007 - the last one that was reached is reported
+                pass
+            return report_night(night, outcome, started)
+        except Exception as error:
+            report_failure(night, error, started, outcome)
+            raise
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)
+
+
+def report_failure(
+    night: Night, error: Exception, started: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
+) -> None:
+    """Report a run that an error ended. Where the store cannot take the report, the log says so, and the error that
+    ended the run stays the one that is raised."""
+    try:
+        failed_night(night, f"{type(error).__name__}: {error}", started, outcome, kind)
+    except Exception:
+        night.log.exception("the run could not be reported")
+
+
+def _steps(night: Night) -> Iterator[NightOutcome]:
+    """The steps of a night; after each, what the steps so far handed on."""
+    take_snapshot(night)
+    done = NightOutcome(duplicates=(duplicates := archive_duplicates(night)))
+    yield done
+    done = replace(done, eligible=(eligible := select_eligible(night, duplicates)))
+    yield done
+    edges = find_similar(night, eligible)
+    merges = consolidate(night, "merge", eligible, edges)
+    yield (done := replace(done, archives=merges))
+    canonical = consolidate(night, "canonical", eligible, edges, merges)
+    yield (done := replace(done, archives=[*merges, *canonical]))
+    clusters = cluster_memories(night, *what_is_left(night, eligible, edges, [*merges, *canonical]))
+    distillations = distill_clusters(night, clusters)
+    yield (done := replace(done, clusters=clusters, distillations=distillations))
+    archives = archive_distillations(night, distillations)
+    yield (done := replace(done, archives=[*merges, *canonical, *archives]))
+    yield (done := replace(done, atoms=grow_atoms(night, distillations, archives)))
+    yield replace(done, guidance=update_playbook(night))

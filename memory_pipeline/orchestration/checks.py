@@ -1,6 +1,7 @@
 """The gates and health bands as asset checks, evaluated in the step of the asset they belong to.
 
-Those on `distillations` block the archive. A check in a step of its own would add a second a night.
+None blocks: what is wrong with one cluster refuses that cluster before it is written (`night/gates.py`), and what a
+check finds afterwards is a warning. A check in a step of its own would add a second a night.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,30 +10,34 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.gates import conflicts_inside, lossy_distillations, lost_in_levels, unsafe_members
+from memory_pipeline.night.gates import (
+    LOST_IN_LEVELS_MEND,
+    conflicts_inside,
+    lossy_distillations,
+    lost_in_levels,
+    unsafe_members,
+)
 from memory_pipeline.records import Archive, AtomDecision, Distillation
 from memory_pipeline.store import check_store, read_atoms
 
 RECALL_FLOOR = 0.95
+_WARN = AssetCheckSeverity.WARN
 
 DISTILLATION_CHECKS = [
     AssetCheckSpec(
         "nothing_lost",
         asset="distillations",
-        blocking=True,
         description="Every accepted draft keeps or attaches every fact of its sources, and is shorter than they are.",
     ),
     AssetCheckSpec(
         "sources_intact",
         asset="distillations",
-        blocking=True,
         description="No accepted draft draws on a memory that is critical, pinned, archived, fresh or of "
         "another project.",
     ),
     AssetCheckSpec(
         "conflicts_kept_apart",
         asset="distillations",
-        blocking=True,
         description="No two memories that contradict each other are sources of one accepted draft.",
     ),
 ]
@@ -40,7 +45,6 @@ MERGE_CHECKS = [
     AssetCheckSpec(
         "merged_content_kept",
         asset="merges",
-        blocking=True,
         description="Read again from the store: every statement of the sources is held by the merged memory.",
     )
 ]
@@ -48,7 +52,6 @@ CANONICAL_CHECKS = [
     AssetCheckSpec(
         "entries_kept",
         asset="canonical_entries",
-        blocking=True,
         description="Read again from the store: every recommendation, example and tag of the members is in the "
         "canonical entry, and it names them all.",
     )
@@ -70,12 +73,12 @@ ATOM_CHECKS = [
 
 
 def check_distillations(night: Night, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
-    """The gates before the archive."""
+    """What the gates find; a draft that does not pass is refused by the archive, the others are written."""
     looked_at = len(distillations)
     return [
-        _gate("nothing_lost", lossy_distillations(distillations), looked_at),
-        _gate("sources_intact", unsafe_members(night, distillations), looked_at),
-        _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at),
+        _gate("nothing_lost", lossy_distillations(distillations), looked_at, _WARN),
+        _gate("sources_intact", unsafe_members(night, distillations), looked_at, _WARN),
+        _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at, _WARN),
     ]
 
 
@@ -83,7 +86,8 @@ def check_level(night: Night, asset: str, archives: Sequence[Archive]) -> list[A
     """Whether what was merged tonight holds all that its sources say, read again from the store."""
     done = [archive for archive in archives if archive.status == "compressed"]
     name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
-    return [_gate(name, lost_in_levels(night, done), len(done))]
+    written = [] if night.options.dry_run else done
+    return [_gate(name, lost_in_levels(night, written), len(written), _WARN, mend=LOST_IN_LEVELS_MEND)]
 
 
 def check_archives(night: Night) -> list[AssetCheckResult]:
@@ -105,18 +109,24 @@ def check_atoms(night: Night, decisions: Sequence[AtomDecision]) -> list[AssetCh
             atom = standing.get(decision.atom_id or "")
             if atom is None or decision.memory_id not in atom.source_ids or atom.project_id != decision.project_id:
                 failures.append(f"the atom of '{decision.memory_id}' does not rest on it")
-    return [_gate("atoms_supported", failures, len(used), AssetCheckSeverity.WARN)]
+    return [_gate("atoms_supported", failures, len(used), _WARN)]
 
 
 def _gate(
-    name: str, failures: list[str], looked_at: int, severity: AssetCheckSeverity = AssetCheckSeverity.ERROR
+    name: str,
+    failures: list[str],
+    looked_at: int,
+    severity: AssetCheckSeverity = AssetCheckSeverity.ERROR,
+    mend: str | None = None,
 ) -> AssetCheckResult:
-    return AssetCheckResult(
-        check_name=name,
-        passed=not failures,
-        severity=severity,
-        metadata={"looked_at": looked_at, "failures": len(failures), "first": "; ".join(failures[:5]) or "none"},
-    )
+    shown: dict[str, Any] = {
+        "looked_at": looked_at,
+        "failures": len(failures),
+        "first": "; ".join(failures[:5]) or "none",
+    }
+    if failures and mend:
+        shown["mend"] = mend
+    return AssetCheckResult(check_name=name, passed=not failures, severity=severity, metadata=shown)
 
 
 Band = Callable[[float], int]

@@ -1,7 +1,7 @@
 """The consolidation job: a Dagster run with a scope, one op a phase, a time limit, retries, and a way to cancel it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -26,7 +26,9 @@ from dagster._core.errors import DagsterExecutionInterruptedError
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.phases import PHASES, run_phase
+from memory_pipeline.night.report import report_run
 from memory_pipeline.night.run import take_snapshot
+from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import NightResource
 
 JOB_NAME = "consolidation"
@@ -72,39 +74,63 @@ def _open(context: OpExecutionContext, night: NightResource) -> Night:
     return job
 
 
-def _make_op(phase: str, first: bool) -> OpDefinition:
+def _report(job: Night | None, night: NightResource, run_id: str, fatal: str | None = None) -> None:
+    """Report a job that ends before its end, by its rows; `fatal`: what ended it, unless somebody cancelled it."""
+    if job is None:
+        return
+    job.keep_going = lambda: None
+    try:
+        if fatal:
+            job.note_error("", "night", fatal)
+        report_run(job, "job", night.started_at(run_id), fatal=fatal)
+    except Exception:
+        job.log.exception("the job could not be reported")
+
+
+def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
     @op(
         name=step_of(phase),
         ins={} if first else {"so_far": In(dict)},
-        out=Out(dict),
+        out=Out(dict, is_required=not first),
         description=PHASES[phase].__doc__,
         required_resource_keys={"night"},
     )
-    def run(context: OpExecutionContext, **given: dict[str, Any]) -> Output[dict[str, Any]]:
+    def run(context: OpExecutionContext, **given: dict[str, Any]) -> Iterator[Output[dict[str, Any]]]:
         night: NightResource = context.resources.night
+        job: Night | None = None
         try:
             job = _open(context, night)
             job.keep_going()
             if first and context.retry_number == 0:
+                if why_held(context, job):
+                    return
                 take_snapshot(job)
             figures = run_phase(job, phase)
+            if last:
+                report_run(job, "job", night.started_at(context.run_id))
+        except DagsterExecutionInterruptedError:
+            _report(job, night, context.run_id)
+            raise
         except RunStoppedError as stopped:
+            _report(job, night, context.run_id, str(stopped))
             raise Failure(description=str(stopped), allow_retries=False) from stopped
         except (InputError, SettingError) as mistake:
             raise Failure(description=str(mistake), allow_retries=False) from mistake
         except Exception as error:
+            if context.retry_number >= MAX_RETRIES:
+                _report(job, night, context.run_id, f"phase {phase}: {type(error).__name__}: {error}")
             delay = night.effective_settings().consolidation_retry_delay_s * 2**context.retry_number
             context.log.warning(f"phase {phase} failed ({type(error).__name__}: {error}); tried again in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}
         context.log.info(f"{phase}: {figures}")
-        return Output(metrics, metadata={**figures, "metrics": json.dumps(metrics)})
+        yield Output(metrics, metadata={**figures, "metrics": json.dumps(metrics)})
 
     return run
 
 
 def _make_graph() -> Callable[[], None]:
-    ops = [_make_op(phase, first=number == 0) for number, phase in enumerate(PHASES)]
+    ops = [_make_op(phase, number == 0, number == len(PHASES) - 1) for number, phase in enumerate(PHASES)]
 
     def consolidate() -> None:
         so_far = ops[0]()

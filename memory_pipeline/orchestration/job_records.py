@@ -11,6 +11,7 @@ from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunSta
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.phases import PHASES
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
+from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.settings import Settings
@@ -62,6 +63,7 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> dict[str, Any]:
         "completed_at": _time(ended),
         "duration_seconds": round(ended - started, 3) if started and ended else None,
         "error": _error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
+        "skipped": run.tags.get(SKIPPED_TAG),
         "retry_count": sum(max(0, (step.attempts or 1) - 1) for step in steps.values()),
         "max_retries": MAX_RETRIES,
     }
@@ -97,6 +99,7 @@ def job_text(job: dict[str, Any]) -> str:
     figures = {name: value for name, value in job["metrics"].items() if value}
     lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
     lines += [f"  error: {job['error']}"] if job["error"] else []
+    lines += [f"  skipped: {job['skipped']}"] if job["skipped"] else []
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowl
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.policy import DUPLICATES_JOB
 from memory_pipeline.orchestration.resources import NightResource
 
 night_job = define_asset_job(
@@ -36,7 +37,7 @@ night_job = define_asset_job(
 )
 
 duplicates_job = define_asset_job(
-    "duplicates",
+    DUPLICATES_JOB,
     selection=AssetSelection.assets(exact_duplicates),
     executor_def=in_process_executor,
     description="The exact duplicates of a day alone.",

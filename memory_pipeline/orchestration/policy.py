@@ -9,6 +9,8 @@ KNOWLEDGE_GROUP = "knowledge"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
+#: The job that runs the exact duplicates alone; such a run is reported as what it is.
+DUPLICATES_JOB = "duplicates"
 
 #: The night of the last complete day should stand by 04:30 New York time.
 NIGHTLY = FreshnessPolicy.cron(

@@ -16,6 +16,7 @@ from dagster import (
 
 from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
+from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
@@ -23,11 +24,20 @@ from memory_pipeline.orchestration.policy import ZONE
 from memory_pipeline.orchestration.resources import NightResource
 
 
+def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
+    """Why this tick starts nothing: somebody outside Dagster holds the store. What it leaves, the next one takes up."""
+    night = NightResource()
+    skip = held_by_others(context.instance, night.store(), night.effective_settings())
+    if skip is not None:
+        context.log.warning(f"skipped: {skip.skip_message}")
+    return skip
+
+
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
     key = latest_complete_day(context.scheduled_execution_time).isoformat()
     if key not in DAILY.get_partition_keys(current_time=context.scheduled_execution_time):
         return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
-    return RunRequest(run_key=f"{name}-{key}", partition_key=key)
+    return _held(context) or RunRequest(run_key=f"{name}-{key}", partition_key=key)
 
 
 @schedule(
@@ -63,7 +73,7 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
     day = scheduled_day(context.scheduled_execution_time)
     if not NightResource().store().exists():
         return SkipReason("there is no store yet; import something first")
-    return RunRequest(
+    return _held(context) or RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
         run_config={"resources": {"night": {"config": {"day": day, "holder": "consolidation schedule"}}}},
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule"},
@@ -98,7 +108,7 @@ def _newest_partition(
     keys = partitions.get_partition_keys(current_time=context.scheduled_execution_time)
     if not keys:
         return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
-    return RunRequest(run_key=f"{name}-{keys[-1]}", partition_key=keys[-1])
+    return _held(context) or RunRequest(run_key=f"{name}-{keys[-1]}", partition_key=keys[-1])
 
 
 SCHEDULES: list[ScheduleDefinition] = [

@@ -31,7 +31,8 @@ from memory_pipeline.store import read_report, unconsolidated_memories
 @run_failure_sensor(
     monitored_jobs=[night_job, duplicates_job],
     default_status=DefaultSensorStatus.RUNNING,
-    description="A failed night is reported as FAIL and announced; what it had archived stays archived.",
+    description="A night that died before it could report itself is reported as FAIL and announced; what it had "
+    "archived stays archived.",
 )
 def failed_night_notice(context: RunFailureSensorContext) -> None:
     run = context.dagster_run

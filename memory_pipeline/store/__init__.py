@@ -88,7 +88,6 @@ from memory_pipeline.store.journal import (
 from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, take_lease
 from memory_pipeline.store.memories import (
     SameContent,
-    active_totals,
     all_memories,
     archive_memories,
     count_before_night,
@@ -105,6 +104,7 @@ from memory_pipeline.store.memories import (
     select_candidates,
     series_shapes,
     shapes_of,
+    sources_of_levels,
     unconsolidated_memories,
 )
 from memory_pipeline.store.migrations import known_migrations
@@ -128,6 +128,7 @@ from memory_pipeline.store.proposals import (
     reviewed_fingerprints,
 )
 from memory_pipeline.store.recovery import Recovery, recover_store
+from memory_pipeline.store.runs import ArchivedRow, archived_by_run, tokens_around_run
 from memory_pipeline.store.snapshots import (
     Snapshot,
     create_snapshot,
@@ -164,6 +165,7 @@ __all__ = [
     "FIRST_CONFIDENCE",
     "FOLLOWING_TABLES",
     "REJECTED",
+    "ArchivedRow",
     "Cell",
     "Dependent",
     "Event",
@@ -174,11 +176,11 @@ __all__ = [
     "Snapshot",
     "Store",
     "Transaction",
-    "active_totals",
     "all_memories",
     "answers_as_json",
     "apply_rollback",
     "archive_memories",
+    "archived_by_run",
     "atom_vectors",
     "cached_edges",
     "calls_of_run",
@@ -284,6 +286,7 @@ __all__ = [
     "snapshot_directory",
     "snapshot_path",
     "sources_fingerprint",
+    "sources_of_levels",
     "stage_records",
     "staging",
     "store_facts",
@@ -293,6 +296,7 @@ __all__ = [
     "strengthen_atom",
     "supersede_memory",
     "take_lease",
+    "tokens_around_run",
     "unconsolidated_memories",
     "verify_snapshot",
     "withdraw_contributions",

@@ -105,7 +105,9 @@ def run_span(tx: Transaction, run_id: str) -> tuple[int, int]:
 def run_of_night(tx: Transaction, day: date) -> str:
     """The newest run of a night. Raises InputError when that night was never run."""
     row = tx.execute(
-        "select run_id from night_reports where partition_date = $1 order by written_at desc, run_id limit 1", [day]
+        "select run_id from night_reports where partition_date = $1 and coalesce(report ->> 'kind', 'night') = 'night' "
+        "order by written_at desc, run_id limit 1",
+        [day],
     ).fetchone()
     if row is None:
         raise InputError(f"the night of {day} has not been run on this store")

@@ -246,7 +246,9 @@ _DEEP_RULES = (
         "|| coalesce(a.n, 0) from night_reports r left join (select run_id, count(*) as n from audit_log where "
         "table_name = 'memories' and action = 'update' and before_state ->> 'archived_at' is null "
         "and after_state ->> 'archived_at' is not null group by 1) a on a.run_id = r.run_id "
-        "where r.verdict <> 'FAIL' and (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0) "
+        # Failed nights were reported without their figures before reports had kinds.
+        "where (r.verdict <> 'FAIL' or r.report ->> 'kind' is not null) "
+        "and (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0) "
         # Runs from before the log kept states cannot be counted.
         "and r.run_id in (select run_id from audit_log where after_state is not null)",
         "the memories are whole; the figure of that report is wrong",

@@ -93,20 +93,25 @@ def keep_report(
     tx.execute("insert into night_reports values ($1, $2, $3, $4, $5) on conflict do nothing", values)
 
 
-def read_report(tx: Transaction, run_id: str | None = None) -> dict[str, Any] | None:
-    """The report of a run, or the latest one; None when there is none."""
+def read_report(tx: Transaction, run_id: str | None = None, kind: str | None = "night") -> dict[str, Any] | None:
+    """The report of a run of whatever kind, or the latest one of a kind (of any with None); None when there is none.
+
+    Reports of before there were kinds are those of nights.
+    """
     row = tx.execute(
-        "select report from night_reports where $1 is null or run_id = $1 order by written_at desc, run_id limit 1",
-        [run_id],
+        "select report from night_reports where case when $1 is not null then run_id = $1 "
+        "else $2 is null or coalesce(report ->> 'kind', 'night') = $2 end order by written_at desc, run_id limit 1",
+        [run_id, kind],
     ).fetchone()
     return json.loads(row[0]) if row else None
 
 
 def report_history(tx: Transaction, limit: int = 60) -> list[dict[str, Any]]:
-    """The newest report of each of the last `limit` partitions, oldest first."""
+    """The newest report of a night for each of the last `limit` partitions, oldest first."""
     rows = tx.execute(
         "select report from (select report, partition_date, row_number() over "
-        "(partition by partition_date order by written_at desc, run_id) as nth from night_reports) "
+        "(partition by partition_date order by written_at desc, run_id) as nth from night_reports "
+        "where coalesce(report ->> 'kind', 'night') = 'night') "
         "where nth = 1 order by partition_date desc limit $1",
         [limit],
     ).fetchall()

@@ -245,6 +245,16 @@ def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
     return [LineageLink(*row) for row in rows]
 
 
+def sources_of_levels(tx: Transaction) -> dict[str, list[str]]:
+    """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
+    rows = tx.execute(
+        "select l.memory_id, list(l.source_id order by l.source_id) from lineage l "
+        "join memories m on m.id = l.memory_id where l.relation in ('merged', 'canonical') "
+        "and m.rolled_back_at is null group by 1 order by 1"
+    ).fetchall()
+    return {str(row[0]): [str(source) for source in row[1]] for row in rows}
+
+
 def raw_sources_of(tx: Transaction, memory_id: str) -> list[str]:
     """The ids at the bottom of a memory's lineage: what was never made from anything else."""
     rows = tx.execute(
@@ -280,16 +290,6 @@ def shapes_of(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
         "select id, shape_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
     ).fetchall()
     return {str(row[0]): str(row[1]) for row in rows}
-
-
-def active_totals(tx: Transaction, as_of: datetime) -> tuple[int, int]:
-    """Number and tokens of the active memories that had been created by `as_of`."""
-    row = tx.execute(
-        "select count(*), coalesce(sum(token_count), 0) from memories where archived_at is null and created_at <= $1",
-        [to_utc(as_of)],
-    ).fetchone()
-    assert row is not None
-    return int(row[0]), int(row[1])
 
 
 def count_before_night(tx: Transaction, as_of: datetime) -> int:

@@ -71,7 +71,7 @@ def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, works
 
     manual = {"MEMORY_PIPELINE_COMPRESSION_REVIEW": "manual"}
     night = cli("night", DAY, home=tmp_path, **manual)
-    assert night.returncode == 0 and last(night) == "COMPRESSION SKIPPED: 1 proposals await review"
+    assert night.returncode == 0 and last(night) == "COMPRESSION SKIPPED: 1 proposal awaits review"
     (waiting,) = json.loads(cli("proposals", "list", "--json", home=tmp_path).stdout)
     assert len(waiting["members"]) == 5 and "=> " in cli("proposals", "show", waiting["id"][:8], home=tmp_path).stdout
     assert "approved" in cli("proposals", "approve", "--all", home=tmp_path, **manual).stdout
@@ -123,7 +123,7 @@ def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) ->
     assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
 
 
-def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path, workspace: Path) -> None:
+def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
     take_lease(Store(tmp_path / "data" / "store.duckdb"), "other", "the daemon", 60)
     held = cli("night", DAY, home=tmp_path)
@@ -131,9 +131,12 @@ def test_a_refused_night_exits_1_and_a_night_that_is_held_exits_0(tmp_path: Path
     from memory_pipeline.store import release_lease
 
     release_lease(Store(tmp_path / "data" / "store.duckdb"), "other")
-    failed = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
-    assert failed.returncode == 1
-    assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: FAIL")
+    declined = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
+    assert declined.returncode == 0
+    assert last(declined) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
+    assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: IDLE")
+    wrong = cli("report", "--kind", "diary", home=tmp_path)
+    assert wrong.returncode == 1 and "--kind is 'diary'; use night, duplicates, job" in wrong.stderr
 
 
 @pytest.mark.slow

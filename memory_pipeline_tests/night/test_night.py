@@ -19,7 +19,7 @@ from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.report import closing_line, decide_verdict
+from memory_pipeline.night.report import closing_line
 from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Distillation, Memory
@@ -185,7 +185,7 @@ def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(sto
     strict = settings_for(store, min_ratio=50.0)
     fill(store, lesson(4))
     first = run(store, DAY, strict)
-    assert first["verdict"] == "FAIL" and archived(store) == set()
+    assert first["verdict"] == "IDLE" and archived(store) == set()
     assert first["refusals"] == {"compression ratio too low": 1}
     assert run(store, DAY + timedelta(days=6))["verdict"] == "IDLE"
     assert run(store, DAY + timedelta(days=7))["clusters_compressed"] == 1
@@ -262,7 +262,7 @@ def test_without_an_embedder_only_exact_copies_are_found_and_the_report_says_why
     report = run_night(night)
     assert report["duplicates_archived"] == 1 and report["clusters_found"] == 0
     assert [error["stage"] for error in report["errors"]] == ["embed"]
-    assert report["verdict"] == "FAIL"
+    assert report["verdict"] == "PARTIAL"
 
 
 def test_what_has_no_vector_is_embedded_before_the_night(store: Store) -> None:
@@ -302,22 +302,6 @@ def test_too_few_memories_end_the_night_early(store: Store) -> None:
 def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError):
         NightOptions(DAY, "r", **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("figures", "verdict"),
-    [
-        ({"compressed": 2, "found": 2, "settled": 0, "errors": 0}, "PASS"),
-        ({"compressed": 2, "found": 3, "settled": 0, "errors": 1}, "PARTIAL"),
-        ({"compressed": 0, "found": 3, "settled": 0, "errors": 0}, "FAIL"),
-        ({"compressed": 0, "found": 3, "settled": 3, "errors": 0}, "IDLE"),
-        ({"compressed": 0, "found": 0, "settled": 0, "errors": 0}, "IDLE"),
-        ({"compressed": 0, "found": 0, "settled": 0, "errors": 1}, "FAIL"),
-    ],
-)
-def test_verdicts(figures: dict[str, int], verdict: str) -> None:
-    assert decide_verdict(**figures, eligible=1, strict=False)[0] == verdict
-    assert decide_verdict(**figures, eligible=1, strict=True)[0] == verdict.replace("IDLE", "FAIL")
 
 
 def test_closing_lines(store: Store) -> None:

@@ -7,11 +7,12 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.night import approval
 from memory_pipeline.night.approval import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.night.report import closing_line
 from memory_pipeline.night.review import describe_proposal, proposal_text
 from memory_pipeline.night.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, list_proposals, read_memories, store_hash
+from memory_pipeline.store import Store, check_store, list_proposals, read_memories, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -51,6 +52,13 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
     results = approve_proposals(store, manual(store), [], "dana")
     assert [result["outcome"] for result in results] == ["approved", "approved"]
     assert active(store) == active(twin)
+    with store.reading() as tx, twin.reading() as other:
+        report, night = read_report(tx, results[0]["run_id"]), read_report(other)
+    assert report and night and report["kind"] == "review" and report["verdict"] == "PASS"
+    alike = ("memories_archived", "duplicates_archived", "clusters_compressed", "tokens_before", "tokens_after")
+    assert [report[name] for name in alike] == [night[name] for name in alike]
+    assert report["recall_found"] == report["recall_sampled"] == night["recall_sampled"] == 6
+    assert "COMPRESSION RUN PASS" in (store.path.parent / "reports" / "notices.jsonl").read_text()
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
         assert {(p.status, p.decided_by) for p in list_proposals(tx, None)} == {("approved", "dana")}
@@ -74,8 +82,26 @@ def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
         tx.execute("update memories set pinned = true where id = 'gateway-2'")
     (cluster,) = [p for p in find_proposals(store, []) if p.policy == "distill"]
     (result,) = approve_proposals(store, manual(store), [cluster.id[:8]], "dana")
-    assert result["outcome"] == "not applied: 'gateway-2' is pinned"
+    assert result["outcome"] == "not applied: a source may not be archived: 'gateway-2' is pinned"
     assert find_proposals(store, [cluster.id])[0].status == "pending"
+
+
+def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(store)
+    run(store, DAY, manual(store))
+
+    def broken(*_: object) -> None:
+        raise OSError("the line broke")
+
+    monkeypatch.setattr(approval, "archive_group", broken)
+    results = approve_proposals(store, manual(store), [], "dana")
+    assert sorted(result["outcome"] for result in results) == ["approved", "failed: OSError: the line broke"]
+    with store.reading() as tx:
+        report = read_report(tx, results[0]["run_id"])
+    assert report and (report["verdict"], report["memories_archived"]) == ("PARTIAL", 5)
+    assert len(find_proposals(store, [])) == 1
 
 
 def test_only_the_named_projects_are_reviewed(store: Store) -> None:

@@ -29,7 +29,7 @@ from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGE
 from memory_pipeline.orchestration.job_records import cancel_job, check_scope, find_job, job_record, job_text, list_jobs
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
 from memory_pipeline.orchestration.sensors import failed_run_notice, unconsolidated_sensor
-from memory_pipeline.store import Store, all_memories, check_store, lease_holder, store_hash
+from memory_pipeline.store import Store, all_memories, check_store, lease_holder, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
 ALL = ["duplicates", "merge", "canonical", "patterns", "principles", "playbook"]
@@ -65,6 +65,12 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
     assert figures["pattern_created"] == figures["playbook_created"] == 1
     assert job["started_at"] < job["completed_at"] and job["duration_seconds"] > 0 and job["error"] is None
     assert list_jobs(instance) == [job] and "phases completed: duplicates, merge" in job_text(job)
+    with store.reading() as tx:
+        report, night = read_report(tx, job["job_id"]), read_report(tx)
+    assert report is not None and night is None
+    assert (report["kind"], report["verdict"], report["memories_archived"]) == ("job", "PASS", 5)
+    assert (report["duplicates_archived"], report["patterns_created"], report["playbook_created"]) == (1, 1, 1)
+    assert report["recall_found"] == report["recall_sampled"] == 5 and report["facts_found"] > 0
     assert archived(store) == {"gateway-0", "gateway-1", "gateway-2", "gateway-3", "copy"}
     with store.reading() as tx:
         before = store_hash(tx, with_log=True)
@@ -164,6 +170,10 @@ def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
         "timed out after 600 s (setting consolidation.timeout)",
     )
     assert job["phases_completed"] == ["duplicates", "merge", "canonical"] and len(archived(store)) == 4
+    with store.reading() as tx:
+        report = read_report(tx, job["job_id"])
+    assert report is not None and (report["verdict"], report["memories_archived"]) == ("FAIL", 4)
+    assert "timed out after 600 s" in report["verdict_reason"]
     monkeypatch.undo()
 
 
@@ -298,4 +308,5 @@ def test_a_job_that_failed_is_announced_once(
         ).for_run_failure()
         failed_run_notice(context)
     (line,) = (store.path.parent / "reports" / "notices.jsonl").read_text().splitlines()
-    assert json.loads(line)["subject"] == "RUN FAILED: consolidation" and json.loads(line)["priority"] == "action"
+    assert json.loads(line)["subject"].startswith("COMPRESSION RUN FAIL: 0 abstractions")
+    assert json.loads(line)["priority"] == "action"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -178,21 +179,30 @@ def backfill(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json")
+@app.command(
+    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json; memory-pipeline report --kind job"
+)
 def report(
     run_id: Annotated[str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest.")] = "latest",
+    kind: Annotated[
+        str, typer.Option(help="The latest of which kind: night, duplicates, job, review, canonical, principles, any.")
+    ] = "night",
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the report of a night."""
+    """Show the report of a night, or of another run that archived something."""
     from memory_pipeline.night.pages import as_markdown
+    from memory_pipeline.night.report import Kind
     from memory_pipeline.store import read_report
 
+    if kind not in (kinds := (*get_args(Kind), "any")):
+        raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     _, opened = open_store(store)
     with opened.reading() as tx:
-        found = read_report(tx, None if run_id == "latest" else run_id)
+        found = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
     if found is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
+        which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
     emit(found, as_json=json_, text=as_markdown(found))
 
@@ -227,6 +237,7 @@ def check(
 ) -> None:
     """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
     is wrong."""
+    from memory_pipeline.night.gates import levels_that_lack
     from memory_pipeline.store import check_store, store_facts, store_hash
 
     _, opened = open_store(store)
@@ -234,11 +245,13 @@ def check(
         opened.verify()
     with opened.reading() as tx:
         findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
-    rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
+        doubts = levels_that_lack(tx) if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
-    emit({"sound": not findings, "findings": rows, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
+    told = {"findings": [asdict(f) for f in findings], "warnings": [asdict(f) for f in doubts]}
+    emit({"sound": not findings, **told, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
     if findings:
         raise typer.Exit(1)
 
@@ -246,8 +259,6 @@ def check(
 @snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
 def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show the snapshots, oldest first."""
-    from dataclasses import asdict
-
     from memory_pipeline.store import list_snapshots
 
     _, opened = open_store(store)
@@ -262,8 +273,6 @@ def snapshot_create(
     json_: JsonOption = False,
 ) -> None:
     """Take a verified snapshot now."""
-    from dataclasses import asdict
-
     from memory_pipeline.store import create_snapshot
 
     settings, opened = open_store(store)

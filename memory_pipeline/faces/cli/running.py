@@ -22,7 +22,7 @@ from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, lease_holder
+from memory_pipeline.store import Store, lease_holder, read_report
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -122,6 +122,7 @@ def run_night_job(
     )
     if not result.success:
         return _failed(result, store, settings, request, started)
+    _raise_if_skipped(instance, result.run_id)
     if request.dry_run:
         return dict(result.output_for_node("preview_night"))
     return dict(result.output_for_node("reports"))
@@ -152,6 +153,7 @@ def run_kb_job(
         },
     )
     if result.success:
+        _raise_if_skipped(instance, result.run_id)
         return dict(result.output_for_node("compress_entries"))
     causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
@@ -199,7 +201,17 @@ def run_consolidation(
     )
     if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
         raise KeyboardInterrupt
+    _raise_if_skipped(instance, result.run_id)
     return job_record(instance, find_job(instance, result.run_id))
+
+
+def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
+    """Raises StoreBusyError, naming the holder, for a run that met a held store after the first look."""
+    from memory_pipeline.orchestration.held import skipped_reason
+
+    reason = skipped_reason(instance, run_id)
+    if reason:
+        raise StoreBusyError(reason)
 
 
 def check_request(settings: Settings, request: NightRequest) -> None:
@@ -236,6 +248,10 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
     if busy:
         raise StoreBusyError(busy)
     text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
+    with store.reading() as tx:
+        reported = read_report(tx, result.run_id)
+    if reported is not None and not _was_stopped(causes):
+        return reported
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
     night = Night(store, settings, options, holder="memory-pipeline night")
     if _was_stopped(causes):

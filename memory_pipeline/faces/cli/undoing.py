@@ -280,5 +280,5 @@ def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
 def _decided(results: list[dict[str, Any]], *, json_: bool) -> None:
     lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal waits."]
     emit(results, as_json=json_, text="\n".join(lines))
-    if any(result["outcome"].startswith("not applied") for result in results):
+    if any(result["outcome"].startswith(("not applied", "failed")) for result in results):
         raise typer.Exit(1)

@@ -1,10 +1,12 @@
 """What is made of the nights' results by the week and by the month: principles, and the canonical knowledge base."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 from dagster import (
     AssetCheckResult,
+    AssetCheckSeverity,
     AssetCheckSpec,
     AssetDep,
     AssetExecutionContext,
@@ -17,7 +19,10 @@ from dagster import (
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.night.report import report_run
+from memory_pipeline.night.run import report_failure
 from memory_pipeline.orchestration.describe import principles_metadata, schema_of
+from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
@@ -34,6 +39,7 @@ REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
     kinds={"duckdb", "yaml"},
     deps=[AssetDep("canonical_entries", partition_mapping=TimeWindowPartitionMapping())],
     dagster_type=REPORT,
+    output_required=False,
     check_specs=[
         AssetCheckSpec(
             "every_entry_kept",
@@ -47,18 +53,23 @@ REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
         "COMPRESSION-REPORT.yaml. What the month's nights have made canonical already is counted, not made again."
     ),
 )
-def knowledge_base(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     last_day = (context.partition_time_window.end - timedelta(days=1)).date()
-    report = compress_knowledge_base(night.canonical_night(context.run.run_id, context.log, day=last_day))
+    month = night.canonical_night(context.run.run_id, context.log, day=last_day)
+    if held := why_held(context, month):
+        yield unchecked("every_entry_kept", held)
+        return
+    report = compress_knowledge_base(month)
     context.log.info(report["line"])
     lost = [case for case in report.get("left_alone", []) if "preservation" in (case["reason"] or "")]
     failed = [case for case in report.get("left_alone", []) if case["status"] == "failed"]
     check = AssetCheckResult(
         check_name="every_entry_kept",
         passed=not lost and not failed and "blocked" not in report,
+        severity=AssetCheckSeverity.WARN,
         metadata={"refused_for_loss": len(lost), "failed": len(failed)},
     )
-    return MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
+    yield MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
 
 
 def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +97,7 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
     kinds={"duckdb", "numpy"},
     deps=[AssetDep("archives", partition_mapping=TimeWindowPartitionMapping())],
     dagster_type=PythonObjectDagsterType(list, name="Principles"),
+    output_required=False,
     check_specs=[
         AssetCheckSpec(
             "patterns_stay_active",
@@ -100,17 +112,27 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
         "takes principles into the playbook."
     ),
 )
-def principles(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
     last_day = (context.partition_time_window.end - timedelta(days=1)).date()
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
-    results = form_principles(week)
+    if held := why_held(context, week):
+        yield unchecked("patterns_stay_active", held)
+        return
+    started = night.started_at(context.run.run_id)
+    try:
+        results = form_principles(week)
+    except Exception as error:
+        report_failure(week, error, started, kind="principles")
+        raise
+    report_run(week, "principles", started)
     broken = misplaced_patterns(week, results)
     check = AssetCheckResult(
         check_name="patterns_stay_active",
         passed=not broken,
+        severity=AssetCheckSeverity.WARN,
         metadata={"looked_at": len(results), "first": "; ".join(broken[:5]) or "none"},
     )
-    return MaterializeResult(value=results, metadata=principles_metadata(results), check_results=[check])
+    yield MaterializeResult(value=results, metadata=principles_metadata(results), check_results=[check])
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]

@@ -1,6 +1,8 @@
 """The night as eleven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any
 
 import pyarrow as pa
@@ -8,6 +10,7 @@ from dagster import (
     AssetExecutionContext,
     AssetsDefinition,
     MaterializeResult,
+    Output,
     PythonObjectDagsterType,
     TableColumn,
     TableSchema,
@@ -24,8 +27,8 @@ from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.playbook import update_playbook
-from memory_pipeline.night.report import NightOutcome, report_night, safe_name
-from memory_pipeline.night.run import take_snapshot
+from memory_pipeline.night.report import Kind, NightOutcome, report_night, report_run, safe_name
+from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.orchestration import describe
 from memory_pipeline.orchestration.checks import (
@@ -41,8 +44,9 @@ from memory_pipeline.orchestration.checks import (
     check_level,
     check_report,
 )
+from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.policy import GROUP, IO, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.policy import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
     Archive,
@@ -59,7 +63,7 @@ RECORDS = PythonObjectDagsterType(list, name="Records")
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all eleven share, and `extra`."""
+    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows."""
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
         group_name=GROUP,
@@ -68,7 +72,22 @@ def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinitio
         freshness_policy=NIGHTLY,
         **extra,
     )
-    return decorate
+    return lambda step: decorate(_reported(step))
+
+
+def _reported(step: Callable[..., Any]) -> Callable[..., Any]:
+    if isgeneratorfunction(step):  # it reports for itself
+        return step
+
+    @wraps(step)
+    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> Any:
+        try:
+            return step(context, night, **given)
+        except Exception as error:
+            report_failure(_open(context, night), error, night.started_at(context.run.run_id))
+            raise
+
+    return run
 
 
 def _open(context: AssetExecutionContext, night: NightResource) -> Night:
@@ -78,19 +97,31 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 @_night_asset(
     deps=["memory_workspace", "memory_store"],
     kinds={"duckdb", "python"},
+    output_required=False,
+    dagster_type=RECORDS,
     metadata={"dagster/column_schema": describe.schema_of(DuplicateGroup)},
     description=(
         "Memories of one project whose words are the same once case, white space, Markdown marks and leading "
         "clock stamps are folded. The oldest stays; the copies are archived into it. A snapshot of the store "
-        "is taken first. The 03:00 schedule runs this asset alone."
+        "is taken first. The 03:00 schedule runs this asset alone. Where another run holds the store, this and "
+        "all that follows is skipped, with a warning that names the holder."
     ),
 )
-def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> list[DuplicateGroup]:
+def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> Iterator[Output[list[DuplicateGroup]]]:
     tonight = _open(context, night)
-    snapshot = take_snapshot(tonight)
-    groups = archive_duplicates(tonight)
-    context.add_output_metadata({**describe.duplicates_metadata(groups), "snapshot": snapshot})
-    return groups
+    if why_held(context, tonight):
+        return
+    started = night.started_at(context.run.run_id)
+    try:
+        snapshot = take_snapshot(tonight)
+        groups = archive_duplicates(tonight)
+        if context.job_name == DUPLICATES_JOB:
+            report_run(tonight, "duplicates", started, NightOutcome(duplicates=groups))
+    except Exception as error:
+        kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
+        report_failure(tonight, error, started, kind=kind)
+        raise
+    yield Output(groups, metadata={**describe.duplicates_metadata(groups), "snapshot": snapshot})
 
 
 @_night_asset(
@@ -269,7 +300,7 @@ def distillations(context: AssetExecutionContext, night: NightResource, clusters
     description=(
         "What became of each proposal in the store. The abstraction is written and its sources are archived in "
         "one transaction, so that a cluster is either wholly compressed or untouched. Sources are never "
-        "deleted; their words never change. Runs only when the blocking checks above it pass."
+        "deleted; their words never change. A proposal that does not pass the gates is refused, with the reason."
     ),
 )
 def archives(

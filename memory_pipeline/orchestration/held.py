@@ -1,0 +1,59 @@
+"""A store that somebody else holds: a scheduled run is skipped with a warning that names the holder, never failed.
+
+Runs of this Dagster instance wait for each other in its queue, so that a tick asks only about others. What comes in
+between the tick and the run is met by the run's first step.
+"""
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetExecutionContext,
+    DagsterInstance,
+    OpExecutionContext,
+    SkipReason,
+)
+
+from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.night.context import Night
+from memory_pipeline.settings import Settings
+from memory_pipeline.store import Store, lease_holder, leased_run
+
+#: On a run that was skipped: why.
+SKIPPED_TAG = "memory_pipeline/skipped"
+
+
+def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> str | None:
+    """Take the store for a run. Where another one has it, warn, mark the run as skipped, and return who that is."""
+    try:
+        night.hold_lease()
+    except StoreBusyError as held:
+        context.log.warning(f"skipped: {held}")
+        context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
+        return str(held)
+    return None
+
+
+def unchecked(name: str, held: str) -> AssetCheckResult:
+    """The result of a check that a skipped run could not make: Dagster asks for one."""
+    return AssetCheckResult(check_name=name, passed=False, severity=AssetCheckSeverity.WARN, metadata={"skipped": held})
+
+
+def held_by_others(instance: DagsterInstance, store: Store, settings: Settings) -> SkipReason | None:
+    """Why a tick starts no run: a run that is not in this instance's queue holds the store. None when it may."""
+    if not store.exists():
+        return None
+    try:
+        with store.reading() as tx:
+            run_id = leased_run(tx, settings.lease_expiry_s)
+            holder = lease_holder(tx, settings.lease_expiry_s)
+    except StoreBusyError as held:
+        return SkipReason(str(held))
+    if run_id is None or instance.get_run_by_id(run_id) is not None:
+        return None
+    return SkipReason(f"another night is running on '{store.path}': {holder}")
+
+
+def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:
+    """Why a run was skipped, or None when it was not."""
+    run = instance.get_run_by_id(run_id)
+    return run.tags.get(SKIPPED_TAG) if run else None

@@ -1,0 +1,126 @@
+"""Nights that break off, and files that cannot be written: the report says what stands in the store all the same."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from memory_pipeline.night import run as steps
+from memory_pipeline.night.report import closing_line
+from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    check_store,
+    lease_holder,
+    read_report,
+    report_history,
+    run_of_night,
+    store_facts,
+)
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+
+DAY = date(2026, 3, 3)
+COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="copy")
+
+
+def reported(store: Store, run_id: str) -> dict[str, Any]:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == [] and lease_holder(tx, 60) is None
+        found = read_report(tx, run_id)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("step", "archived", "compressed"),
+    [("archive_duplicates", 0, 0), ("cluster_memories", 1, 0), ("grow_atoms", 5, 1), ("update_playbook", 5, 1)],
+)
+def test_a_night_that_breaks_off_reports_what_it_had_archived(
+    store: Store, monkeypatch: pytest.MonkeyPatch, step: str, archived: int, compressed: int
+) -> None:
+    fill(store, [*lesson(4), COPY])
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("the step fell over")
+
+    monkeypatch.setattr(steps, step, broken)
+    with pytest.raises(RuntimeError, match="fell over"):
+        run(store, DAY, run_id="broken")
+    report = reported(store, "broken")
+    with store.reading() as tx:
+        assert sum(memory.archived_at is not None for memory in all_memories(tx)) == archived
+    assert (report["verdict"], report["verdict_reason"]) == ("FAIL", "fatal error: RuntimeError: the step fell over")
+    assert (report["memories_archived"], report["clusters_compressed"]) == (archived, compressed)
+    assert report["recall_found"] == report["recall_sampled"] == archived
+    assert [error["stage"] for error in report["errors"]] == ["night"]
+    assert closing_line(report).startswith("COMPRESSION BLOCKED: fatal error")
+    files = store.path.parent / "reports"
+    assert json.loads((files / "compression-broken.json").read_text()) == report
+    assert json.loads((files / "notices.jsonl").read_text())["priority"] == "action"
+    monkeypatch.undo()
+    assert run(store, DAY, run_id="again")["verdict"] == ("IDLE" if compressed else "PASS")
+
+
+@pytest.mark.parametrize(("setting", "stage"), [("playbook_dir", "export"), ("reports_dir", "report")])
+def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
+    store: Store, setting: str, stage: str
+) -> None:
+    fill(store, [*lesson(4), COPY])
+    taken = store.path.parent / "taken"
+    taken.write_text("a file where a directory should be")
+    report = run(store, DAY, settings_for(store, **{setting: str(taken)}), run_id="night")
+    assert reported(store, "night") == report
+    assert (report["verdict"], report["memories_archived"], report["playbook_created"]) == ("PARTIAL", 5, 1)
+    assert [(e["stage"], str(taken) in e["error"]) for e in report["errors"]] == [(stage, True)]
+    with store.reading() as tx:
+        outbox = tx.execute("select priority, delivery_error from notices").fetchall()
+    assert len(outbox) == 1 and outbox[0][0] == "action"
+    assert (outbox[0][1] is not None) == (setting == "reports_dir")
+
+
+def test_a_figure_that_a_step_told_wrongly_is_not_believed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, lesson(4))
+    with monkeypatch.context() as deaf:
+        deaf.setattr(steps, "archive_distillations", lambda night, drafts: [])
+        assert run(store, DAY, run_id="nothing")["memories_archived"] == 0
+    real = steps.archive_distillations
+    monkeypatch.setattr(steps, "archive_distillations", lambda night, drafts: real(night, drafts) and [])
+    report = run(store, DAY, run_id="silent")
+    assert (report["memories_archived"], report["clusters_compressed"], report["verdict"]) == (4, 1, "PASS")
+    assert report["largest_clusters"][0]["member_count"] == 4
+    assert reported(store, "silent")["facts_found"] > 0
+
+
+def test_report_and_difference_and_store_give_the_same_tokens(store: Store) -> None:
+    """Memories that are younger than the night count in all of them; those that the night leaves alone, too."""
+    young = candidate("Written long after that night, by somebody who works on another thing.", FIRST.replace(month=5))
+    fill(store, [*lesson(4), *lesson(4, topic="printer"), COPY, young])
+    with store.reading() as tx:
+        before = store_facts(tx)["active_tokens"]
+    report = run(store, DAY, run_id="night")
+    difference = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
+    with store.reading() as tx:
+        facts = store_facts(tx)
+    assert (report["tokens_before"], report["tokens_after"]) == (difference.tokens_before, difference.tokens_after)
+    assert (report["tokens_before"], report["tokens_after"]) == (before, facts["active_tokens"])
+    assert report["active_memories"] == facts["active"]
+
+
+def test_reports_of_other_kinds_are_no_nights(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, DAY, run_id="night")
+    with store.writing("test") as tx:
+        tx.execute(
+            "insert into night_reports select 'job', partition_date, 'PASS', json_merge_patch(report, "
+            '\'{"kind": "job", "run_id": "job"}\')::text, written_at + interval 1 hour from night_reports'
+        )
+    with store.reading() as tx:
+        assert [report["run_id"] for report in report_history(tx)] == ["night"]
+        assert run_of_night(tx, DAY) == "night"
+        latest, newest, job = read_report(tx), read_report(tx, kind=None), read_report(tx, "job")
+    assert latest and newest and job
+    assert (latest["run_id"], newest["run_id"], job["run_id"]) == ("night", "job", "job")
