@@ -161,7 +161,9 @@ class SameContent(NamedTuple):
 def same_content_groups(
     tx: Transaction, *, created_before: datetime, as_of: datetime, critical_floor: float
 ) -> list[SameContent]:
-    """Memories that share project and content hash with another one, oldest first within each group.
+    """Memories that share project and content hash with another one, oldest first within each group. What is of one
+    time is ordered by what it says (the more important first), then by id: never by where it stood in a file, which
+    a row without an id of its own may have its id from.
 
     A member may be archived when it is active, raw or merged, neither critical nor pinned, and created by
     `created_before`. Only what had been created by `as_of` counts, and only groups with a member that
@@ -173,7 +175,7 @@ def same_content_groups(
         "from memories where created_at <= $1 and rolled_back_at is null "
         "window same as (partition by project_id, content_hash) "
         "qualify count(*) over same > 1 and bool_or(may_be_archived) over same "
-        "order by project_id, content_hash, created_at, source_line nulls last, id",
+        "order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id",
         [to_utc(as_of), to_utc(created_before), critical_floor],
     ).fetchall()
     return [SameContent(*row) for row in rows]
