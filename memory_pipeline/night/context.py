@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from math import inf
@@ -50,7 +50,8 @@ class NightOptions:
 
     `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
     narrow what the run looks at; a project that is named is taken though it has not opted in. `moment` is the
-    logical time of a run that a person starts for now.
+    logical time of a run that a person starts for now. With `whole_weeks` a job forms principles as of the last week
+    that has ended, as the weekly asset does, instead of its day.
     """
 
     partition: date
@@ -66,6 +67,7 @@ class NightOptions:
     last_day: date | None = None
     unconsolidated_only: bool = False
     moment: datetime | None = None
+    whole_weeks: bool = False
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
@@ -103,6 +105,11 @@ class Night:
     def as_of(self) -> datetime:
         """The logical time of the night."""
         return self.options.as_of
+
+    def of_last_week(self) -> Night:
+        """The same run as of the end of the last week, Sunday to Saturday UTC, that had ended by its as-of time."""
+        sunday = self.as_of.date() - timedelta(days=self.as_of.isoweekday() % 7)
+        return replace(self, options=replace(self.options, partition=sunday - timedelta(days=1), moment=None))
 
     @property
     def fresh_after(self) -> datetime:

@@ -19,8 +19,10 @@ from memory_pipeline.store import (
     keep_playbook_vectors,
     pending_contributors,
     playbook_vectors,
+    read_memories,
     read_playbook,
     refresh_playbook,
+    reopen_later_contributions,
 )
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
@@ -33,19 +35,23 @@ def update_playbook(night: Night) -> list[Contribution]:
     """Hold every pattern and principle that is new against the playbook, and return what each did there.
 
     The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
-    memories are gone are retracted. A dry run changes nothing and returns nothing.
+    memories are gone are retracted. A memory that comes after its turn has it all the same: later ones are held
+    against the playbook again. A dry run changes nothing and returns nothing.
     """
     if night.options.dry_run:
         return []
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
         refresh_playbook(tx, night.as_of)
-        waiting = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+        new = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+        decided_by = reopen_later_contributions(tx, [memory.id for memory in new], night.as_of)
+        again = read_memories(tx, decided_by).values()
+    waiting = sorted([*new, *again], key=lambda memory: (memory.created_at, memory.abstraction_level, memory.id))
     index = _Index(night) if waiting else None
     for done, memory in enumerate(waiting, start=1):
         assert index is not None
         try:
-            _contribute(night, memory, index)
+            _contribute(night, memory, index, decided_by.get(memory.id, night.options.run_id))
         except Exception as error:  # guidance never stops the night; it is in the report, and tried again
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
@@ -92,7 +98,7 @@ class _Index:
         return None
 
 
-def _contribute(night: Night, memory: Memory, index: _Index) -> None:
+def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> None:
     guidance = guidance_of(memory)
     vector: Vectors = index.embed([guidance])[0]
     known = index.same(memory.project_id, guidance, vector)
@@ -107,7 +113,7 @@ def _contribute(night: Night, memory: Memory, index: _Index) -> None:
     )
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        entry = keep_contribution(tx, contribution, memory.project_id, night.options.run_id, night.as_of)
+        entry = keep_contribution(tx, contribution, memory.project_id, run_id, memory.created_at)
         # Either this memory speaks for the entry now, or what spoke before still does.
         index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
     index.entries[entry.id] = entry

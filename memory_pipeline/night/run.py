@@ -13,8 +13,10 @@ from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.principles import form_principles
 from memory_pipeline.night.report import NightOutcome, Report, report_night
 from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.records import PrincipleResult
 from memory_pipeline.store import create_snapshot, release_lease
 
 
@@ -49,3 +51,10 @@ def run_night(night: Night) -> Report:
     finally:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)
+
+
+def run_week(night: Night) -> list[PrincipleResult]:
+    """What is made of a week as of its end: its principles, and what they add to the playbook."""
+    results = form_principles(night)
+    update_playbook(night)
+    return results

@@ -51,6 +51,7 @@ from memory_pipeline.store.journal import (
     keep_quarantine,
     keep_report,
     log_of_run,
+    newest_reported_day,
     note_delivery,
     read_quarantine,
     read_report,
@@ -90,6 +91,7 @@ from memory_pipeline.store.playbook import (
     playbook_vectors,
     read_playbook,
     refresh_playbook,
+    reopen_later_contributions,
     withdraw_contributions,
 )
 from memory_pipeline.store.proposals import (
@@ -194,6 +196,7 @@ __all__ = [
     "memories_at",
     "memories_on",
     "missing_vectors",
+    "newest_reported_day",
     "note_candidate",
     "note_delivery",
     "open_batches",
@@ -217,6 +220,7 @@ __all__ = [
     "read_vectors",
     "record_conflicts",
     "refresh_playbook",
+    "reopen_later_contributions",
     "release_lease",
     "reopen_conflicts",
     "replacement_of",

@@ -16,7 +16,8 @@ from dagster import (
 )
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
-from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.night.principles import misplaced_patterns
+from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.describe import principles_metadata, schema_of
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
@@ -96,14 +97,14 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
     description=(
         "Related patterns of a project, three or more, as one principle: what they have in common. The patterns stay "
-        "active and are linked both ways; those that contradict each other are linked as conflicts. The next night "
-        "takes principles into the playbook."
+        "active and are linked both ways; those that contradict each other are linked as conflicts. Principles go into "
+        "the playbook at once. Made when the last night of the week has ended."
     ),
 )
 def principles(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     last_day = (context.partition_time_window.end - timedelta(days=1)).date()
     week = night.open(context.run.run_id, last_day.isoformat(), context.log)
-    results = form_principles(week)
+    results = run_week(week)
     broken = misplaced_patterns(week, results)
     check = AssetCheckResult(
         check_name="patterns_stay_active",
