@@ -2,6 +2,7 @@
 
 from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.hostile import find_attempt
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
@@ -23,6 +24,7 @@ __all__ = [
     "Task",
     "check_preservation",
     "choose_distiller",
+    "evidence_confidence",
     "find_addition",
     "find_attempt",
     "find_clash",

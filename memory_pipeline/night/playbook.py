@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memory_pipeline.distillers import evidence_confidence
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
 from memory_pipeline.night.context import Night
@@ -19,6 +20,7 @@ from memory_pipeline.store import (
     keep_playbook_vectors,
     pending_contributors,
     playbook_vectors,
+    raw_sources_of,
     read_memories,
     read_playbook,
     refresh_playbook,
@@ -107,7 +109,7 @@ def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> Non
         entry_id=known.id if known else derived_id("playbook", memory.id),
         guidance=guidance,
         category=known.category if known else category_of(memory),
-        confidence=memory.confidence_score if memory.confidence_score is not None else 1.0,
+        confidence=_confidence(night, memory),
         level=memory.abstraction_level,
         status="updated" if known else "created",
     )
@@ -117,6 +119,17 @@ def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> Non
         # Either this memory speaks for the entry now, or what spoke before still does.
         index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
     index.entries[entry.id] = entry
+
+
+def _confidence(night: Night, memory: Memory) -> float:
+    """From evidence: the raw memories that stood behind it when it was made, see `evidence_confidence`. A pattern that
+    came from elsewhere without its sources has what it came with, or counts as one witness."""
+    with night.store.reading() as tx:
+        sources = read_memories(tx, raw_sources_of(tx, memory.id))
+    witnesses = [m for m in sources.values() if m.archived_at is not None and m.archived_at <= memory.created_at]
+    if not witnesses and memory.confidence_score is not None:
+        return memory.confidence_score
+    return round(evidence_confidence(witnesses or [memory]), 4)
 
 
 def export_playbook(store: Store, directory: Path, project: str | None = None) -> list[Path]:

@@ -16,7 +16,8 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.notices import deliver_notice, make_notice
-from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.night.preservation_check import measure_preservation
+from memory_pipeline.night.recall_check import RECALL_FLOOR, check_recall
 from memory_pipeline.records import (
     Archive,
     AtomDecision,
@@ -71,7 +72,10 @@ def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> R
         report = _count(night, outcome, started_at)
         report["largest_clusters"] = _examples(night, outcome.clusters, outcome.distillations, outcome.archives)
     report["recall_found"], report["recall_sampled"] = found, sampled
-    report["recall_rate"] = round(found / sampled, 4) if sampled else None
+    report["recall_rate"] = rate = round(found / sampled, 4) if sampled else None
+    if rate is not None and rate < RECALL_FLOOR and report["verdict"] == "PASS":
+        report["verdict"] = "PARTIAL"
+        report["verdict_reason"] += f", but only {found} of {sampled} archived memories can be found again"
     finish_report(night, report)
     return report
 
@@ -166,9 +170,7 @@ def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
     )
     if not eligible and not errors:
         reason = too_few(night) or reason
-    facts_found = sum(archive.facts_found for archive in compressed)
-    facts_kept = sum(archive.facts_kept for archive in compressed)
-    facts_attached = sum(archive.facts_attached for archive in compressed)
+    preserved = measure_preservation(night, compressed, outcome.distillations)
     return {
         "run_id": night.options.run_id,
         "partition": night.options.partition.isoformat(),
@@ -204,10 +206,11 @@ def _count(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
         "max_compression_ratio": round(max(ratios, default=0.0), 2),
         "min_compression_ratio": round(min(ratios, default=0.0), 2),
         **_bill(answer_book(night).calls()),
-        "facts_found": facts_found,
-        "facts_kept": facts_kept,
-        "facts_attached": facts_attached,
-        "preservation_rate": round((facts_kept + facts_attached) / facts_found, 4) if facts_found else None,
+        "facts_found": preserved.found,
+        "facts_kept": preserved.kept,
+        "facts_attached": preserved.attached,
+        "facts_lost": list(preserved.lost[:_EXAMPLES]),
+        "preservation_rate": preserved.rate,
         "conflicts_known": len(conflicts),
         "conflicts": _conflict_words(night, conflicts),
         "refusals": _refusals(archives),

@@ -81,8 +81,8 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
     cron_schedule="0 0 * * 0",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="Sunday 00:00 UTC: the principles of the newest week whose nights have all had their turn, if the last of "
-    "them was not followed by them.",
+    description="Sunday 00:00 UTC: the principles of the newest week whose nights have all had their turn, where they "
+    "were not made after its last night.",
 )
 def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _newest_period(context, WEEKLY, "principles")
@@ -93,8 +93,8 @@ def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
     cron_schedule="0 0 1 * *",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="The 1st, 00:00 UTC: the knowledge base of the newest month whose nights have all had their turn is made "
-    "canonical, if the last of them was not followed by it.",
+    description="The 1st, 00:00 UTC: the knowledge base of the newest month whose nights have all had their turn is "
+    "made canonical, where it was not after its last night.",
 )
 def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _newest_period(context, MONTHLY, "knowledge_base")

@@ -1,5 +1,5 @@
-"""What follows from a run: a failed night still gets its report and notice, the last one of a week or month what is made
-of them; and what starts a job when many memories wait."""
+"""What follows from a run: a failed night still gets its report and its notice; the last night of a week or month is
+followed by what is made of them. And what starts a job when many memories wait."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta

@@ -133,7 +133,7 @@ def live(notes: list[Candidate], days: Sequence[date] = DAYS) -> tuple[str, tupl
 
 
 def backfilled(notes: list[Candidate], days: Sequence[date] = DAYS, *, nights_first: bool) -> str:
-    """All notes first, then the days in order, with what is due by the week and the month at its place or at the end."""
+    """All notes first, then the days in order, with what is due by the week and the month in its place or last."""
     with temporary_store() as store:
         fill(store, notes, embedder=Remembering())
         due: list[tuple[Any, str]] = []

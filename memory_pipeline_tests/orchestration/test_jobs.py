@@ -301,7 +301,7 @@ def test_a_pile_of_new_memories_starts_one_job(
 
 def test_the_week_and_the_month_are_assets_with_their_lineage(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(4))
-    for job, partition, asset in (
+    for name, partition, asset in (
         ("weekly_principles", "2026-03-01", "principles"),
         ("monthly_knowledge_base", "2026-03-01", "knowledge_base"),
     ):

@@ -231,7 +231,7 @@ def check(
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
+        findings, facts, digest = check_store(tx, deep=deep, facts=deep), store_facts(tx), store_hash(tx)
     rows = [{"rule": f.rule, "where": f.where, "problem": f.problem, "mend": f.mend} for f in findings]
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
