@@ -118,7 +118,7 @@ def _confidence(groups: list[_Group], members: Sequence[Member], centrality: lis
         against = {one.member for one in best if one.member not in inside and _speaks_against(one, statement)}
         weight = max(1, statement.words.total())
         whole += weight
-        sure += weight * evidence_confidence((members[place].memory for place in sorted(inside)), len(against))
+        sure += weight * evidence_confidence((m for i in sorted(inside) for m in members[i].witnesses), len(against))
     return round(sure / whole, 4)
 
 

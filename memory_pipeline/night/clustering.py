@@ -47,13 +47,7 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     left unsettled.
     """
     night.hold_lease()
-    with night.store.reading() as tx:
-        edges, episodes = reconcile_series(edges, *_series(tx, night, edges))
-    conflicts = conflicts_in(edges)
-    if (conflicts or episodes) and not night.options.dry_run:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            record_conflicts(tx, conflicts, night.as_of)
-            resolve_conflicts(tx, episodes, "series")
+    edges = link_conflicts(night, edges)
     clusters: list[Cluster] = []
     for policy in night.policies:
         if policy.method == "distill":
@@ -61,6 +55,23 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             left = [memory for memory in eligible if memory.id not in taken]
             clusters += cut_clusters(night, policy, left, edges)
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
+    """Link the contradictions among the pairs in the store; the edges without those between members of a series.
+
+    What is only drafted is linked when it is written.
+    """
+    with night.store.reading() as tx:
+        edges, episodes = reconcile_series(edges, *_series(tx, night, edges))
+    drafted = night.drafted_ids
+    conflicts = [conflict for conflict in conflicts_in(edges) if not {conflict.a, conflict.b} & drafted]
+    episodes = [pair for pair in episodes if not set(pair) & drafted]
+    if (conflicts or episodes) and not night.options.dry_run:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            record_conflicts(tx, conflicts, night.as_of)
+            resolve_conflicts(tx, episodes, "series")
+    return edges
 
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:

@@ -20,7 +20,6 @@ from memory_pipeline.store import (
     keep_playbook_vectors,
     pending_contributors,
     playbook_vectors,
-    raw_sources_of,
     read_memories,
     read_playbook,
     refresh_playbook,
@@ -122,11 +121,9 @@ def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> Non
 
 
 def _confidence(night: Night, memory: Memory) -> float:
-    """From evidence: the raw memories that stood behind it when it was made, see `evidence_confidence`. A pattern that
-    came from elsewhere without its sources has what it came with, or counts as one witness."""
-    with night.store.reading() as tx:
-        sources = read_memories(tx, raw_sources_of(tx, memory.id))
-    witnesses = [m for m in sources.values() if m.archived_at is not None and m.archived_at <= memory.created_at]
+    """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern that came from elsewhere without
+    its sources has what it came with, or counts as one witness."""
+    witnesses = night.witnesses([memory.id]).get(memory.id)
     if not witnesses and memory.confidence_score is not None:
         return memory.confidence_score
     return round(evidence_confidence(witnesses or [memory]), 4)

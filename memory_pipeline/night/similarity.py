@@ -114,13 +114,16 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
 def _edges_of_project(
     night: Night, project: str, ids: list[str], known: list[str], table: pa.Table, floor: float
 ) -> pa.Table:
-    fresh = sorted(set(ids) - set(known))
+    drafted = sorted(set(ids) & night.drafted_ids)
+    fresh = sorted(set(ids) - set(known) - set(drafted))
     if fresh:
         new = _compare(night, project, known, fresh, floor)
         if not night.options.dry_run:
             with night.store.writing(night.holder, night.options.run_id) as tx:
                 keep_edges(tx, project, night.embedder.name, floor, fresh, new)
         table = pa.concat_tables([table, new])
+    if drafted:  # nothing is kept of what does not stand in the store
+        table = pa.concat_tables([table, _compare(night, project, sorted({*known, *fresh}), drafted, floor)])
     return _among(table, ids)
 
 

@@ -81,6 +81,7 @@ from memory_pipeline.store.memories import (
     series_shapes,
     shapes_of,
     unconsolidated_memories,
+    witnesses_of,
 )
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.playbook import (
@@ -220,9 +221,9 @@ __all__ = [
     "read_vectors",
     "record_conflicts",
     "refresh_playbook",
-    "reopen_later_contributions",
     "release_lease",
     "reopen_conflicts",
+    "reopen_later_contributions",
     "replacement_of",
     "report_history",
     "resolve_conflicts",
@@ -249,5 +250,6 @@ __all__ = [
     "unconsolidated_memories",
     "verify_snapshot",
     "withdraw_contributions",
+    "witnesses_of",
     "write_atom",
 ]

@@ -134,6 +134,19 @@ def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
     return {str(row[0]): int(row[1]) for row in rows}
 
 
+def witnesses_of(tx: Transaction, ids: Iterable[str]) -> dict[str, list[str]]:
+    """By memory, the ids of the raw ones that it was made from, copies aside; those made of nothing are left out."""
+    rows = tx.execute(
+        "with recursive made as (select memory_id, source_id from lineage where relation not in ('duplicate', "
+        "'superseded')), walk(top, id) as (select memory_id, source_id from made where memory_id in "
+        "(select unnest($1::text[])) union select w.top, l.source_id from walk w join made l on l.memory_id = w.id) "
+        "select top, list(distinct walk.id order by walk.id) from walk join memories m on m.id = walk.id "
+        "where m.source_connector <> 'night' group by 1",
+        [list(ids)],
+    ).fetchall()
+    return {str(top): [str(i) for i in found] for top, found in rows}
+
+
 def unconsolidated_memories(
     tx: Transaction, *, created_before: datetime, critical_floor: float, after: int
 ) -> list[tuple[int, str]]:

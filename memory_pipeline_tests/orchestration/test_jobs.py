@@ -305,7 +305,7 @@ def test_the_week_and_the_month_are_assets_with_their_lineage(instance: DagsterI
         ("weekly_principles", "2026-03-01", "principles"),
         ("monthly_knowledge_base", "2026-03-01", "knowledge_base"),
     ):
-        result = defs.resolve_job_def(job).execute_in_process(instance=instance, partition_key=partition)
+        result = defs.resolve_job_def(name).execute_in_process(instance=instance, partition_key=partition)
         assert result.success
         (event,) = result.get_asset_materialization_events()
         assert event.asset_key and event.asset_key.path == [asset] and event.partition == partition
