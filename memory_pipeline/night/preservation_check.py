@@ -35,12 +35,12 @@ class Preservation:
 def measure_preservation(
     night: Night, archives: Sequence[Archive], drafts: Sequence[Distillation] = ()
 ) -> Preservation:
-    """What the abstractions of these archives keep of their sources. A dry run has only `drafts` to read."""
+    """What the abstractions of these archives keep of their sources. A dry run has only what it drafted to read."""
     if night.options.dry_run:
-        done = {archive.cluster_id for archive in archives}
-        wanted = [draft for draft in drafts if draft.cluster_id in done]
-        memories = night.memories({i for draft in wanted for i in draft.member_ids})
-        return _summed((d.cluster_id, [memories[i].content for i in d.member_ids], d.content) for d in wanted)
+        contents = {draft.cluster_id: draft.content for draft in drafts}
+        memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+        contents |= {a.cluster_id: memories[a.abstraction_id].content for a in archives if a.abstraction_id in memories}
+        return _summed((a.cluster_id, _contents(memories, a.member_ids), contents[a.cluster_id]) for a in archives)
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with night.store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
