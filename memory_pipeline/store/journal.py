@@ -151,11 +151,12 @@ def read_quarantine(tx: Transaction) -> list[tuple[str, int, str, str]]:
     return tx.execute("select file, line, reason, excerpt from quarantine order by file, line, reason").fetchall()
 
 
-def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = False) -> str:
+def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
     """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
 
     It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
-    compression log, the conflicts and, where there are any, the atoms and the playbook.
+    compression log, the conflicts and, where there are any, the atoms and the playbook
+    (without `playbook`: as it was before that counted).
     """
     parts = [
         "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
@@ -177,7 +178,7 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
                 "select sha256(string_agg(sha256(to_json(a)::text), '' order by id)) from (select * from atoms "
                 "where retracted_at is null and (not $1 or true)) a"
             )
-        if tx.execute("select 1 from playbook_entries where retracted_at is null limit 1").fetchone():
+        if playbook and tx.execute("select 1 from playbook_entries where retracted_at is null limit 1").fetchone():
             parts.append(
                 "select sha256(string_agg(sha256(to_json(p)::text), '' order by id)) from (select * from "
                 "playbook_entries where retracted_at is null and (not $1 or true)) p"

@@ -110,7 +110,9 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
     snapshot = _named(store, name)
     if _sha256(_file_of(store, name)) != snapshot.file_sha256:
         raise SnapshotError(f"snapshot '{name}' is damaged: its bytes are not those that were written; use another one")
-    if _hash_of_file(_file_of(store, name)) != snapshot.store_hash:
+    path = _file_of(store, name)
+    # Snapshots from before the playbook was part of the hash are as good as ever.
+    if all(_hash_of_file(path, playbook=whole) != snapshot.store_hash for whole in (True, False)):
         raise SnapshotError(f"snapshot '{name}' does not hold what was recorded; use another one")
     return snapshot
 
@@ -230,11 +232,11 @@ def _sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _hash_of_file(path: Path) -> str:
+def _hash_of_file(path: Path, *, playbook: bool = True) -> str:
     try:
         copy = engine.attach(path, read_only=True)
         try:
-            return store_hash(copy.connection, with_log=True)
+            return store_hash(copy.connection, with_log=True, playbook=playbook)
         finally:
             copy.close()
     except duckdb.Error as error:
