@@ -2,6 +2,7 @@
 
 from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.hostile import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
@@ -25,6 +26,7 @@ __all__ = [
     "attempt_in",
     "check_preservation",
     "choose_distiller",
+    "evidence_confidence",
     "find_addition",
     "find_attempt",
     "find_clash",

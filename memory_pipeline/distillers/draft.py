@@ -15,10 +15,17 @@ from memory_pipeline.records import Causal, Cluster, Memory
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory of a cluster, with its mean cosine to the other members."""
+    """One memory of a cluster, with its mean cosine to the other members, and the raw memories that a merged one was
+    made from."""
 
     memory: Memory
     centrality: float
+    made_from: tuple[Memory, ...] = ()
+
+    @property
+    def witnesses(self) -> tuple[Memory, ...]:
+        """Who says it: the memory, or what it was made from."""
+        return self.made_from or (self.memory,)
 
 
 @dataclass(frozen=True, slots=True)

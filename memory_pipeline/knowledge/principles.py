@@ -35,11 +35,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Principle:
-    """What related patterns have in common: the text, who bears it out, and how sure that is (0-1)."""
+    """What related patterns have in common: the text, who bears it out, and how near they lie (mean cosine)."""
 
     text: str
     supporters: tuple[int, ...]
-    confidence: float
+    likeness: float
 
 
 def statements_of(patterns: Sequence[str]) -> list[Statement]:

@@ -92,7 +92,7 @@ def _carry_out(night: Night, distillation: Distillation) -> Archive:
     if night.settings.is_reviewed(distillation.project_id):
         with night.store.writing(night.holder, night.options.run_id) as tx:
             propose_distillation(night, tx, distillation)
-        return _result(distillation, "proposed", "awaits review")
+        return _drafted(night, distillation, _result(distillation, "proposed", "awaits review"))
     return apply_distillation(night, distillation)
 
 
@@ -141,12 +141,16 @@ def apply_distillation(
 
 
 def _previewed(night: Night, distillation: Distillation) -> Archive:
-    """What a real night would do. What the next steps would build on is held in memory."""
-    result = _result(distillation, "compressed", None, archived=distillation.member_ids)
+    """What a real night would do."""
+    return _drafted(night, distillation, _result(distillation, "compressed", None, archived=distillation.member_ids))
+
+
+def _drafted(night: Night, distillation: Distillation, result: Archive) -> Archive:
+    """The result, with what the next steps build on held in memory: a pattern may rest on a merge that is proposed."""
     if distillation.relation == DISTILLED:
         return result
     memory = make_abstraction(night, distillation)
-    night.keep_draft(memory, _vector_of(night, memory, distillation)[0])
+    night.keep_draft(memory, _vector_of(night, memory, distillation)[0], distillation.member_ids)
     return replace(result, abstraction_id=memory.id)
 
 
@@ -201,13 +205,18 @@ def _contradictions(distillation: Distillation) -> list[Conflict]:
     ]
 
 
+def abstraction_id(distillation: Distillation) -> str:
+    """The id of what an accepted distillation becomes."""
+    return derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
+
+
 def make_abstraction(night: Night, distillation: Distillation) -> Memory:
     """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version.
 
     Only a pattern has `compressed_from`: a merged memory may be merged or distilled again (requirement 4.3).
     """
     is_pattern = distillation.relation == DISTILLED
-    memory_id = derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
+    memory_id = abstraction_id(distillation)
     compressed_from = {
         "source_ids": sorted(distillation.member_ids),
         "compression_ratio": round(distillation.compression_ratio, 2),

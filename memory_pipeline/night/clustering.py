@@ -47,16 +47,7 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     left unsettled.
     """
     night.hold_lease()
-    with night.store.reading() as tx:
-        readings = reading_shapes(tx, night.fresh_after, SERIES_LEAST)
-        shapes = shapes_of(tx, {*edges["a"].to_pylist(), *edges["b"].to_pylist()})
-        edges = reconcile_series(edges, shapes, series_shapes(tx, night.fresh_after, SERIES_LEAST))
-        settled = conflicts_of_readings(tx, readings, FIGURE_KINDS)
-    conflicts = [conflict for conflict in conflicts_in(edges) if not _between_readings(conflict, shapes, readings)]
-    if (conflicts or settled) and not night.options.dry_run:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            record_conflicts(tx, conflicts, night.as_of)
-            resolve_conflicts(tx, settled, "series")
+    edges = link_conflicts(night, edges)
     clusters: list[Cluster] = []
     for policy in night.policies:
         if policy.method == "distill":
@@ -64,6 +55,29 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             left = [memory for memory in eligible if memory.id not in taken]
             clusters += cut_clusters(night, policy, left, edges)
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
+    """Link the contradictions among the pairs in the store; the edges without those between members of a series.
+
+    What is only drafted is linked when it is written.
+    """
+    with night.store.reading() as tx:
+        readings = reading_shapes(tx, night.fresh_after, SERIES_LEAST)
+        shapes = shapes_of(tx, {*edges["a"].to_pylist(), *edges["b"].to_pylist()})
+        edges = reconcile_series(edges, shapes, series_shapes(tx, night.fresh_after, SERIES_LEAST))
+        settled = conflicts_of_readings(tx, readings, FIGURE_KINDS)
+    drafted = night.drafted_ids
+    conflicts = [
+        conflict
+        for conflict in conflicts_in(edges)
+        if not {conflict.a, conflict.b} & drafted and not _between_readings(conflict, shapes, readings)
+    ]
+    if (conflicts or settled) and not night.options.dry_run:
+        with night.store.writing(night.holder, night.options.run_id) as tx:
+            record_conflicts(tx, conflicts, night.as_of)
+            resolve_conflicts(tx, settled, "series")
+    return edges
 
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:

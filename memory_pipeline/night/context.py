@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from math import inf
@@ -35,6 +35,7 @@ from memory_pipeline.store import (
     read_memories,
     read_vectors,
     take_lease,
+    witnesses_of,
 )
 from memory_pipeline.wording.normalise import embedding_text
 
@@ -52,7 +53,8 @@ class NightOptions:
 
     `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
     narrow what the run looks at; a project that is named is taken though it has not opted in. `moment` is the
-    logical time of a run that a person starts for now.
+    logical time of a run that a person starts for now. With `whole_weeks` a job forms principles as of the last week
+    that has ended, as the weekly asset does, instead of its day.
     """
 
     partition: date
@@ -68,6 +70,7 @@ class NightOptions:
     last_day: date | None = None
     unconsolidated_only: bool = False
     moment: datetime | None = None
+    whole_weeks: bool = False
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
@@ -99,12 +102,18 @@ class Night:
     errors: list[NightError] = field(default_factory=list)
     _unsaved: dict[str, Vectors] = field(default_factory=dict)
     _drafted: dict[str, Memory] = field(default_factory=dict)
+    _draft_sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _lease_renewed_at: float = -inf
 
     @property
     def as_of(self) -> datetime:
         """The logical time of the night."""
         return self.options.as_of
+
+    def of_last_week(self) -> Night:
+        """The same run as of the end of the last week, Sunday to Saturday UTC, that had ended by its as-of time."""
+        sunday = self.as_of.date() - timedelta(days=self.as_of.isoweekday() % 7)
+        return replace(self, options=replace(self.options, partition=sunday - timedelta(days=1), moment=None))
 
     @property
     def fresh_after(self) -> datetime:
@@ -133,15 +142,38 @@ class Night:
         return self.settings.is_consolidated(project_id)
 
     def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """These memories by id, those that a dry run has only drafted included."""
+        """These memories by id, those that are only drafted included."""
         wanted = list(ids)
         with self.store.reading() as tx:
             found = read_memories(tx, wanted)
         return {**found, **{i: self._drafted[i] for i in wanted if i in self._drafted}}
 
-    def keep_draft(self, memory: Memory, vector: Vectors) -> None:
-        """Hold on to a memory that a dry run would have written; `vector`: (dimension,), unit length."""
+    @property
+    def drafted_ids(self) -> frozenset[str]:
+        """What stands in no store yet: drafted by a dry run, or waiting for a person."""
+        return frozenset(self._drafted)
+
+    def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
+        """By memory, the raw ones that it was made from, what is only drafted included; raw memories are left out."""
+        wanted = set(ids)
+        with self.store.reading() as tx:
+            drafted = {i: self._raw_behind(tx, i) for i in wanted & self._draft_sources.keys()}
+            made = {**witnesses_of(tx, wanted), **drafted}
+            memories = read_memories(tx, {i for sources in made.values() for i in sources})
+        return {i: [memories[source] for source in sorted(sources)] for i, sources in made.items()}
+
+    def _raw_behind(self, tx: Transaction, memory_id: str) -> set[str]:
+        if memory_id not in self._draft_sources:
+            return set(witnesses_of(tx, [memory_id]).get(memory_id, [memory_id]))
+        return {raw for source in self._draft_sources[memory_id] for raw in self._raw_behind(tx, source)}
+
+    def keep_draft(self, memory: Memory, vector: Vectors, sources: Iterable[str] = ()) -> None:
+        """Hold on to a memory that a dry run, or a night whose proposals a person decides, would have written.
+
+        `vector`: (dimension,), unit length; `sources`: the members that it was made from.
+        """
         self._drafted[memory.id] = memory
+        self._draft_sources[memory.id] = tuple(sources)
         self._unsaved[memory.id] = vector
 
     @cached_property

@@ -96,9 +96,10 @@ def _tasks(
         with night.store.reading():
             memories = night.memories(wanted)
             vectors = dict(zip(*night.vectors_of(wanted), strict=True))
+            made_from = night.witnesses(wanted)
         for cluster in page:
             try:
-                task = _task(cluster, memories, vectors, as_seen)
+                task = _task(cluster, memories, vectors, made_from, as_seen)
                 attempt = find_attempt({i: memories[i].content for i in cluster.member_ids})
             except Exception as error:  # one cluster failing leaves the others
                 unasked[cluster.cluster_id] = error
@@ -111,12 +112,17 @@ def _tasks(
 
 
 def _task(
-    cluster: Cluster, memories: Mapping[str, Memory], vectors: Mapping[str, Vectors], as_seen: Callable[[Memory], str]
+    cluster: Cluster,
+    memories: Mapping[str, Memory],
+    vectors: Mapping[str, Vectors],
+    made_from: Mapping[str, Sequence[Memory]],
+    as_seen: Callable[[Memory], str],
 ) -> Task:
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
     shown = [replace(memory, content=as_seen(memory)) for memory in members]
-    return Task(cluster, tuple(map(Member, shown, means)), similarities)
+    behind = [tuple(made_from.get(memory.id, ())) for memory in members]
+    return Task(cluster, tuple(map(Member, shown, means, behind)), similarities)
 
 
 def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | Declined | Exception) -> Distillation:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.review import held_by_proposals
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.store import count_before_night, count_raw_sources, select_candidates
 
@@ -42,7 +43,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
         candidates = [
             memory for memory in candidates if night.may_touch(memory.project_id) and _in_scope(night, memory)
         ]
-        embedded = night.with_vector(tx, [memory.id for memory in candidates])
+        embedded = night.with_vector(tx, [memory.id for memory in candidates]) - held_by_proposals(tx)
         stands_for = count_raw_sources(tx, [m.id for m in candidates if m.source.connector == MADE])
     return [
         as_eligible(night, memory, stands_for.get(memory.id, 1))

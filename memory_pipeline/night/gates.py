@@ -14,6 +14,7 @@ from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.clustering import FIGURE_KINDS
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.records import MADE, Archive, Distillation, Memory
 from memory_pipeline.store import Finding, Transaction, read_memories, series_shapes, sources_of_levels
 from memory_pipeline.wording.conflicts import find_conflict
@@ -27,7 +28,7 @@ _Gate = Callable[[Night, Sequence[Distillation]], list[str]]
 
 #: The gates in their order, each with the kind of reason that it gives.
 _GATES: tuple[tuple[str, _Gate], ...] = (
-    ("preservation", lambda night, drafts: lossy_distillations(drafts)),
+    ("preservation", lambda night, drafts: lossy_distillations(night, drafts)),
     ("preservation", lambda night, drafts: unkept_statements(night, drafts)),
     ("a source may not be archived", lambda night, drafts: unsafe_members(night, drafts)),
     ("sources contradict each other", lambda night, drafts: conflicts_inside(night, drafts)),
@@ -69,16 +70,20 @@ def unkept_statements(night: Night, distillations: Sequence[Distillation]) -> li
     ]
 
 
-def lossy_distillations(distillations: Sequence[Distillation]) -> list[str]:
-    """Accepted drafts that lose facts or save nothing, in words. A canonical entry may be longer than its members,
-    for it lists them."""
-    return [
-        f"{d.cluster_id}: {d.facts_kept}+{d.facts_attached} of {d.facts_found} facts, "
-        f"{d.tokens_after} of {d.tokens_before} tokens"
-        for d in _accepted(distillations)
-        if d.facts_kept + d.facts_attached < d.facts_found
-        or (d.relation != "canonical" and d.tokens_after >= d.tokens_before)
-    ]
+def lossy_distillations(night: Night, distillations: Sequence[Distillation]) -> list[str]:
+    """Accepted drafts that lose something or save nothing, in words. Their sources are read again from the store, and
+    by another reader than the one by which they were accepted. A canonical entry may be longer than its members, for it
+    lists them."""
+    accepted = _accepted(distillations)
+    memories = night.memories({i for d in accepted for i in d.member_ids}) if accepted else {}
+    problems = []
+    for d in accepted:
+        lost = losses_of([memories[i].content for i in d.member_ids if i in memories], d.content)
+        if lost:
+            problems.append(f"{d.cluster_id}: {len(lost)} facts lost, first {lost[0]}")
+        elif d.relation != "canonical" and d.tokens_after >= d.tokens_before:
+            problems.append(f"{d.cluster_id}: {d.tokens_after} of {d.tokens_before} tokens")
+    return problems
 
 
 def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:

@@ -1,7 +1,8 @@
 """The knowledge base made canonical: monthly, and whenever a person asks. Preflight, clusters, verification, report.
 
 It is the `canonical` policy of a night over all entries, with a report of its own; what a night has made
-canonical already is counted, not made again.
+canonical already is counted, not made again. A month that later nights have gone beyond is only counted: they had
+every entry of it in hand.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, all_memories, count_raw_sources, release_lease
+from memory_pipeline.store import (
+    EDGE_SCHEMA,
+    Store,
+    all_memories,
+    count_raw_sources,
+    newest_reported_day,
+    release_lease,
+)
 from memory_pipeline.wording.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
@@ -81,7 +89,8 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     started = datetime.now(UTC)
     try:
         take_snapshot(night)
-        archives = consolidate(night, "canonical", eligible, find_similar(night, eligible))
+        edges = EDGE_SCHEMA.empty_table() if _is_past(night) else find_similar(night, eligible)
+        archives = consolidate(night, "canonical", eligible, edges)
         report = _report(night, entries, eligible, archives)
         try:
             path = str(write_kb_report(night.settings.reports_path, report))
@@ -98,6 +107,13 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
         if not night.options.dry_run:
             release_lease(night.store, night.options.run_id)
     return {**report, "line": _closing_line(report), "report_file": path}
+
+
+def _is_past(night: Night) -> bool:
+    """Whether a night of a later day has run. What this one made now would stand before what that one has made."""
+    with night.store.reading() as tx:
+        newest = newest_reported_day(tx)
+    return newest is not None and newest >= night.as_of.date()
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:

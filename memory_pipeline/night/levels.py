@@ -77,7 +77,10 @@ def what_is_left(
     memories = night.memories(made)
     with night.store.reading() as tx:
         stands_for = count_raw_sources(tx, made)
-    counts = {a.abstraction_id: len(a.member_ids) for a in earlier if a.abstraction_id}
+    counts = {memory.id: memory.stands_for for memory in eligible}
+    for archive in earlier:
+        if archive.abstraction_id:
+            counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
     new = [
         as_eligible(night, memory, stands_for.get(memory_id) or counts[memory_id])
         for memory_id, memory in memories.items()

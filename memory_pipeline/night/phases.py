@@ -68,7 +68,7 @@ def _patterns(night: Night) -> Metrics:
 
 def _principles(night: Night) -> Metrics:
     """Three related patterns or more to the principle behind them; the patterns stay."""
-    results = form_principles(night)
+    results = form_principles(night.of_last_week() if night.options.whole_weeks else night)
     return {
         f"principles_{status}": sum(r.status == status for r in results) for status in ("created", "skipped", "failed")
     }

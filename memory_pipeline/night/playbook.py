@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_pipeline.distillers import attempt_in
+from memory_pipeline.distillers import attempt_in, evidence_confidence
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
@@ -26,6 +26,7 @@ from memory_pipeline.store import (
     read_memories,
     read_playbook,
     refresh_playbook,
+    reopen_later_contributions,
     withdraw_contributions,
 )
 from memory_pipeline.wording.conflicts import find_conflict
@@ -40,7 +41,8 @@ def update_playbook(night: Night) -> list[Contribution]:
     """Hold every pattern and principle that is new against the playbook, and return what each did there.
 
     The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
-    memories are gone, or try to steer their reader, are retracted. A dry run changes nothing and returns nothing.
+    memories are gone, or try to steer their reader, are retracted. A memory that comes after its turn has it all the
+    same: later ones are held against the playbook again. A dry run changes nothing and returns nothing.
     """
     if night.options.dry_run:
         return []
@@ -48,13 +50,17 @@ def update_playbook(night: Night) -> list[Contribution]:
     with night.store.writing(night.holder, night.options.run_id) as tx:
         refresh_playbook(tx, night.as_of)
         _withdraw_steering(night, tx)
-        waiting = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
-    waiting = [memory for memory in waiting if not _steers(night, memory)]
+        new = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+    new = [memory for memory in new if not _steers(night, memory)]
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        decided_by = reopen_later_contributions(tx, [memory.id for memory in new], night.as_of)
+        again = read_memories(tx, decided_by).values()
+    waiting = sorted([*new, *again], key=lambda memory: (memory.created_at, memory.abstraction_level, memory.id))
     index = _Index(night) if waiting else None
     for done, memory in enumerate(waiting, start=1):
         assert index is not None
         try:
-            _contribute(night, memory, index)
+            _contribute(night, memory, index, decided_by.get(memory.id, night.options.run_id))
         except Exception as error:  # guidance never stops the night; it is in the report, and tried again
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
@@ -123,7 +129,7 @@ class _Index:
         return None
 
 
-def _contribute(night: Night, memory: Memory, index: _Index) -> None:
+def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> None:
     guidance = guidance_of(memory)
     vector: Vectors = index.embed([guidance])[0]
     known = index.same(memory.project_id, guidance, vector)
@@ -132,16 +138,25 @@ def _contribute(night: Night, memory: Memory, index: _Index) -> None:
         entry_id=known.id if known else derived_id("playbook", memory.id),
         guidance=guidance,
         category=known.category if known else category_of(memory),
-        confidence=memory.confidence_score if memory.confidence_score is not None else 1.0,
+        confidence=_confidence(night, memory),
         level=memory.abstraction_level,
         status="updated" if known else "created",
     )
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        entry = keep_contribution(tx, contribution, memory.project_id, night.options.run_id, night.as_of)
+        entry = keep_contribution(tx, contribution, memory.project_id, run_id, memory.created_at)
         # Either this memory speaks for the entry now, or what spoke before still does.
         index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
     index.entries[entry.id] = entry
+
+
+def _confidence(night: Night, memory: Memory) -> float:
+    """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern that came from elsewhere without
+    its sources has what it came with, or counts as one witness."""
+    witnesses = night.witnesses([memory.id]).get(memory.id)
+    if not witnesses and memory.confidence_score is not None:
+        return memory.confidence_score
+    return round(evidence_confidence(witnesses or [memory]), 4)
 
 
 def export_playbook(store: Store, directory: Path, project: str | None = None, *, force: bool = False) -> list[Path]:

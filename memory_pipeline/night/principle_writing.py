@@ -13,6 +13,7 @@ from memory_pipeline.distillers import (
     Draft,
     Session,
     Task,
+    evidence_confidence,
     find_contradiction,
     find_invention,
     steering_draft,
@@ -75,7 +76,10 @@ class SharedStatements:
             similarity=self._settings.principle_similarity,
             least=self._settings.principle_patterns,
         )
-        return Declined(found) if isinstance(found, str) else Draft(found.text, _VERSION, confidence=found.confidence)
+        if isinstance(found, str):
+            return Declined(found)
+        behind = (witness for place in found.supporters for witness in task.members[place].witnesses)
+        return Draft(found.text, _VERSION, confidence=round(evidence_confidence(behind), 4))
 
 
 def settle_group(
@@ -131,8 +135,7 @@ def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | No
     tokens = night.embedder.count_tokens(draft.text)
     if tokens > night.settings.max_abstraction_tokens:
         return f"principle has {tokens} tokens, at most {night.settings.max_abstraction_tokens} are accepted"
-    by_words = night.distiller.method == "heuristic"
-    least = night.settings.principle_similarity if by_words else night.settings.confidence_min
+    least = night.settings.confidence_min
     return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
 
 

@@ -1,4 +1,7 @@
-"""After the archive: can what was archived still be found, itself or through what replaced it?"""
+"""After the archive: can what was archived still be found, itself or through what replaced it?
+
+Asked as a person would ask, not with the memory's own text: `recall.questions` says how. So the check can fail.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +10,65 @@ from collections.abc import Sequence
 
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
-from memory_pipeline.recall import SearchIndex
+from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
+from memory_pipeline.records import Memory
 from memory_pipeline.store import all_memories, replacement_of
+from memory_pipeline.wording.normalise import embedding_text
 
 TOP = 10
+#: The share of the sample that must be found (requirement 7.6).
+RECALL_FLOOR = 0.95
 
 
 def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
-    """Search for a sample of newly archived memories by their own words; return (found, sampled).
+    """Ask for a sample of newly archived memories; return (found, asked).
 
-    Found: the memory, or the memory that replaced it, is among the first ten. The sample is the same
-    whenever the night is run.
+    Found: the memory, or the memory that replaced it, is among the first ten. The sample follows from the run, so that
+    another run asks for others. A memory without a word to ask by is left out.
     """
-    sample = sorted(archived_ids, key=lambda i: hashlib.sha256(i.encode()).digest())[: night.settings.recall_sample]
-    if not sample or night.options.dry_run:
+    if not archived_ids or not night.settings.recall_sample or night.options.dry_run:
         return 0, 0
-    found = 0
     with night.store.reading() as tx:
         everything = all_memories(tx, created_by=night.as_of)
-        replacements = {memory_id: replacement_of(tx, memory_id) for memory_id in sample}
     by_id = {memory.id: memory for memory in everything}
+    projects: dict[str, list[Memory]] = {}
+    for memory in everything:
+        projects.setdefault(memory.project_id, []).append(memory)
+    touched = sorted({by_id[i].project_id for i in archived_ids if i in by_id})
+    frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
+    questions: dict[str, str] = {}
+    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.options.run_id, i)):
+        memory = by_id[memory_id]
+        question = question_for(memory.content, frequencies[memory.project_id])
+        if question is not None and len(questions) < night.settings.recall_sample:
+            questions[memory_id] = question
+    with night.store.reading() as tx:
+        replacements = {memory_id: replacement_of(tx, memory_id) for memory_id in questions}
+    found = 0
     try:
-        for project in sorted({by_id[memory_id].project_id for memory_id in sample}):
-            memories = [memory for memory in everything if memory.project_id == project]
-            ids, vectors = night.vectors_of([memory.id for memory in memories])
-            known = dict(zip(ids, vectors, strict=True))
-            index = SearchIndex(memories, known, night.embedder.embed, night.settings.archived_weight)
-            for memory_id in (i for i in sample if by_id[i].project_id == project):
-                query = by_id[memory_id].content
-                if len(query.strip()) < 3:
-                    found += 1
-                    continue
-                hits = {hit.memory.id for hit in index.search(query, TOP, query_vector=known.get(memory_id))}
-                found += bool(hits & {memory_id, replacements[memory_id]})
+        for project in touched:
+            asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
+            if asked:
+                found += _found(night, projects[project], asked, replacements)
     except EmbeddingError as error:
         night.note_error("", "recall", error)
-    return found, len(sample)
+    return found, len(questions)
+
+
+def _found(night: Night, memories: Sequence[Memory], asked: dict[str, str], replacements: dict[str, str]) -> int:
+    ids, vectors = night.vectors_of([memory.id for memory in memories])
+    embed = night.embedder.embed
+    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.archived_weight)
+    asked_for = embed([embedding_text(question) for question in asked.values()])
+    count = 0
+    for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
+        hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
+        is_found = bool(hits & {memory_id, replacements[memory_id]})
+        count += is_found
+        if not is_found:
+            night.log.debug("'%s' is not found by '%s'", memory_id, question)
+    return count
+
+
+def _draw(run_id: str, memory_id: str) -> bytes:
+    return hashlib.sha256(f"{run_id}\0{memory_id}".encode()).digest()

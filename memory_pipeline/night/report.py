@@ -21,6 +21,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.notices import deliver_notice, make_notice
+from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.night.tally import NightOutcome, Tally, tally_of
 from memory_pipeline.night.verdict import closing_line, decide_verdict
@@ -201,9 +202,7 @@ def _count(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, starte
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}
     ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
-    facts_found = sum(archive.facts_found for archive in compressed)
-    facts_kept = sum(archive.facts_kept for archive in compressed)
-    facts_attached = sum(archive.facts_attached for archive in compressed)
+    preserved = measure_preservation(night, compressed, outcome.distillations)
     return {
         "run_id": night.options.run_id,
         "kind": kind,
@@ -240,10 +239,11 @@ def _count(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, starte
         "max_compression_ratio": round(max(ratios, default=0.0), 2),
         "min_compression_ratio": round(min(ratios, default=0.0), 2),
         **_bill(answer_book(night).calls()),
-        "facts_found": facts_found,
-        "facts_kept": facts_kept,
-        "facts_attached": facts_attached,
-        "preservation_rate": round((facts_kept + facts_attached) / facts_found, 4) if facts_found else None,
+        "facts_found": preserved.found,
+        "facts_kept": preserved.kept,
+        "facts_attached": preserved.attached,
+        "facts_lost": list(preserved.lost[:_EXAMPLES]),
+        "preservation_rate": preserved.rate,
         "conflicts_known": len(conflicts),
         "conflicts": _conflict_words(night, conflicts),
         "refusals": _refusals(archives),

@@ -50,6 +50,25 @@ def _propose(
     )
 
 
+def held_by_proposals(tx: Transaction) -> set[str]:
+    """Members of proposals that wait for another one: the cluster does not form again until that is decided."""
+    return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(proposal)}
+
+
+def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
+    """By waiting proposal, the members of its draft that are in no store yet, for they are proposed themselves."""
+    waiting = list_proposals(tx)
+    members = {proposal: members_of(proposal) for proposal in waiting}
+    there = read_memories(tx, {i for ids in members.values() for i in ids})
+    return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
+
+
+def members_of(proposal: Proposal) -> tuple[str, ...]:
+    """The memories that a proposal would archive."""
+    draft = drafted(proposal)
+    return draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
+
+
 def kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person would not have as one: those of rejected duplicates and merges, with what
     stands for them now."""
@@ -107,8 +126,10 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> dict[str, Any]:
     if isinstance(draft, DuplicateGroup):
         kept = memories[draft.survivor_id]
         return {**shown, "abstraction": kept.content, "attached": [], "facts": "exact copies of " + kept.id}
+    missing = [i for i in ids if i not in memories]
     return {
         **shown,
+        **({"rests_on_proposed": missing} if missing else {}),
         "abstraction": draft.content,
         "attached": list(draft.attached),
         "facts": f"{draft.facts_kept} kept, {draft.facts_attached} attached, of {draft.facts_found}",
@@ -122,5 +143,8 @@ def proposal_text(shown: dict[str, Any]) -> str:
     lines = [f"{shown['id']}  {shown['policy']}, project {shown['project_id']}, night of {shown['partition']}{decided}"]
     lines += [f"  - {member['content']}" for member in shown["members"]]
     lines += [f"  => {shown['abstraction']}", f"  facts: {shown['facts']}"]
+    lines += [f"  rests on what is proposed too: {', '.join(shown.get('rests_on_proposed', []))}"] * (
+        "rests_on_proposed" in shown
+    )
     lines += [f"  attached: {'; '.join(shown['attached'])}"] if shown["attached"] else []
     return "\n".join(lines)

@@ -15,8 +15,10 @@ from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.principles import form_principles
 from memory_pipeline.night.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.records import PrincipleResult
 from memory_pipeline.store import create_snapshot, release_lease
 
 
@@ -81,3 +83,10 @@ def _steps(night: Night) -> Iterator[NightOutcome]:
     yield (done := replace(done, archives=[*merges, *canonical, *archives]))
     yield (done := replace(done, atoms=grow_atoms(night, distillations, archives)))
     yield replace(done, guidance=update_playbook(night))
+
+
+def run_week(night: Night) -> list[PrincipleResult]:
+    """What is made of a week as of its end: its principles, and what they add to the playbook."""
+    results = form_principles(night)
+    update_playbook(night)
+    return results

@@ -49,11 +49,13 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
 
 def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
     model = night.embedder.name
+    drafted = sorted(set(ids) & night.drafted_ids)
+    stored = sorted(set(ids) - set(drafted))
     with night.store.reading() as tx:
         known = compared_ids(tx, project, model, floor)
-        cells = cells_tonight(night, tx, project, sorted({*known, *ids}))
+        cells = cells_tonight(night, tx, project, sorted({*known, *stored}))
         table = cached_edges(tx, project, model, floor, cell_table(cells.all))
-    fresh = sorted(set(ids) - set(known))
+    fresh = sorted(set(stored) - set(known))
     new = EDGE_SCHEMA.empty_table()
     if fresh:
         cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
@@ -62,7 +64,11 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
             keep_cells(tx, model, cells.new)
             if fresh:
                 keep_edges(tx, project, model, floor, fresh, new)
-    return _among(pa.concat_tables([table, new]), ids)
+    table = pa.concat_tables([table, new])
+    if drafted:  # nothing is kept of what does not stand in the store
+        _, table, new = _compare(night, project, sorted({*known, *fresh}), drafted, floor, cells, table)
+        table = pa.concat_tables([table, new])
+    return _among(table, ids)
 
 
 def _compare(

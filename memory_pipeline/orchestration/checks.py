@@ -17,17 +17,18 @@ from memory_pipeline.night.gates import (
     lost_in_levels,
     unsafe_members,
 )
+from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import Archive, AtomDecision, Distillation
 from memory_pipeline.store import check_store, read_atoms
 
-RECALL_FLOOR = 0.95
 _WARN = AssetCheckSeverity.WARN
 
 DISTILLATION_CHECKS = [
     AssetCheckSpec(
         "nothing_lost",
         asset="distillations",
-        description="Every accepted draft keeps or attaches every fact of its sources, and is shorter than they are.",
+        description="Read by another reader than the judge: every accepted draft keeps or attaches every fact of its "
+        "sources, and is shorter than they are.",
     ),
     AssetCheckSpec(
         "sources_intact",
@@ -76,7 +77,7 @@ def check_distillations(night: Night, distillations: Sequence[Distillation]) -> 
     """What the gates find; a draft that does not pass is refused by the archive, the others are written."""
     looked_at = len(distillations)
     return [
-        _gate("nothing_lost", lossy_distillations(distillations), looked_at, _WARN),
+        _gate("nothing_lost", lossy_distillations(night, distillations), looked_at, _WARN),
         _gate("sources_intact", unsafe_members(night, distillations), looked_at, _WARN),
         _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at, _WARN),
     ]
@@ -175,15 +176,21 @@ REPORT_CHECKS = [
     AssetCheckSpec(
         "archived_still_found",
         asset="reports",
-        description="Of a sample of what was archived, at least 95% are found in the first ten, themselves or "
-        "what replaced them.",
+        description="Of a sample of what was archived, asked for as a person would, at least 95% are found in the "
+        "first ten, themselves or what replaced them.",
+    ),
+    AssetCheckSpec(
+        "facts_preserved",
+        asset="reports",
+        description="Read again from the store by a reader of its own: every number, date, name, identifier, negation "
+        "and recommendation of what was archived tonight stands in what replaced it.",
     ),
     *(AssetCheckSpec(name, asset="reports", description=text) for name, text, _, _ in _BANDS),
 ]
 
 
 def check_report(report: dict[str, Any]) -> list[AssetCheckResult]:
-    """Recall of what was archived, and the health bands."""
+    """Recall and preservation of what was archived, and the health bands."""
     rate = report["recall_rate"]
     recall = AssetCheckResult(
         check_name="archived_still_found",
@@ -191,7 +198,13 @@ def check_report(report: dict[str, Any]) -> list[AssetCheckResult]:
         severity=AssetCheckSeverity.WARN,
         metadata={"found": report["recall_found"], "sampled": report["recall_sampled"]},
     )
-    return [recall, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
+    preserved = AssetCheckResult(
+        check_name="facts_preserved",
+        passed=not report["facts_lost"],
+        severity=AssetCheckSeverity.WARN,
+        metadata={"rate": str(report["preservation_rate"]), "first": "; ".join(report["facts_lost"][:5]) or "none"},
+    )
+    return [recall, preserved, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
 
 
 def _in_band(name: str, value: float | None, band: Band) -> AssetCheckResult:

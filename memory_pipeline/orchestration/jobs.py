@@ -25,7 +25,7 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
-from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.policy import DUPLICATES_JOB
 from memory_pipeline.orchestration.resources import NightResource
 
@@ -138,6 +138,9 @@ def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: N
 def rollback_job() -> None:
     roll_back_runs()
 
+
+#: What is made of a week and of a month when its last night has ended.
+PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,

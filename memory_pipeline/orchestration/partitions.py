@@ -1,8 +1,13 @@
 """The partition sets. A partition is a UTC day, week or month; its window's end is the as-of time of a run."""
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
-from dagster import DailyPartitionsDefinition, MonthlyPartitionsDefinition, WeeklyPartitionsDefinition
+from dagster import (
+    DailyPartitionsDefinition,
+    MonthlyPartitionsDefinition,
+    TimeWindowPartitionsDefinition,
+    WeeklyPartitionsDefinition,
+)
 
 from memory_pipeline.orchestration.home import load_project_settings
 
@@ -17,3 +22,24 @@ DAILY = daily_partitions(_FIRST)
 #: Weeks from Sunday to Sunday, and calendar months, UTC, from the first whole one on.
 WEEKLY = WeeklyPartitionsDefinition(start_date=_FIRST.isoformat(), timezone="UTC")
 MONTHLY = MonthlyPartitionsDefinition(start_date=_FIRST.isoformat(), timezone="UTC")
+
+
+def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
+    """The week and the month whose last night is that of `day`, as far as they are partitions: their keys."""
+    return {partitions: key for partitions in (WEEKLY, MONTHLY) if (key := _ending_with(partitions, day)) is not None}
+
+
+def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
+    """The key of the newest week or month all of whose nights, the last one on `last_night`, have had their turn."""
+    for key in reversed(partitions.get_partition_keys(current_time=now)):
+        end = partitions.time_window_for_partition_key(key).end.date()
+        if end - timedelta(days=1) <= last_night:
+            return key
+    return None
+
+
+def _ending_with(partitions: TimeWindowPartitionsDefinition, day: date) -> str | None:
+    after = datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
+    keys = partitions.get_partition_keys(current_time=after)
+    ends = keys and partitions.time_window_for_partition_key(keys[-1]).end == after
+    return keys[-1] if ends else None

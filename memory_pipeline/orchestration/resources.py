@@ -36,6 +36,9 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
     last_day: str | None = Field(default=None, description="Only memories created on this day or earlier.")
     unconsolidated_only: bool = Field(default=False, description="Only raw memories, none that were merged.")
     day: str | None = Field(default=None, description="The day that a consolidation job works as of.")
+    whole_weeks: bool = Field(
+        default=False, description="For a consolidation job: principles as of the last whole week, not of the day."
+    )
     dry_run: bool = Field(default=False, description="For a consolidation job: write nothing.")
     holder: str = Field(default="dagster", description="Who holds the store's lease, as others are told.")
 
@@ -73,6 +76,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                     first_day=as_day(self.first_day, "first_day"),
                     last_day=as_day(self.last_day, "last_day"),
                     unconsolidated_only=self.unconsolidated_only,
+                    whole_weeks=self.whole_weeks,
                 ),
                 holder=self.holder,
                 progress=_Progress(logger),

@@ -1,10 +1,14 @@
 """When nights run: each tick takes the newest UTC day that has ended.
 
 The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight
-saving neither skips nor repeats a partition.
+saving neither skips nor repeats a partition. What is made of a week or a month takes one whose nights have all had
+their turn.
 """
 
+from datetime import date
+
 from dagster import (
+    AssetKey,
     DefaultScheduleStatus,
     RunRequest,
     ScheduleDefinition,
@@ -19,7 +23,7 @@ from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, con
 from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
-from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.orchestration.policy import ZONE
 from memory_pipeline.orchestration.resources import NightResource
 
@@ -75,7 +79,9 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
         return SkipReason("there is no store yet; import something first")
     return _held(context) or RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
-        run_config={"resources": {"night": {"config": {"day": day, "holder": "consolidation schedule"}}}},
+        run_config={
+            "resources": {"night": {"config": {"day": day, "holder": "consolidation schedule", "whole_weeks": True}}}
+        },
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule"},
     )
 
@@ -85,10 +91,11 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
     cron_schedule="0 0 * * 0",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="Sunday 00:00 UTC: the principles of the week that has ended.",
+    description="Sunday 00:00 UTC: the principles of the newest week whose nights have all had their turn, where they "
+    "were not made after its last night.",
 )
 def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _newest_partition(context, WEEKLY, "principles")
+    return _newest_period(context, WEEKLY, "principles")
 
 
 @schedule(
@@ -96,19 +103,26 @@ def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
     cron_schedule="0 0 1 * *",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="The 1st, 00:00 UTC: the knowledge base of the month that has ended is made canonical.",
+    description="The 1st, 00:00 UTC: the knowledge base of the newest month whose nights have all had their turn is "
+    "made canonical, where it was not after its last night.",
 )
 def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _newest_partition(context, MONTHLY, "knowledge-base")
+    return _newest_period(context, MONTHLY, "knowledge_base")
 
 
-def _newest_partition(
-    context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, name: str
+def _newest_period(
+    context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, asset: str
 ) -> RunRequest | SkipReason:
-    keys = partitions.get_partition_keys(current_time=context.scheduled_execution_time)
-    if not keys:
+    """At 00:00 UTC the night of the day that has just ended is still to come, and what is made without it would be
+    another thing than a backfill makes. So the tick takes the period before; the sensor `ended_periods` has made it
+    when its last night ended, unless that night failed or the sensor was off."""
+    now = context.scheduled_execution_time
+    key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
+    if key is None:
         return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
-    return _held(context) or RunRequest(run_key=f"{name}-{keys[-1]}", partition_key=keys[-1])
+    if key in context.instance.get_materialized_partitions(AssetKey(asset)):
+        return SkipReason(f"{key} was made after its last night")
+    return _held(context) or RunRequest(run_key=f"{asset}-{key}", partition_key=key)
 
 
 SCHEDULES: list[ScheduleDefinition] = [

@@ -1,14 +1,19 @@
-"""What happens when a run fails: the night still gets its FAIL report and its notice."""
+"""What follows from a run: a failed night still gets its report and its notice; the last night of a week or month is
+followed by what is made of them. And what starts a job when many memories wait."""
 
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
 
 from dagster import (
+    DagsterRunStatus,
     DefaultSensorStatus,
     RunFailureSensorContext,
     RunRequest,
+    RunStatusSensorContext,
     SensorEvaluationContext,
     SkipReason,
     run_failure_sensor,
+    run_status_sensor,
     sensor,
 )
 
@@ -17,6 +22,7 @@ from memory_pipeline.night.report import failed_night, latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.jobs import (
+    PERIOD_JOBS,
     duplicates_job,
     kb_compress_job,
     knowledge_base_job,
@@ -24,6 +30,7 @@ from memory_pipeline.orchestration.jobs import (
     principles_job,
     rollback_job,
 )
+from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.store import read_report, unconsolidated_memories
 
@@ -87,7 +94,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     context.update_cursor(str(newest))
     return RunRequest(
         run_key=f"unconsolidated-{newest}",
-        run_config={"resources": {"night": {"config": {"holder": "unconsolidated sensor"}}}},
+        run_config={"resources": {"night": {"config": {"holder": "unconsolidated sensor", "whole_weeks": True}}}},
         tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor"},
     )
 
@@ -103,4 +110,22 @@ def dead_runs(context: SensorEvaluationContext) -> SkipReason:
     return SkipReason(f"ended {', '.join(ended)}" if ended else "every run that is under way has its process")
 
 
-SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs]
+@run_status_sensor(
+    run_status=DagsterRunStatus.SUCCESS,
+    monitored_jobs=[night_job],
+    request_jobs=[principles_job, knowledge_base_job],
+    default_status=DefaultSensorStatus.RUNNING,
+    description="The last night of a week or a month has ended: its principles, or its knowledge base, are made next.",
+)
+def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
+    run = context.dagster_run
+    day = run.tags.get("dagster/partition")
+    ended = periods_ending_with(date.fromisoformat(day)) if day else {}
+    for partitions, key in ended.items():
+        name = PERIOD_JOBS[partitions].name
+        yield RunRequest(run_key=f"{name}-{key}-{run.run_id}", job_name=name, partition_key=key)
+    if not ended:
+        yield SkipReason("no week or month ends with this night")
+
+
+SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs, ended_periods]

@@ -2,6 +2,7 @@
 
 from memory_pipeline.recall.difference import Difference, diff_html, diff_states, diff_text
 from memory_pipeline.recall.past import PastState, read_state, search_state
+from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import Hit, SearchIndex, fit_budget
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "diff_states",
     "diff_text",
     "fit_budget",
+    "question_for",
     "read_state",
     "search_state",
+    "word_frequencies",
 ]

@@ -77,6 +77,7 @@ from memory_pipeline.store.journal import (
     keep_quarantine,
     keep_report,
     log_of_run,
+    newest_reported_day,
     note_delivery,
     read_quarantine,
     read_report,
@@ -106,6 +107,7 @@ from memory_pipeline.store.memories import (
     shapes_of,
     sources_of_levels,
     unconsolidated_memories,
+    witnesses_of,
 )
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.playbook import (
@@ -116,6 +118,7 @@ from memory_pipeline.store.playbook import (
     playbook_vectors,
     read_playbook,
     refresh_playbook,
+    reopen_later_contributions,
     withdraw_contributions,
 )
 from memory_pipeline.store.proposals import (
@@ -237,6 +240,7 @@ __all__ = [
     "memories_at",
     "memories_on",
     "missing_vectors",
+    "newest_reported_day",
     "note_arrival",
     "note_candidate",
     "note_delivery",
@@ -266,6 +270,7 @@ __all__ = [
     "refresh_playbook",
     "release_lease",
     "reopen_conflicts",
+    "reopen_later_contributions",
     "replace_audit_log",
     "replacement_of",
     "report_history",
@@ -300,5 +305,6 @@ __all__ = [
     "unconsolidated_memories",
     "verify_snapshot",
     "withdraw_contributions",
+    "witnesses_of",
     "write_atom",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.witness import what_is_kept
 
 _MAX_PER_RULE = 20
 
@@ -256,16 +257,41 @@ _DEEP_RULES = (
 )
 
 
-def check_store(tx: Transaction, *, deep: bool = False) -> list[Finding]:
+def check_store(tx: Transaction, *, deep: bool = False, facts: bool = False) -> list[Finding]:
     """Everything that is wrong with the store, at most twenty findings a rule; empty when it is sound.
 
-    Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log.
+    Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log, and `facts` reads every
+    abstraction against its sources.
     """
     findings = []
     for rule, query, mend in (*_RULES, *(_DEEP_RULES if deep else ())):
         rows = tx.execute(f"select * from ({query}) order by 1 limit {_MAX_PER_RULE}").fetchall()
         findings += [Finding(rule, str(where), str(problem), mend) for where, problem in rows]
-    return findings + _wrong_hashes(tx)
+    return findings + _wrong_hashes(tx) + (_lost_facts(tx) if facts else [])
+
+
+def _lost_facts(tx: Transaction) -> list[Finding]:
+    """What abstractions do not say of their direct sources, read by `wording.witness`, which made none of them."""
+    found = []
+    cursor = tx.execute(
+        "select m.id, any_value(m.content), list(s.content order by s.id) from memories m join lineage l on "
+        "l.memory_id = m.id and l.relation in ('distilled', 'merged', 'canonical') join memories s on "
+        "s.id = l.source_id "
+        "where m.source_connector = 'night' and m.rolled_back_at is null group by m.id order by m.id"
+    )
+    while rows := cursor.fetchmany(500):
+        for memory_id, content, sources in rows:
+            lost = what_is_kept(sources, content).lost
+            if lost:
+                words = ", ".join(f"the {said.kind} '{said.words}'" for said in lost[:3])
+                more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+                mend = f"its sources are archived whole: 'memory-pipeline rollback --abstraction {memory_id}'"
+                found.append(
+                    Finding("abstractions say what their sources say", memory_id, f"lacks {words}{more}", mend)
+                )
+            if len(found) >= _MAX_PER_RULE:
+                return found
+    return found
 
 
 def _wrong_hashes(tx: Transaction) -> list[Finding]:

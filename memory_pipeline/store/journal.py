@@ -106,6 +106,12 @@ def read_report(tx: Transaction, run_id: str | None = None, kind: str | None = "
     return json.loads(row[0]) if row else None
 
 
+def newest_reported_day(tx: Transaction) -> date | None:
+    """The newest partition of which there is a report of a night."""
+    row = tx.execute("select max(partition_date) from night_reports").fetchone()
+    return row[0] if row else None
+
+
 def report_history(tx: Transaction, limit: int = 60) -> list[dict[str, Any]]:
     """The newest report of a night for each of the last `limit` partitions, oldest first."""
     rows = tx.execute(
@@ -157,11 +163,12 @@ def read_quarantine(tx: Transaction) -> list[tuple[str, int, str, str]]:
     return tx.execute("select file, line, reason, excerpt from quarantine order by file, line, reason").fetchall()
 
 
-def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = False) -> str:
+def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
     """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
 
     It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
-    compression log, the conflicts and, where there are any, the atoms.
+    compression log, the conflicts and, where there are any, the atoms and the playbook
+    (without `playbook`: as it was before that counted).
     """
     parts = [
         "select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), '')) from "
@@ -182,6 +189,11 @@ def store_hash(tx: Transaction, *, active_only: bool = False, with_log: bool = F
             parts.append(
                 "select sha256(string_agg(sha256(to_json(a)::text), '' order by id)) from (select * from atoms "
                 "where retracted_at is null and (not $1 or true)) a"
+            )
+        if playbook and tx.execute("select 1 from playbook_entries where retracted_at is null limit 1").fetchone():
+            parts.append(
+                "select sha256(string_agg(sha256(to_json(p)::text), '' order by id)) from (select * from "
+                "playbook_entries where retracted_at is null and (not $1 or true)) p"
             )
     digests = [tx.execute(part, [active_only]).fetchone() for part in parts]
     combined = tx.execute("select sha256($1)", ["".join(str(d[0]) for d in digests if d)]).fetchone()

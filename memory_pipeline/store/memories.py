@@ -144,6 +144,19 @@ def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
     return {str(row[0]): int(row[1]) for row in rows}
 
 
+def witnesses_of(tx: Transaction, ids: Iterable[str]) -> dict[str, list[str]]:
+    """By memory, the ids of the raw ones that it was made from, copies aside; those made of nothing are left out."""
+    rows = tx.execute(
+        "with recursive made as (select memory_id, source_id from lineage where relation not in ('duplicate', "
+        "'superseded')), walk(top, id) as (select memory_id, source_id from made where memory_id in "
+        "(select unnest($1::text[])) union select w.top, l.source_id from walk w join made l on l.memory_id = w.id) "
+        "select top, list(distinct walk.id order by walk.id) from walk join memories m on m.id = walk.id "
+        "where m.source_connector <> 'night' group by 1",
+        [list(ids)],
+    ).fetchall()
+    return {str(top): [str(i) for i in found] for top, found in rows}
+
+
 def unconsolidated_memories(
     tx: Transaction, *, created_before: datetime, critical_floor: float, after: int
 ) -> list[tuple[int, str]]:
@@ -171,7 +184,9 @@ class SameContent(NamedTuple):
 def same_content_groups(
     tx: Transaction, *, created_before: datetime, as_of: datetime, critical_floor: float
 ) -> list[SameContent]:
-    """Memories that share project and content hash with another one, oldest first within each group.
+    """Memories that share project and content hash with another one, oldest first within each group. What is of one
+    time is ordered by what it says (the more important first), then by id: never by where it stood in a file, which
+    a row without an id of its own may have its id from.
 
     A member may be archived when it is active, raw or merged, neither critical nor pinned, and created by
     `created_before`. Only what had been created by `as_of` counts, and only groups with a member that
@@ -183,7 +198,7 @@ def same_content_groups(
         "from memories where created_at <= $1 and rolled_back_at is null "
         "window same as (partition by project_id, content_hash) "
         "qualify count(*) over same > 1 and bool_or(may_be_archived) over same "
-        "order by project_id, content_hash, created_at, source_line nulls last, id",
+        "order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id",
         [to_utc(as_of), to_utc(created_before), critical_floor],
     ).fetchall()
     return [SameContent(*row) for row in rows]

@@ -1,4 +1,8 @@
-"""The playbook: entries that follow from the patterns and principles that contribute to them."""
+"""The playbook: entries that follow from the patterns and principles that contribute to them.
+
+Everything in an entry, its dates included, is computed from those memories, so that it does not matter which run held
+a memory against the playbook, or when.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,36 @@ from memory_pipeline.store.memories import from_utc, read_memories, to_utc
 
 def pending_contributors(tx: Transaction, as_of: datetime) -> list[Memory]:
     """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
-    taken back since), by creation and id."""
+    taken back since), in the order in which they count: by creation, level and id."""
     rows = tx.execute(
         "select m.id from memories m left join playbook_contributions c on c.memory_id = m.id "
         "where m.abstraction_level >= 2 and m.archived_at is null and m.rolled_back_at is null and m.created_at <= $1 "
-        "and (c.memory_id is null or c.status = 'withdrawn') order by m.created_at, m.id",
+        "and (c.memory_id is null or c.status = 'withdrawn') order by m.created_at, m.abstraction_level, m.id",
         [to_utc(as_of)],
     ).fetchall()
     memories = read_memories(tx, [str(row[0]) for row in rows])
     return [memories[str(row[0])] for row in rows]
+
+
+def reopen_later_contributions(tx: Transaction, before: Sequence[str], at: datetime) -> dict[str, str]:
+    """Take back, in each project, what was held against the playbook before its turn: the active memories that count
+    after one of `before`. Their ids with the runs that had decided about them.
+
+    Which entry a memory joins depends on those that are there. So what comes late (a week's principles after the next
+    week's nights, a pattern that is brought back) has its turn first, and then the later ones again.
+    """
+    rows = tx.execute(
+        "with firsts as (select project_id, min((created_at, abstraction_level, id)) as first from memories "
+        "where id in (select unnest($1::text[])) group by project_id) "
+        "select c.memory_id, c.run_id from playbook_contributions c join memories m on m.id = c.memory_id "
+        "join firsts f on f.project_id = m.project_id where c.status <> 'withdrawn' and m.archived_at is null "
+        "and (m.created_at, m.abstraction_level, m.id) > f.first order by 1",
+        [list(before)],
+    ).fetchall()
+    reopened = {str(memory_id): str(run_id) for memory_id, run_id in rows}
+    if reopened:
+        withdraw_contributions(tx, list(reopened), at)
+    return reopened
 
 
 def keep_contribution(
@@ -72,23 +97,29 @@ def refresh_playbook(tx: Transaction, at: datetime, entry_ids: Sequence[str] | N
     """Make these entries (or all) follow from their contributions again; the ids of those that changed.
 
     Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
-    that none stands behind any more is retracted, and comes back when one does.
+    that none stands behind any more is retracted, and comes back when one does. It was created when the first of its
+    memories was, and last changed when one was made or archived.
     """
     rows = tx.execute(
-        "with standing as (select c.* from playbook_contributions c join memories m on m.id = c.memory_id "
-        "where c.status <> 'withdrawn' and m.archived_at is null and m.rolled_back_at is null), "
+        "with given as (select c.*, m.created_at as made_at, m.archived_at as gone_at "
+        "from playbook_contributions c join memories m on m.id = c.memory_id "
+        "where c.status <> 'withdrawn' and m.rolled_back_at is null), "
+        "dated as (select entry_id, min(made_at) as first_at, max(greatest(made_at, coalesce(gone_at, made_at))) as "
+        "last_at from given group by entry_id), "
         "spoken as (select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence, "
-        "first(guidance order by level desc, confidence desc, decided_at, memory_id) as guidance, "
-        "first(category order by level desc, confidence desc, decided_at, memory_id) as category "
-        "from standing group by entry_id), "
-        "wanted as (select e.id, s.* from playbook_entries e left join spoken s on s.entry_id = e.id "
-        "where $2 is null or list_contains($2::text[], e.id)) "
+        "first(guidance order by level desc, confidence desc, made_at, memory_id) as guidance, "
+        "first(category order by level desc, confidence desc, made_at, memory_id) as category "
+        "from given where gone_at is null group by entry_id), "
+        "wanted as (select e.id, s.*, d.first_at, d.last_at from playbook_entries e left join spoken s on "
+        "s.entry_id = e.id left join dated d on d.entry_id = e.id where $2 is null or list_contains($2::text[], e.id)) "
         "update playbook_entries e set content = coalesce(w.guidance, e.content), "
         "category = coalesce(w.category, e.category), confidence = coalesce(w.confidence, e.confidence), "
-        "source_ids = coalesce(w.sources, e.source_ids), updated_at = $1, "
+        "source_ids = coalesce(w.sources, e.source_ids), created_at = coalesce(w.first_at, e.created_at), "
+        "updated_at = coalesce(w.last_at, e.updated_at), "
         "retracted_at = case when w.entry_id is null then $1 end from wanted w where w.id = e.id and "
         "((w.entry_id is null) <> (e.retracted_at is not null) or (w.entry_id is not null and (w.guidance, w.category, "
-        "w.confidence, w.sources) is distinct from (e.content, e.category, e.confidence, e.source_ids))) "
+        "w.confidence, w.sources, w.first_at, w.last_at) is distinct from (e.content, e.category, e.confidence, "
+        "e.source_ids, e.created_at, e.updated_at))) "
         "returning e.id",
         [to_utc(at), list(entry_ids) if entry_ids is not None else None],
     ).fetchall()

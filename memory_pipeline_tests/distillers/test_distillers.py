@@ -11,9 +11,10 @@ import pytest
 from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
 from memory_pipeline.distillers.causality import find_cause, shared_cause
+from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
-from memory_pipeline.records import Causal, Cluster, Distillation, fingerprint_of
+from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
 from memory_pipeline.settings import Settings
 from memory_pipeline_tests.build import FIRST, memory
 
@@ -69,6 +70,38 @@ def test_a_draft_does_not_depend_on_the_order_in_which_equals_are_given() -> Non
 def test_code_and_tables_stay_whole() -> None:
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     assert table in distil(f"Scores of the run:\n{table}", f"Scores of the run again:\n{table}").content
+
+
+def on_days(*days: int) -> list[Memory]:
+    return [
+        memory(f"w{n}", f"Somebody noted it, number {n}.", FIRST + timedelta(days=day)) for n, day in enumerate(days)
+    ]
+
+
+def test_confidence_follows_independent_sources_and_their_days_and_what_speaks_against() -> None:
+    assert evidence_confidence(on_days(0)) == pytest.approx(2 / 3)
+    assert evidence_confidence(on_days(0, 0, 0)) == 0.75
+    assert evidence_confidence(on_days(0, 1, 2)) == 0.8
+    assert evidence_confidence([*on_days(0), *on_days(0)]) == pytest.approx(2 / 3), (
+        "the same words again are no witness"
+    )
+    assert evidence_confidence(on_days(0, 1, 2), against=1) == pytest.approx(2 / 3)
+    assert evidence_confidence(on_days(*range(100))) < 1.0
+
+
+def test_what_is_mostly_said_by_one_member_alone_is_too_unsure() -> None:
+    """However alike the vectors are: of what these say, only a few words are said twice."""
+    asides = (
+        "Dana's printer needs new labels, its roller was cleaned in March and jams whenever paper curls",
+        "Tokyo sends its invoices to the accounting inbox, never to the private address of the owner",
+        "Backups of the vault run at night on the storage box, whose disks were replaced before winter",
+    )
+    contents = [f"Restart the gateway. {aside}." for aside in asides]
+    draft = distil(*contents)
+    assert draft.confidence < 0.7
+    result = judged(draft, *contents, min_ratio=0.1)
+    assert result.outcome == "refused" and (result.reason or "").startswith("confidence 0.6")
+    assert distil(*COPIES).confidence > 0.7
 
 
 def test_a_good_draft_is_accepted_with_its_figures() -> None:

@@ -46,9 +46,11 @@ def test_minilm_gives_the_published_similarity() -> None:
 
 
 def test_minilm_is_the_same_to_the_last_bit_in_any_batch_and_with_any_threads() -> None:
-    together = MiniLM(threads=2).embed(TEXTS)
-    alone = np.concatenate([MiniLM(threads=1).embed([text]) for text in TEXTS])
-    backwards = MiniLM().embed(TEXTS[::-1])[::-1]
+    words = "restart the payment gateway after its key was rotated otherwise it keeps using old one".split()
+    texts = [*TEXTS, *(" ".join(words[n % 9 :] * (1 + n % 4)) for n in range(36))]
+    together = MiniLM(threads=2).embed(texts)
+    alone = np.concatenate([MiniLM(threads=1).embed([text]) for text in texts])
+    backwards = MiniLM().embed(texts[::-1])[::-1]
     assert np.array_equal(together, alone) and np.array_equal(together, backwards)
 
 

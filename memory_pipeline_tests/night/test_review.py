@@ -64,6 +64,54 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
         assert {(p.status, p.decided_by) for p in list_proposals(tx, None)} == {("approved", "dana")}
 
 
+def whole(store: Store) -> str:
+    with store.reading() as tx:
+        return store_hash(tx, with_log=True)
+
+
+def steps(store: Store) -> None:
+    """Three near-copies for a merge, on which a pattern rests; two copies of one of them; and what has a cause."""
+    merged = [c for c in lesson(1) for _ in range(2)]
+    near = [
+        candidate(f"{merged[0].content}{end}", FIRST + timedelta(minutes=n), native_id=f"near-{n}")
+        for n, end in enumerate(("", " So it is.", " So it is, then."))
+    ]
+    fill(store, [*lesson(5), *near, candidate(near[1].content.upper(), FIRST + timedelta(hours=9), native_id="copy")])
+    fill(store, lesson(4, topic="printer"))
+
+
+def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic_night(store: Store) -> None:
+    twin = Store(store.path.with_name("twin.duckdb"))
+    for each in (store, twin):
+        steps(each)
+    report = run(twin, DAY)
+    policies = {p["policy"]: p["compressed"] for p in report["policies"]}
+    assert policies["merge"] >= 1 and policies["distill"] >= 1 and report["playbook_created"] >= 1
+    run(store, DAY, manual(store))
+    with store.reading() as tx:
+        proposed = list_proposals(tx)
+        resting = [describe_proposal(tx, p) for p in proposed]
+    assert any("rests_on_proposed" in shown for shown in resting)
+    results = approve_proposals(store, manual(store), [], "dana")
+    assert {result["outcome"] for result in results} == {"approved"}
+    assert whole(store) == whole(twin)
+    with store.reading() as tx:
+        assert check_store(tx, deep=True, facts=True) == []
+
+
+def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) -> None:
+    steps(store)
+    run(store, DAY, manual(store))
+    with store.reading() as tx:
+        shown = [describe_proposal(tx, p) for p in list_proposals(tx)]
+    (top,) = [s["id"] for s in shown if "rests_on_proposed" in s]
+    (base,) = [s["id"] for s in shown if s["policy"] == "merge"]
+    (early,) = approve_proposals(store, manual(store), [top], "dana")
+    assert "approve that first" in early["outcome"]
+    reject_proposals(store, [base], "dana")
+    assert find_proposals(store, [top])[0].status == "withdrawn"
+
+
 def test_a_rejected_proposal_is_not_made_again(store: Store) -> None:
     filled(store)
     run(store, DAY, manual(store))

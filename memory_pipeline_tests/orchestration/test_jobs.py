@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from dagster import (
+    AssetMaterialization,
     DagsterInstance,
     DagsterRunStatus,
     RunRequest,
@@ -18,6 +19,7 @@ from dagster import (
     build_run_status_sensor_context,
     build_schedule_context,
     build_sensor_context,
+    job,
 )
 
 from memory_pipeline.definitions import defs
@@ -28,7 +30,7 @@ from memory_pipeline.orchestration import consolidation
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
 from memory_pipeline.orchestration.job_records import cancel_job, check_scope, find_job, job_record, job_text, list_jobs
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
-from memory_pipeline.orchestration.sensors import failed_run_notice, unconsolidated_sensor
+from memory_pipeline.orchestration.sensors import ended_periods, failed_run_notice, unconsolidated_sensor
 from memory_pipeline.store import Store, all_memories, check_store, lease_holder, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
@@ -247,12 +249,40 @@ def test_two_oclock_takes_the_newest_day_whose_night_has_had_its_turn(store: Sto
     assert consolidation_schedule.execution_timezone == "America/New_York"
 
 
-def test_weeks_and_months_are_taken_when_they_have_ended() -> None:
-    sunday = build_schedule_context(scheduled_execution_time=datetime(2026, 3, 15, 0, 0, tzinfo=UTC))
-    first = build_schedule_context(scheduled_execution_time=datetime(2026, 4, 1, 0, 0, tzinfo=UTC))
-    week, month = principles_schedule(sunday), knowledge_base_schedule(first)
-    assert isinstance(week, RunRequest) and week.partition_key == "2026-03-08"
-    assert isinstance(month, RunRequest) and month.partition_key == "2026-03-01"
+def test_a_tick_takes_the_newest_week_and_month_whose_nights_have_all_had_their_turn(
+    instance: DagsterInstance,
+) -> None:
+    """At 00:00 UTC the night of the day that has just ended is hours away."""
+    for schedule, asset, tick, key in (
+        (principles_schedule, "principles", datetime(2026, 3, 15, tzinfo=UTC), "2026-03-01"),
+        (knowledge_base_schedule, "knowledge_base", datetime(2026, 4, 1, tzinfo=UTC), "2026-02-01"),
+    ):
+        context = build_schedule_context(instance=instance, scheduled_execution_time=tick)
+        request = schedule(context)
+        assert isinstance(request, RunRequest) and request.partition_key == key
+        instance.report_runless_asset_event(AssetMaterialization(asset, partition=key))
+        assert isinstance(schedule(context), SkipReason)
+    assert (principles_schedule.cron_schedule, knowledge_base_schedule.cron_schedule) == ("0 0 * * 0", "0 0 1 * *")
+
+
+@pytest.mark.parametrize(
+    ("day", "asked_for"),
+    [
+        ("2026-02-28", {"weekly_principles": "2026-02-22", "monthly_knowledge_base": "2026-02-01"}),
+        ("2026-03-07", {"weekly_principles": "2026-03-01"}),
+        ("2026-03-31", {"monthly_knowledge_base": "2026-03-01"}),
+        ("2026-03-10", {}),
+    ],
+)
+def test_the_last_night_of_a_week_or_month_is_followed_by_what_is_made_of_it(
+    instance: DagsterInstance, day: str, asked_for: dict[str, str]
+) -> None:
+    result = job(name="nothing")(lambda: None).execute_in_process(instance=instance)
+    ended = next(event for event in result.all_events if event.event_type_value == "PIPELINE_SUCCESS")
+    night = result.dagster_run.with_tags({"dagster/partition": day})
+    answer = ended_periods(build_run_status_sensor_context("ended_periods", ended, instance, night))
+    requests = [request for request in answer if isinstance(request, RunRequest)]
+    assert {r.job_name: r.partition_key for r in requests} == asked_for
 
 
 def test_a_pile_of_new_memories_starts_one_job(
@@ -281,11 +311,11 @@ def test_a_pile_of_new_memories_starts_one_job(
 
 def test_the_week_and_the_month_are_assets_with_their_lineage(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(4))
-    for job, partition, asset in (
+    for name, partition, asset in (
         ("weekly_principles", "2026-03-01", "principles"),
         ("monthly_knowledge_base", "2026-03-01", "knowledge_base"),
     ):
-        result = defs.resolve_job_def(job).execute_in_process(instance=instance, partition_key=partition)
+        result = defs.resolve_job_def(name).execute_in_process(instance=instance, partition_key=partition)
         assert result.success
         (event,) = result.get_asset_materialization_events()
         assert event.asset_key and event.asset_key.path == [asset] and event.partition == partition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from datetime import UTC, date, datetime
@@ -154,6 +155,20 @@ def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
     assert len(list(store.path.parent.glob("store.duckdb.before-restore-*"))) == 1
     with pytest.raises(StoreError, match="law 1"), Store(store.path).writing("test") as tx:
         tx.execute("delete from memories")
+
+
+def test_a_snapshot_from_before_the_playbook_counted_is_still_whole(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, date(2026, 3, 3))
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    with store.reading() as tx:
+        earlier = store_hash(tx, with_log=True, playbook=False)
+    assert earlier != snapshot.store_hash, "there is a playbook"
+    described = snapshot_directory(store) / f"{snapshot.name}.json"
+    for recorded, is_whole in ((earlier, True), ("0" * 64, False)):
+        described.write_text(described.read_text().replace(snapshot.store_hash, recorded).replace(earlier, recorded))
+        with contextlib.nullcontext() if is_whole else pytest.raises(SnapshotError, match="what was recorded"):
+            verify_snapshot(store, snapshot.name)
 
 
 def test_a_snapshot_can_be_restored_beside_the_store(store: Store, tmp_path: Path) -> None:

@@ -149,8 +149,15 @@ def backfill(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run the nights of past days, in order. A day that fails does not stop the next one."""
-    from memory_pipeline.faces.cli.running import NightRequest, check_days, instance_of, run_night_job
+    """Run the nights of past days, in order, and what is due by the week and the month after its last night. A day that
+    fails does not stop the next one."""
+    from memory_pipeline.faces.cli.running import (
+        NightRequest,
+        check_days,
+        instance_of,
+        run_ended_periods,
+        run_night_job,
+    )
     from memory_pipeline.night.report import closing_line
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
@@ -159,12 +166,16 @@ def backfill(
     settings = settings_of(store)
     check_days(settings, first, last)
     reports: list[dict[str, Any]] = []
+    failed_periods: list[str] = []
     with instance_of(settings) as instance:
         day = first
         while day <= last:
             report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
             reports.append(report)
             say(f"{day} {report['verdict']:<7} {closing_line(report)}")
+            for made, line in run_ended_periods(instance, day).items():
+                say(f"{made}: {line}")
+                failed_periods += [made] if line.startswith("FAILED") else []
             day += timedelta(days=1)
     broken = [report["partition"] for report in reports if report["verdict"] == "FAIL" and report["errors"]]
     saved = sum(report["tokens_before"] - report["tokens_after"] for report in reports)
@@ -173,9 +184,11 @@ def backfill(
     line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
     if broken:
         line = f"COMPRESSION BLOCKED: {len(broken)} of {len(reports)} nights failed, first {broken[0]}"
-    summary = {"nights": len(reports), "failed": broken, "reports": reports, "result": line}
+    elif failed_periods:
+        line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
+    summary = {"nights": len(reports), "failed": [*broken, *failed_periods], "reports": reports, "result": line}
     emit(summary, as_json=json_, text=line)
-    if broken:
+    if broken or failed_periods:
         raise typer.Exit(1)
 
 
@@ -244,7 +257,7 @@ def check(
     if opened.exists():
         opened.verify()
     with opened.reading() as tx:
-        findings, facts, digest = check_store(tx, deep=deep), store_facts(tx), store_hash(tx)
+        findings, facts, digest = check_store(tx, deep=deep, facts=deep), store_facts(tx), store_hash(tx)
         doubts = levels_that_lack(tx) if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]

@@ -128,6 +128,30 @@ def run_night_job(
     return dict(result.output_for_node("reports"))
 
 
+def run_ended_periods(instance: DagsterInstance, day: date) -> dict[str, str]:
+    """Make what is due when the night of `day` was the last one of a week or a month; by job and partition, in words,
+    what came of it."""
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+    from memory_pipeline.orchestration.partitions import periods_ending_with
+
+    results = {}
+    for partitions, key in periods_ending_with(day).items():
+        name = PERIOD_JOBS[partitions].name
+        result = defs.resolve_job_def(name).execute_in_process(
+            instance=instance,
+            partition_key=key,
+            raise_on_error=False,
+            run_config={
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                "resources": {"night": {"config": {"holder": "memory-pipeline backfill"}}},
+            },
+        )
+        causes = [text for event in result.all_events if event.is_step_failure for _, text in _causes(event)]
+        results[f"{name} {key}"] = "done" if result.success else f"FAILED: {causes[-1] if causes else 'not started'}"
+    return results
+
+
 def run_kb_job(
     instance: DagsterInstance,
     settings: Settings,

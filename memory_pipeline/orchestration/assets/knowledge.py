@@ -18,9 +18,9 @@ from dagster import (
 )
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
-from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.night.principles import misplaced_patterns
 from memory_pipeline.night.report import report_run
-from memory_pipeline.night.run import report_failure
+from memory_pipeline.night.run import report_failure, run_week
 from memory_pipeline.orchestration.describe import principles_metadata, schema_of
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
@@ -108,8 +108,8 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
     description=(
         "Related patterns of a project, three or more, as one principle: what they have in common. The patterns stay "
-        "active and are linked both ways; those that contradict each other are linked as conflicts. The next night "
-        "takes principles into the playbook."
+        "active and are linked both ways; those that contradict each other are linked as conflicts. Principles go into "
+        "the playbook at once. Made when the last night of the week has ended."
     ),
 )
 def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
@@ -120,7 +120,7 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         return
     started = night.started_at(context.run.run_id)
     try:
-        results = form_principles(week)
+        results = run_week(week)
     except Exception as error:
         report_failure(week, error, started, kind="principles")
         raise

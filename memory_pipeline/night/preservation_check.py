@@ -1,0 +1,70 @@
+"""Was anything lost? What stands in the store, read again by a reader that neither wrote nor judged it.
+
+The sources come from the lineage and the words from the rows, not from the night's own records of what it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import Archive, Distillation, Memory
+from memory_pipeline.store import lineage_of, read_memories
+from memory_pipeline.wording.witness import Kept, what_is_kept
+
+#: Links to memories that an abstraction says again in other words; the rest are copies, or stay active.
+_SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """Of what the sources say, how much the abstractions keep, attach and have lost, each loss in words."""
+
+    found: int
+    kept: int
+    attached: int
+    lost: tuple[str, ...]
+
+    @property
+    def rate(self) -> float | None:
+        """Kept and attached by found; None where nothing was found."""
+        return round((self.kept + self.attached) / self.found, 4) if self.found else None
+
+
+def measure_preservation(
+    night: Night, archives: Sequence[Archive], drafts: Sequence[Distillation] = ()
+) -> Preservation:
+    """What the abstractions of these archives keep of their sources. A dry run has only what it drafted to read."""
+    if night.options.dry_run:
+        contents = {draft.cluster_id: draft.content for draft in drafts}
+        memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+        contents |= {a.cluster_id: memories[a.abstraction_id].content for a in archives if a.abstraction_id in memories}
+        return _summed((a.cluster_id, _contents(memories, a.member_ids), contents[a.cluster_id]) for a in archives)
+    made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
+    with night.store.reading() as tx:
+        sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
+        for link in lineage_of(tx, made):
+            if link.relation in _SAID_AGAIN:
+                sources[link.memory_id].append(link.source_id)
+        memories = read_memories(tx, {*made, *(i for ids in sources.values() for i in ids)})
+    return _summed((i, _contents(memories, sources[i]), memories[i].content) for i in made if i in memories)
+
+
+def losses_of(sources: Sequence[str], content: str) -> list[str]:
+    """What of the sources a content does not say, in words."""
+    return [f"the {said.kind} '{said.words}'" for said in what_is_kept(sources, content).lost]
+
+
+def _contents(memories: dict[str, Memory], ids: Iterable[str]) -> list[str]:
+    return [memories[i].content for i in sorted(ids) if i in memories]
+
+
+def _summed(read: Iterable[tuple[str, list[str], str]]) -> Preservation:
+    found = kept = attached = 0
+    lost: list[str] = []
+    for name, sources, content in read:
+        one: Kept = what_is_kept(sources, content)
+        found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
+        lost += [f"'{name}' lacks the {said.kind} '{said.words}'" for said in one.lost]
+    return Preservation(found, kept, attached, tuple(lost))

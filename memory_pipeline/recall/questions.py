@@ -1,0 +1,52 @@
+"""What a person would ask to find a memory again: a few of its rarest words, as a question where there is one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from memory_pipeline.wording.facts import STOP_WORDS
+from memory_pipeline.wording.normalise import embedding_text
+
+#: A question has so many of the memory's words: one in four, but at least and at most these.
+FEWEST_WORDS, MOST_WORDS = 3, 6
+_ONE_IN = 4
+_WORD = re.compile(r"[^\W\d_][\w-]*[^\W_]")
+#: What the wording answers, the plainest first: a reason, a time, a measure, a way to do something.
+_QUESTIONS = (
+    (re.compile(r"\b(?:because|since|otherwise|so that|due to|caused?|therefore)\b", re.I), "Why"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.I), "When"),
+    (re.compile(r"\b\d+(?:\.\d+)?\s?(?:%|ms|s|sec|min|minutes?|hours?|days?|[kmgt]b|usd)(?!\w)", re.I), "How much"),
+    (re.compile(r"^\W*(?:use|set|run|add|restart|check|keep|make|put|do|install|call|write)\b", re.I), "How to"),
+)
+
+
+def word_frequencies(texts: Iterable[str]) -> Counter[str]:
+    """In how many of the texts each word stands, stop words left out."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({word.lower() for word in _words(text)})
+    return counts
+
+
+def question_for(text: str, frequencies: Mapping[str, int]) -> str | None:
+    """The question that should lead to a text, or None where it has no word to ask by.
+
+    The words are the rarest by `frequencies` (the project's, see `word_frequencies`), in their order in the text; of
+    equally rare ones the longer first, then the earlier. None of the text's own sentences is repeated.
+    """
+    places: dict[str, int] = {}
+    for place, word in enumerate(_words(text)):
+        places.setdefault(word.lower(), place)
+    ranked = sorted(places, key=lambda word: (frequencies.get(word, 0), -len(word), places[word]))
+    count = min(MOST_WORDS, max(FEWEST_WORDS, len(ranked) // _ONE_IN))
+    chosen = sorted(ranked[:count], key=places.__getitem__)
+    if not chosen:
+        return None
+    asks = next((word for pattern, word in _QUESTIONS if pattern.search(text)), None)
+    return f"{asks} {' '.join(chosen)}?" if asks else " ".join(chosen)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(embedding_text(text)) if len(word) > 2 and word.lower() not in STOP_WORDS]

@@ -1,0 +1,168 @@
+"""A second reader of facts, which the distillers and the judge do not use: it says of a text that stands for others
+what it kept of them, attached, and lost.
+
+It reads token by token, where `wording.facts` reads by patterns, so that a slip of the one is seen by the other. It
+finds numbers with their units, dates and times, names, identifiers, negations and recommendations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.wording.normalise import strip_leading
+
+#: Opens the line of facts that an abstraction has beside its text.
+_ATTACHED = "\nDetails:"
+_UNITS = {
+    "ms": ("ms", "millisecond", "milliseconds"),
+    "s": ("s", "sec", "secs", "second", "seconds"),
+    "min": ("min", "mins", "minute", "minutes"),
+    "h": ("h", "hr", "hrs", "hour", "hours"),
+    "d": ("d", "day", "days"),
+    "%": ("%", "percent", "pct"),
+    "kb": ("kb", "kib"),
+    "mb": ("mb", "mib"),
+    "gb": ("gb", "gib"),
+    "tb": ("tb", "tib"),
+    "$": ("$", "usd", "dollar", "dollars"),
+    "€": ("€", "eur", "euro", "euros"),
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
+_SMALL = dict(zip("two three four five six seven eight nine ten eleven twelve".split(), range(2, 13), strict=True))
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_NEGATORS = frozenset("not no never none nobody nothing neither nor without cannot".split())
+_ADVICE = frozenset("should must always prefer avoid recommend recommended ought".split())
+_EMPTY = frozenset(
+    "a an the and or but if so of in on at to for from by with as is are was were be been being it its this that these "
+    "those there we you they he she i my our your their them us do does did has have had will would can could may "
+    "might just also very too into than then when while any all each some such only more most other".split()
+)
+_EDGES = "`'\"“”‘’*_~.,;:!?()[]{}<>|—–…"
+_BREAKS = ",;:.!?)]}'\""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=:)\s+|[•|—]|\s[-–]\s")
+_ASSIGNED = re.compile(r"(?<=\w)=(?=[\w~])")
+_FIGURE = re.compile(r"[~≈<>≤≥+]?(-?)([$€£]?)(\d[\d,]*(?:\.\d+)?)([a-zµ%]*)$")
+_ISO_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:t.*)?$")
+_CLOCK = re.compile(r"(\d{1,2}:\d{2})(?::\d{2})?(?:am|pm|z)?$")
+_MARKED = re.compile(r"[a-z0-9][_/@#\\]|[_/@#\\][a-z0-9]|[a-z]\.[a-z]|\d\.\d+\.\d|^--[a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that a text says and that must not be lost: its kind, what is compared, and the words."""
+
+    kind: str
+    value: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many things the sources say, how many of them the text keeps or attaches, and what it lost."""
+
+    found: int
+    kept: int
+    attached: int
+    lost: tuple[Said, ...]
+
+
+def what_is_kept(sources: Sequence[str], stored: str) -> Kept:
+    """Read sources and the memory that stands for them anew, and look every fact of the ones up in the other."""
+    text, _, details = stored.partition(_ATTACHED)
+    in_text, in_details = _Reading(text), _Reading(details)
+    facts = {(said.kind, said.value): said for source in reversed(sources) for said in read_said(source)}
+    kept = {key for key in facts if in_text.has(*key)}
+    attached = {key for key in facts if key not in kept and in_details.has(*key)}
+    lost = tuple(said for key, said in sorted(facts.items()) if key not in kept and key not in attached)
+    return Kept(len(facts), len(kept), len(attached), lost)
+
+
+class _Reading:
+    """A text, read once, in which things are looked up."""
+
+    def __init__(self, text: str) -> None:
+        said = list(read_said(text))
+        self._keys = {(one.kind, one.value) for one in said}
+        self._values = {one.value.split(" ")[0] for one in said if one.kind == "number"}
+        self._words = f" {' '.join(_bare(token) for token in text.split())} "
+        self._plain = text.lower()
+        self._sentences = [{_root(_bare(token)) for token in part.split()} for part in _SENTENCE.split(text.lower())]
+
+    def has(self, kind: str, value: str) -> bool:
+        """Whether the text says it, in these words or in others for the same."""
+        if (kind, value) in self._keys:
+            return True
+        if kind in ("name", "identifier", "date"):
+            return f" {value} " in self._words or (kind == "identifier" and value in self._plain)
+        if kind == "number":  # a figure whose unit is spelled out elsewhere in the sentence
+            return " " not in value and value in self._values
+        signs = _NEGATORS if kind == "negation" else _ADVICE
+        roots = {_root(sign) for sign in signs} | ({"n't"} if kind == "negation" else set())
+        return any(value in words and (words & roots or _refuses(words)) for words in self._sentences)
+
+
+def read_said(text: str) -> Iterator[Said]:
+    """Everything in a text that must not be lost. A stamp or date at the beginning of a line is no part of what it
+    says."""
+    lines = "\n".join(strip_leading(line) for line in text.split("\n"))
+    for sentence in _SENTENCE.split(_ASSIGNED.sub(" ", lines)):
+        tokens = [token for token in (sentence or "").split() if token.strip(_EDGES)]
+        for place, token in enumerate(tokens):
+            breaks_off = token[-1] in _BREAKS or place + 1 == len(tokens)  # what comes next is no unit of it
+            following = "" if breaks_off else tokens[place + 1]
+            yield from _said_by(token, following, place == 0 or token[0] in "\"'(*[`", tokens[place + 1 :])
+
+
+def _said_by(token: str, following: str, opens: bool, rest: Sequence[str]) -> Iterator[Said]:
+    bare = _bare(token)
+    after = _bare(following)
+    if bare in _NEGATORS or bare.endswith(("n't", "n’t")):
+        yield from _bearing("negation", token, rest)
+    elif bare in _ADVICE:
+        yield from _bearing("recommendation", token, rest)
+    elif _ISO_DAY.match(bare) or _CLOCK.match(bare):
+        match = _ISO_DAY.match(bare) or _CLOCK.match(bare)
+        assert match is not None
+        yield Said("date", match[1].zfill(5), token)
+    elif figure := _FIGURE.match(bare):
+        yield from _number(figure, after, f"{token} {following}".strip(" .,;:!?"))
+    elif bare in _SMALL and (after in _UNIT_OF):
+        yield Said("number", f"{_SMALL[bare]} {_UNIT_OF[after]}", f"{token} {following}")
+    elif bare[:3] in _MONTHS and token[:1].isupper() and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)?", after):
+        yield Said("date", f"{bare[:3]} {int(re.sub('[a-z]', '', after))}", f"{token} {following}")
+    elif _MARKED.search(bare):
+        yield Said("identifier", bare, token)
+    elif token.strip(_EDGES)[:1].isupper() and bare not in _EMPTY and len(bare) > 1:
+        word = token.strip(_EDGES)
+        if not opens or (word.isupper() and len(word) > 2):
+            yield Said("name", bare.removesuffix("'s").removesuffix("’s"), word)
+
+
+def _number(figure: re.Match[str], after: str, words: str) -> Iterator[Said]:
+    sign, currency, digits, glued = figure.groups()
+    value = digits.replace(",", "")
+    value = f"{float(value):g}" if len(value) < 6 else value
+    unit = _UNIT_OF.get(glued) or _UNIT_OF.get(currency) or (_UNIT_OF.get(after) if not glued else None) or glued
+    yield Said("number", f"{sign}{value}{' ' + unit if unit else ''}", words if unit else words.split()[0])
+
+
+def _bearing(kind: str, token: str, rest: Sequence[str]) -> Iterator[Said]:
+    """A negation or an advice with the word that it bears on."""
+    word = next((bare for other in rest[:4] if (bare := _bare(other)) and bare not in _EMPTY), None)
+    if word is not None:
+        yield Said(kind, _root(word), f"{token} {word}")
+
+
+def _refuses(words: set[str]) -> bool:
+    return any(word.endswith(("n't", "n’t")) for word in words)
+
+
+def _bare(token: str) -> str:
+    return token.strip(_EDGES).lower().replace("’", "'")
+
+
+def _root(word: str) -> str:
+    """The beginning of a word, which its forms share."""
+    return word if len(word) <= 4 or any(c.isdigit() for c in word) else word[: max(4, len(word) - 3)]

@@ -1,0 +1,155 @@
+"""Checks that can fail: what is planted in a store is noticed by its figures and its checks."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from memory_pipeline.night.preservation_check import measure_preservation
+from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.orchestration.checks import check_report
+from memory_pipeline.recall import question_for, word_frequencies
+from memory_pipeline.records import Archive, LineageLink
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    archive_memories,
+    check_store,
+    insert_lineage,
+    insert_memories,
+    read_memories,
+)
+from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for
+
+DAY = date(2026, 3, 3)
+
+
+def tamper(store: Store, memory_id: str, content: str) -> None:
+    """Other words under an abstraction's id, past every guard of the store."""
+    with store.writing("tamperer") as tx:
+        for name, table in tx.execute(
+            "select trigger_name, table_name from duckdb_triggers() where table_name = 'memories'"
+        ).fetchall():
+            tx.execute(f'drop trigger "{name}" on "{table}"')
+        tx.execute(
+            "update memories set content = $2, content_hash = $3, shape_hash = $4 where id = $1",
+            [memory_id, content, content_hash(content), shape_hash(content)],
+        )
+
+
+def written(store: Store) -> list[Archive]:
+    """What a night over one lesson archived."""
+    fill(store, lesson(4))
+    run(store, DAY)
+    with store.reading() as tx:
+        (made,) = [m for m in all_memories(tx) if m.source.connector == "night"]
+    fields: dict[str, Any] = dict.fromkeys(Archive.__dataclass_fields__, 0)
+    return [Archive(**{**fields, "abstraction_id": made.id, "status": "compressed", "member_ids": ()})]
+
+
+@pytest.mark.parametrize(
+    ("said", "instead", "lost"),
+    [
+        ("15 minutes", "a while", "number '15 minutes'"),
+        ("its API key", "its key", "name 'API'"),
+        ("is not enough", "is enough", "negation 'not enough'"),
+    ],
+)
+def test_a_planted_loss_lowers_the_figure_and_is_named(store: Store, said: str, instead: str, lost: str) -> None:
+    archives = written(store)
+    made = archives[0].abstraction_id or ""
+    night = night_of(store, DAY)
+    before = measure_preservation(night, archives)
+    assert (before.rate, before.lost) == (1.0, ())
+    with store.reading() as tx:
+        content = read_memories(tx, [made])[made].content
+    assert said in content
+    tamper(store, made, content.replace(said, instead))
+    after = measure_preservation(night, archives)
+    assert after.rate is not None and after.rate < 1.0
+    assert any(lost in words for words in after.lost), after.lost
+
+
+def test_the_checks_of_the_report_notice_what_is_lost_and_what_is_not_found(store: Store) -> None:
+    fill(store, lesson(4))
+    report = run(store, DAY)
+    assert all(result.passed for result in check_report(report)[:2])
+    broken = {**report, "recall_rate": 0.9, "facts_lost": ["'x' lacks the name 'Dana'"]}
+    assert [(result.check_name, result.passed) for result in check_report(broken)[:2]] == [
+        ("archived_still_found", False),
+        ("facts_preserved", False),
+    ]
+
+
+def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: Store) -> None:
+    """What replaced it says something else, and a dozen others say its words."""
+    words = "Restart the payment gateway after rotating its key"
+    crowd = [candidate(f"{words} in data hall {n} too, please", FIRST + timedelta(minutes=n)) for n in range(14)]
+    fill(store, [candidate(f"{words}.", FIRST, native_id="gone"), *crowd])
+    stand_in = memory("stand-in", "Water the basil.", FIRST + timedelta(hours=1))
+    with store.writing("night") as tx:
+        insert_memories(tx, [stand_in])
+        archive_memories(
+            tx, ["gone"], archived_by="c", archived_at=FIRST + timedelta(days=2), into="stand-in", critical_floor=2.5
+        )
+        insert_lineage(tx, [LineageLink("stand-in", "gone", "distilled", 0.9)])
+    assert check_recall(night_of(store, DAY), ["gone"]) == (0, 1)
+
+
+def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_pipeline.night import report as reporting
+
+    fill(store, lesson(4))
+    monkeypatch.setattr(reporting, "check_recall", lambda night, ids: (3, 4))
+    report = run(store, DAY)
+    assert (report["verdict"], report["recall_rate"]) == ("PARTIAL", 0.75)
+    assert report["verdict_reason"].endswith("only 3 of 4 archived memories can be found again")
+
+
+def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_pipeline.night import recall_check
+
+    fill(store, [candidate(f"Note {n} says the same thing", FIRST + timedelta(minutes=n)) for n in range(30)])
+    asked: list[tuple[str, ...]] = []
+
+    def note(night: object, memories: object, questions: dict[str, str], replacements: object) -> int:
+        asked.append(tuple(questions))
+        return 0
+
+    monkeypatch.setattr(recall_check, "_found", note)
+    with store.reading() as tx:
+        ids = [m.id for m in all_memories(tx)]
+    for run_id in ("one", "one", "two"):
+        night = night_of(store, DAY, settings_for(store, recall_sample=5), run_id=run_id)
+        assert check_recall(night, ids) == (0, 5)
+    assert asked[0] == asked[1] != asked[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Restart the gateway, because it keeps its old key in memory.", "Why restart gateway memory?"),
+        ("The backup runs at 03:30 on the storage box.", "When backup runs storage?"),
+        ("Dana prefers tea to coffee in the morning meeting.", "prefers coffee morning"),
+        ("7.5", None),
+    ],
+)
+def test_a_question_has_the_rarest_words_and_none_of_the_sentences(text: str, asked: str | None) -> None:
+    others = ["Dana keeps the old key of the box", "meeting about the key", "keeps box"]
+    question = question_for(text, word_frequencies([text, *others]))
+    assert question == asked
+
+
+def test_check_deep_names_what_an_abstraction_has_lost(store: Store) -> None:
+    archives = written(store)
+    made = archives[0].abstraction_id or ""
+    with store.reading() as tx:
+        content = read_memories(tx, [made])[made].content
+        assert check_store(tx, deep=True, facts=True) == []
+    tamper(store, made, content.replace("15 minutes", "a while"))
+    with store.reading() as tx:
+        findings = [f for f in check_store(tx, facts=True) if f.rule == "abstractions say what their sources say"]
+    assert [(f.where, f.problem) for f in findings] == [(made, "lacks the number '15 minutes'")]
