@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import cause_and_mend
 from memory_pipeline.intake.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.intake.full_import import FullExport, is_full_export
 from memory_pipeline.intake.openclaw import read_openclaw
@@ -27,7 +28,7 @@ def read_format(
     try:
         found, is_directory = path.exists(), path.is_dir()
     except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
+        raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     if not found:
         raise InputError(f"'{path}' does not exist; check the path")
     if name == "openclaw":

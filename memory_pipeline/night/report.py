@@ -22,7 +22,7 @@ from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.notices import deliver_notice, make_notice
 from memory_pipeline.night.preservation_check import measure_preservation
-from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.night.recall_check import RECALL_FLOOR, check_recall
 from memory_pipeline.night.tally import NightOutcome, Tally, tally_of
 from memory_pipeline.night.verdict import closing_line, decide_verdict
 from memory_pipeline.records import (
@@ -111,6 +111,8 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
 
 
 def _recall(night: Night, tally: Tally) -> tuple[int, int]:
+    if any(error.stage == "embed" for error in night.errors):
+        return 0, 0  # what cannot be asked is not checked; why it cannot is in the report
     try:
         return check_recall(night, tally.archived)
     except Exception as error:  # a check never costs the report; it is in it
@@ -149,6 +151,11 @@ def _judge(night: Night, report: Report, errors: Sequence[NightError], fatal: st
         and report["kind"] == "night"
     ):
         reason = too_few(night) or reason
+    rate = report["recall_rate"]
+    if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
+        verdict = "PARTIAL"
+        found, sampled = report["recall_found"], report["recall_sampled"]
+        reason += f", but only {found} of {sampled} archived memories can be found again"
     report["verdict"], report["verdict_reason"] = verdict, reason
 
 

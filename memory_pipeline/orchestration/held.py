@@ -4,6 +4,8 @@ Runs of this Dagster instance wait for each other in its queue, so that a tick a
 between the tick and the run is met by the run's first step.
 """
 
+from collections.abc import Callable
+
 from dagster import (
     AssetCheckResult,
     AssetCheckSeverity,
@@ -38,8 +40,9 @@ def unchecked(name: str, held: str) -> AssetCheckResult:
     return AssetCheckResult(check_name=name, passed=False, severity=AssetCheckSeverity.WARN, metadata={"skipped": held})
 
 
-def held_by_others(instance: DagsterInstance, store: Store, settings: Settings) -> SkipReason | None:
-    """Why a tick starts no run: a run that is not in this instance's queue holds the store. None when it may."""
+def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:
+    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None when it
+    may."""
     if not store.exists():
         return None
     try:
@@ -48,7 +51,7 @@ def held_by_others(instance: DagsterInstance, store: Store, settings: Settings) 
             holder = lease_holder(tx, settings.lease_expiry_s)
     except StoreBusyError as held:
         return SkipReason(str(held))
-    if run_id is None or instance.get_run_by_id(run_id) is not None:
+    if run_id is None or is_queued(run_id):
         return None
     return SkipReason(f"another night is running on '{store.path}': {holder}")
 

@@ -31,7 +31,9 @@ from memory_pipeline.orchestration.resources import NightResource
 def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
     """Why this tick starts nothing: somebody outside Dagster holds the store. What it leaves, the next one takes up."""
     night = NightResource()
-    skip = held_by_others(context.instance, night.store(), night.effective_settings())
+    skip = held_by_others(
+        lambda run_id: context.instance.get_run_by_id(run_id) is not None, night.store(), night.effective_settings()
+    )
     if skip is not None:
         context.log.warning(f"skipped: {skip.skip_message}")
     return skip
