@@ -250,6 +250,7 @@ def test_a_cluster_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
     assert server.requests == [] and report["refusals"] == {"too long for one prompt": 1}
 
 
+@pytest.mark.slow
 def test_no_more_calls_fly_than_allowed_and_none_is_asked_twice(store: Store) -> None:
     for project in "abcd":
         notes = [note for topic in TOPICS for note in lesson(4, topic=topic)]
@@ -266,6 +267,7 @@ def test_a_night_without_a_key_says_what_to_do(store: Store) -> None:
     assert "set ANTHROPIC_API_KEY" in report["errors"][0]["error"] and report["verdict"] == "FAIL"
 
 
+@pytest.mark.slow
 def test_two_stores_with_the_same_answers_are_the_same(store: Store, tmp_path: Any) -> None:
     other = Store(tmp_path / "other" / "store.duckdb")
     hashes = []

@@ -109,6 +109,7 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
         assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
 
 
+@pytest.mark.slow
 def test_hostile_near_copies_are_not_merged_either(store: Store) -> None:
     hostile_clusters(store)
     report = a_night(store, policies=())
@@ -120,6 +121,7 @@ def test_hostile_near_copies_are_not_merged_either(store: Store) -> None:
     assert report["memories_archived"] == 0
 
 
+@pytest.mark.slow
 def test_a_gullible_model_that_is_shown_them_still_changes_nothing(
     store: Store, undisturbed: dict[str, Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:

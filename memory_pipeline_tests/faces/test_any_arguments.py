@@ -140,7 +140,7 @@ def _try(draw: Any, commands: dict[str, Any], made: tuple[Path, tuple[str, ...]]
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_no_arguments_break_a_command_or_harm_a_file(
     made_once: tuple[Path, tuple[str, ...]], tmp_path: Path, data: st.DataObject
@@ -149,7 +149,7 @@ def test_no_arguments_break_a_command_or_harm_a_file(
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=200, deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_no_arguments_of_thousands_break_a_command_or_harm_a_file(
     made_once: tuple[Path, tuple[str, ...]], tmp_path: Path, data: st.DataObject
@@ -158,7 +158,7 @@ def test_no_arguments_of_thousands_break_a_command_or_harm_a_file(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_no_arguments_break_a_command_that_starts_dagster(
     made_once: tuple[Path, tuple[str, ...]], tmp_path: Path, data: st.DataObject

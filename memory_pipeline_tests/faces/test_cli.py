@@ -79,6 +79,7 @@ def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, works
     assert "approved already" in cli("proposals", "reject", waiting["id"], home=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspace: Path) -> None:
     done = cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
     assert done.returncode == 0 and "5 imported" in done.stdout
@@ -107,6 +108,7 @@ def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspac
     assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
 
 
+@pytest.mark.slow
 def test_backfill_runs_days_in_order_and_sums_them_up(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
     done = cli("backfill", "--from", "2026-03-01", "--to", DAY, "--json", home=tmp_path)
@@ -123,6 +125,7 @@ def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) ->
     assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
 
 
+@pytest.mark.slow
 def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
     take_lease(Store(tmp_path / "data" / "store.duckdb"), "other", "the daemon", 60)
@@ -158,6 +161,7 @@ def test_a_night_killed_inside_dagster_is_completed_by_the_next(tmp_path: Path, 
     assert hashes[0] == hashes[1]
 
 
+@pytest.mark.slow
 def test_atoms_are_stated_found_and_followed(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
     words = ("--subject", "build cache", "--action", "is cold", "--outcome", "deploys take long")
@@ -187,6 +191,7 @@ def test_a_night_with_claude_asks_again_only_when_told(tmp_path: Path, workspace
     assert [row["value"] for row in shown if row["key"] == "distillation.api_key"] == ["***"]
 
 
+@pytest.mark.slow
 def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
     broken = cli("night", DAY, home=tmp_path, MEMORY_PIPELINE_EMBEDDING_MODEL="oracle")

@@ -61,6 +61,7 @@ def test_a_mistake_is_one_sentence_told_once(data: Path, arguments: tuple[str, .
     assert bytes_of(data / "store.duckdb") == before
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_exist_is_told(data: Path) -> None:
     unknown = command("night", DAY, "--cluster-id", "nonsense")
     assert unknown.code == 1 and "no cluster of the night of 2026-03-03 has the id or fingerprint" in unknown.told

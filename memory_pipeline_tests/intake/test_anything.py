@@ -24,7 +24,7 @@ from memory_pipeline_tests.intake.anything import archived_pair, as_line, rows
 
 SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 QUICK = settings(max_examples=3, deadline=None, suppress_health_check=SLOW_DATA)
-LONG = settings(max_examples=40, deadline=None, suppress_health_check=SLOW_DATA)
+LONG = settings(max_examples=10, deadline=None, suppress_health_check=SLOW_DATA)
 NEIGHBOURS = [{"id": f"neighbour-{n}", "content": f"A plain good row, the {n}th."} for n in range(3)]
 
 

@@ -126,6 +126,7 @@ def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_p
     assert again.imported == 0 and knowledge(copy) == knowledge(original)
 
 
+@pytest.mark.slow
 def test_the_next_night_a_rollback_and_the_history_are_those_of_the_original(original: Store, tmp_path: Path) -> None:
     copy = Store(tmp_path / "copy.duckdb")
     bring(copy, exported(original))
@@ -210,6 +211,7 @@ def _ids(store: Store) -> set[str]:
         return {one.id for one in all_memories(tx, include_rolled_back=True)}
 
 
+@pytest.mark.slow
 def test_an_export_comes_into_a_store_with_memories_of_its_own(original: Store, tmp_path: Path) -> None:
     path = exported(original)
     other = Store(tmp_path / "other.duckdb")

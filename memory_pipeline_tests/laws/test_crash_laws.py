@@ -18,7 +18,7 @@ from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.laws.crashes import night, prepare, spawn, state_of
 
 HERE = Path(__file__).resolve().parents[2]
-RANDOM_NIGHTS, GROUPS = 200, 10
+RANDOM_NIGHTS, GROUPS = 60, 10
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +120,14 @@ def test_nights_killed_at_random_instants_are_completed_by_the_next(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, GROUPS + 1))
-def test_two_hundred_nights_killed_at_random_instants(
+def test_many_nights_killed_at_random_instants(
     undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path, seed: int
 ) -> None:
     before, expected, _ = undisturbed
     assert random_kills(before, tmp_path, expected, RANDOM_NIGHTS // GROUPS, seed) >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["restore.verified", "restore.kept"])
 def test_a_restore_that_is_killed_leaves_a_store_under_its_name(
     undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path, place: str
@@ -148,6 +149,7 @@ def test_a_restore_that_is_killed_leaves_a_store_under_its_name(
     assert state_of(Store(path)) == expected
 
 
+@pytest.mark.slow
 def test_importers_write_beside_a_running_night_without_losing_a_row(
     undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path
 ) -> None:

@@ -29,7 +29,7 @@ from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = [date(2026, 3, 1) + timedelta(days=n) for n in range(5)]
-SLOW = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = settings(max_examples=1, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 TOPICS = (
     "Restart the payment gateway after rotating its API key, otherwise the gateway keeps using the old key",
@@ -232,7 +232,7 @@ def test_the_laws_hold_in_many_more_histories(law: Any, given_to_it: list[Any]) 
     """Each law above once more, with other histories than the default run's, the same in every run."""
 
     @given(st.tuples(*given_to_it))
-    @settings(SLOW, max_examples=15, derandomize=True)
+    @settings(SLOW, max_examples=6, derandomize=True)
     def again(arguments: tuple[Any, ...]) -> None:
         law.hypothesis.inner_test(*arguments)
 

@@ -70,14 +70,14 @@ def follows_no_order(rows: list[Row], rng: random.Random) -> None:
 
 
 @given(files(), st.randoms(use_true_random=False))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_file_with_its_rows_in_another_order_leaves_the_same_memories(rows: list[Row], rng: random.Random) -> None:
     follows_no_order(rows, rng)
 
 
 @pytest.mark.slow
 @given(files(), st.randoms(use_true_random=False))
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 def test_many_files_with_their_rows_in_another_order_leave_the_same_memories(
     rows: list[Row], rng: random.Random
 ) -> None:

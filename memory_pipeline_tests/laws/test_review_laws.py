@@ -13,7 +13,7 @@ from memory_pipeline_tests.laws.test_night_laws import DAYS, SLOW, histories, te
 
 @pytest.mark.slow
 @given(histories())
-@settings(SLOW, max_examples=12, derandomize=True)
+@settings(SLOW, max_examples=4, derandomize=True)
 def test_nights_whose_proposals_are_all_approved_equal_automatic_ones(notes: list[Candidate]) -> None:
     with temporary_store() as reviewed, temporary_store() as automatic:
         for store in (reviewed, automatic):

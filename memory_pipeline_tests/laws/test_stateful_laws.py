@@ -198,11 +198,11 @@ def _deterministic(examples: int, steps: int) -> settings:
 class TestAnyOrder(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
     """Runs in the default suite, with few examples; the slow one looks longer."""
 
-    settings = _deterministic(examples=6, steps=10)
+    settings = _deterministic(examples=3, steps=9)
 
 
 @pytest.mark.slow
 class TestAnyOrderAtLength(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
     """The same model with more and longer histories."""
 
-    settings = _deterministic(examples=25, steps=20)
+    settings = _deterministic(examples=12, steps=18)

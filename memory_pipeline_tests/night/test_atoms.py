@@ -67,6 +67,7 @@ def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: 
     assert atom.strengthened_at == datetime(2026, 3, 10, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_confidence_ends_at_one(store: Store) -> None:
     for number in range(5):
         fill(store, stories(f"n{number}", days=5 * number, ending=f" {'once ' * number}more"))
@@ -87,6 +88,7 @@ def test_the_opposite_outcome_is_another_atom(store: Store) -> None:
     assert len(atoms_of(store)) == 2
 
 
+@pytest.mark.slow
 def test_rolling_back_takes_the_share_of_confidence_back_and_the_atom_with_its_last_memory(store: Store) -> None:
     fill(store, stories("a"))
     run(store, DAY)

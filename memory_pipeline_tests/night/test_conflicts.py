@@ -174,6 +174,7 @@ def distilled_side(store: Store) -> tuple[str, str]:
     return str(case["id"]), str(case[side]["archived_into"])
 
 
+@pytest.mark.slow
 def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(store: Store) -> None:
     conflict_id, pattern = distilled_side(store)
     before = active_hash(store)

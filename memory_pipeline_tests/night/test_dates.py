@@ -40,6 +40,7 @@ def whole(store: Store) -> str:
         return store_hash(tx, with_log=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [date(2026, 3, 8), date(2026, 11, 1)])
 def test_notes_of_a_night_whose_clocks_change_are_taken_up_once_each(store: Store, change: date) -> None:
     """Every half hour of wall-clock time around the change, doubled and missing hours included."""
@@ -74,6 +75,7 @@ def test_a_leap_day_is_a_night_like_any_other(store: Store) -> None:
     assert "leap" in read_state(store, "2024-02-29").active and "leap" not in read_state(store, "2024-02-28").active
 
 
+@pytest.mark.slow
 def test_a_store_that_moves_between_time_zones_has_the_same_nights(store: Store) -> None:
     hashes = set()
     for name, zones in (("a", ["UTC"] * 3), ("b", ["Pacific/Kiritimati", "America/Adak", "Asia/Kathmandu"])):
@@ -89,6 +91,7 @@ def test_a_store_that_moves_between_time_zones_has_the_same_nights(store: Store)
     assert len(hashes) == 1
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_an_hour_leaves_history_in_order(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit log is ordered by its sequence, and a night's own times come from its partition."""
     twin = Store(store.path.with_name("twin.duckdb"))

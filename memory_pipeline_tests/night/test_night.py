@@ -360,6 +360,7 @@ def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: St
     assert run(store, DAY)["verdict"] == "PASS"
 
 
+@pytest.mark.slow
 def test_the_cached_edges_equal_a_full_recomputation_after_many_nights(store: Store, tmp_path: Path) -> None:
     """Law 5, through the store: what the nights kept is what one comparison of everything gives."""
     for turn, topic in enumerate(("gateway", "printer", "scanner")):

@@ -97,6 +97,7 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     assert len(made) == 1 and lost_in_levels(night, made) == []
 
 
+@pytest.mark.slow
 def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a_warning_with_its_mend(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ def steps(store: Store) -> None:
     fill(store, lesson(4, topic="printer"))
 
 
+@pytest.mark.slow
 def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic_night(store: Store) -> None:
     twin = Store(store.path.with_name("twin.duckdb"))
     for each in (store, twin):

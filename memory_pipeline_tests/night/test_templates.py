@@ -94,6 +94,7 @@ def test_a_conflict_of_two_lines_is_settled_when_more_show_that_they_are_reading
         assert [case.resolution for case in conflict_cases(tx, settled=True)] == ["series"]
 
 
+@pytest.mark.slow
 def test_a_night_over_more_readings_than_a_cell_changes_nothing_the_second_time(store: Store) -> None:
     fill(store, readings(3 * READINGS_AT_ONCE, days=6))
     first = run(store, DAY)

@@ -85,6 +85,7 @@ def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> No
         ]
 
 
+@pytest.mark.slow
 def test_the_next_night_may_form_the_same_clusters_again(store: Store) -> None:
     with_a_night(store)
     first, after_first = abstraction_of(store), active_hash(store)
@@ -96,6 +97,7 @@ def test_the_next_night_may_form_the_same_clusters_again(store: Store) -> None:
     assert abstraction_of(store) != first, "made on another night, it is another memory"
 
 
+@pytest.mark.slow
 def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollback(store: Store) -> None:
     with_a_night(store)
     words = lesson(1)[0].content.replace("15 minutes", "some time")
@@ -139,6 +141,7 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
     assert active_hash(store) != before and set(active) >= {"late-copy", "gateway-0", "copy-1"} and made not in active
 
 
+@pytest.mark.slow
 def test_since_undoes_every_run_from_then_on(store: Store) -> None:
     before = with_a_night(store)
     fill(store, lesson(4, FIRST + timedelta(days=1), topic="printer"))

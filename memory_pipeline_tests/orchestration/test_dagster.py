@@ -186,6 +186,7 @@ def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store)
     assert store.path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(5))
     with store.reading() as tx:
@@ -220,6 +221,7 @@ def test_options_and_settings_of_a_run_come_from_its_configuration(instance: Dag
     assert not launch(instance, job="night_preview", settings={"compression.min_ration": 2}).success
 
 
+@pytest.mark.slow
 def test_the_duplicates_alone_are_reported_and_their_lease_goes_back(instance: DagsterInstance, store: Store) -> None:
     fill(store, [*lesson(5), replace(lesson(1)[0], native_id="copy", created_at=FIRST + timedelta(hours=9))])
     alone = launch(instance, job="duplicates")
@@ -367,6 +369,7 @@ def test_values_survive_the_way_through_parquet() -> None:
         assert io.from_table(io.to_table(value)) == value
 
 
+@pytest.mark.slow
 def test_a_half_written_file_is_never_read(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,6 +398,7 @@ def test_the_instance_files_of_the_project_and_of_a_store_agree() -> None:
     assert shipped["storage"]["sqlite"]["base_dir"] == "data/store.dagster"
 
 
+@pytest.mark.slow
 def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: Store) -> None:
     """Materializing one asset of a past night reads its inputs from what that night wrote."""
     from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS

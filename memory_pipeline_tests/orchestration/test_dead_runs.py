@@ -84,6 +84,7 @@ def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:
     take_lease(store, "mine", "me", 60)
 
 
+@pytest.mark.slow
 def test_a_killed_job_is_ended_and_the_next_one_can_begin(store: Store, tmp_path: Path) -> None:
     fill(store, lesson(4))
     command = [str(Path(sys.executable).with_name("memory-pipeline")), "jobs", "start", "--store", str(store.path)]

@@ -112,6 +112,7 @@ def test_unconsolidated_only_leaves_merged_memories(instance: DagsterInstance, s
     assert "level-1" not in archived(store)
 
 
+@pytest.mark.slow
 def test_a_named_project_is_taken_though_it_has_not_opted_in(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_named_project_is_taken_though_it_has_not_opted_in(
     assert len(archived(store)) == 4
 
 
+@pytest.mark.slow
 def test_a_phase_that_fails_is_tried_again(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

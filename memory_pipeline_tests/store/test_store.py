@@ -196,6 +196,7 @@ def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
         assert store_hash(tx, with_log=True) == taken.store_hash
 
 
+@pytest.mark.slow
 def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
     quiet = settings_for(store, min_active_memories=100)
     for day in range(1, 10):
