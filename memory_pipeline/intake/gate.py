@@ -130,7 +130,7 @@ def _check_compressed_from(candidate: Candidate) -> None:
         told = None
     check_json(told, "compressed_from")
     named = told.get("source_ids") if isinstance(told, dict) else None
-    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+    if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
         raise RowError("compressed_from names no source_ids")
     made_from = sorted(source for source, relation, _ in candidate.source_links if relation not in BESIDE)
     if candidate.rolled_back_at is None and sorted(named) != made_from:

@@ -73,6 +73,7 @@ BAD_VALUES: tuple[tuple[str, Any, str], ...] = (
     ("created_at", "2035-01-01", "before 2000 or in the future"),
     ("compressed_from", {"note": "\ud800"}, "compressed_from holds half a character"),
     ("compressed_from", {"note": "n"}, "compressed_from names no source_ids"),
+    ("compressed_from", {"source_ids": []}, "compressed_from names no source_ids"),
     ("compressed_from", {"source_ids": ["nowhere"]}, "compressed_from and sources name different memories"),
     ("compressed_from", {"deep": deep(30)}, "nested more than 20 levels"),
     ("archived", True, "archived is true but archived_at is missing"),
