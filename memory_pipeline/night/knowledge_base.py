@@ -86,6 +86,15 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     least = night.settings.canonical_min_entries
     if len(entries) < least:
         return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
+    with night.store.kept_open():
+        try:
+            return _compress(night, entries, eligible)
+        finally:
+            if not night.options.dry_run:
+                release_lease(night.store, night.options.run_id)
+
+
+def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMemory]) -> dict[str, Any]:
     started = datetime.now(UTC)
     try:
         take_snapshot(night)
@@ -103,9 +112,6 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     except Exception as error:
         report_failure(night, error, started, kind="canonical")
         raise
-    finally:
-        if not night.options.dry_run:
-            release_lease(night.store, night.options.run_id)
     return {**report, "line": _closing_line(report), "report_file": path}
 
 

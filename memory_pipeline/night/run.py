@@ -37,20 +37,24 @@ def run_night(night: Night) -> Report:
     A night that breaks off is reported with what it had done, and raises what ended it. Raises StoreBusyError, without
     a report, when another run holds the store.
     """
-    started = datetime.now(UTC)
-    try:
-        night.hold_lease()
-        outcome = NightOutcome()
+    with night.store.kept_open():
         try:
-            for outcome in _steps(night):  # noqa: B007 - the last one that was reached is reported
-                pass
-            return report_night(night, outcome, started)
-        except Exception as error:
-            report_failure(night, error, started, outcome)
-            raise
-    finally:
-        if not night.options.dry_run:
-            release_lease(night.store, night.options.run_id)
+            night.hold_lease()
+            return _reported(night)
+        finally:
+            if not night.options.dry_run:
+                release_lease(night.store, night.options.run_id)
+
+
+def _reported(night: Night) -> Report:
+    started, outcome = datetime.now(UTC), NightOutcome()
+    try:
+        for outcome in _steps(night):  # noqa: B007 - the last one that was reached is reported
+            pass
+        return report_night(night, outcome, started)
+    except Exception as error:
+        report_failure(night, error, started, outcome)
+        raise
 
 
 def report_failure(

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -44,6 +45,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
     _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
+    _kept_open: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     def effective_settings(self) -> Settings:
         """The settings of this run."""
@@ -82,6 +84,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                 progress=_Progress(logger),
                 log=logger,
             )
+            self._kept_open.enter_context(self._nights[key].store.kept_open())
         return self._nights[key]
 
     def open_job(self, run_id: str, log: Any) -> Night:
@@ -120,6 +123,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             if not night.options.dry_run and night.store.exists():
                 release_lease(night.store, night.options.run_id)
         self._nights.clear()
+        self._kept_open.close()
 
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""

@@ -1,8 +1,8 @@
 """Opening the store: one DuckDB file, short connections, clear words when it cannot be had.
 
 A second process cannot open the file while a writer has it, so nothing holds a connection across an
-embedding, a model call or a sleep: open, one transaction, close. Openers wait with backoff, and say
-who holds the file when they give up.
+embedding, a model call or a sleep: open, one transaction, close. Openers wait, and say who holds the file when they
+give up.
 """
 
 from __future__ import annotations
@@ -106,7 +106,14 @@ class Store:
 
         Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
         """
-        with engine.memory_limit(memory_limit_mb):
+        with engine.memory_limit(memory_limit_mb), self.kept_open():
+            yield
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """For a caller with many transactions one after the other: the file stays open from one to the next, is let
+        go while nothing is asked of it, and as soon as another process waits."""
+        with engine.kept_open(self.path):
             yield
 
     @contextmanager
@@ -198,8 +205,10 @@ class Store:
         try:
             try:
                 yield attached
-            finally:
-                attached.close()
+            except BaseException:
+                attached.close(failed=True)
+                raise
+            attached.close()
         except duckdb.Error as error:
             raise _explain(self.path, error) from error
         except RuntimeError as error:
@@ -231,7 +240,7 @@ class Store:
                         f"waited {self._busy_timeout_s:g} s; try again when it has finished"
                     ) from error
                 time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
-                pause = min(pause * 2, 0.5)
+                pause = min(pause * 2, 0.025)
 
 
 def _holder_in(error: Exception) -> str | None:

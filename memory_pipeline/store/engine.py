@@ -1,8 +1,10 @@
 """The database engine of this process, and the files that it has open.
 
 Starting a DuckDB engine costs some 25 ms, most of it for built-in extensions; attaching a file to one that runs
-costs 5. So a process starts one engine, in memory, and attaches the store for as long as a transaction
-lasts: other processes find the file as free as if it had been closed.
+costs 10, most of it for its schema. So a process starts one engine, in memory, and attaches the store for as long as
+a transaction lasts: other processes find the file as free as if it had been closed. Whoever does many transactions
+one after the other says so (`kept_open`): then the file stays attached from one to the next, unless nothing is asked
+of it for a moment, as while a model is at work, or somebody else waits for it.
 
 The engine never writes a checkpoint into a store: a process that dies in the middle of one leaves blocks that
 are half old and half new. Commits go to the write-ahead log, which `folding` brings into a copy of the file.
@@ -13,16 +15,18 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
 
 import duckdb
 
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted
 from memory_pipeline.store.seal import (
     Seal,
     extend,
@@ -35,10 +39,20 @@ from memory_pipeline.store.seal import (
     write_seal,
 )
 
+#: A process and a store's path: what a forked process finds here of its parent's is not its own.
+_Key = tuple[int, str]
+
+#: Seconds for which a file that is kept open may lie unused, and for which one steps back for whoever waits.
+_IDLE_S, _COURTESY_S = 0.05, 0.1
+
 _lock = threading.RLock()
 _numbers = count()
 _engines: dict[int, duckdb.DuckDBPyConnection] = {}
-_files: dict[tuple[int, str], _File] = {}
+_files: dict[_Key, _File] = {}
+#: How many callers want a file to stay attached between their transactions.
+_kept: Counter[_Key] = Counter()
+#: Files that were let go because another process waited: that one comes first.
+_left_to_others: set[_Key] = set()
 _written: set[Path] = set()
 
 _SETTINGS = (
@@ -60,13 +74,14 @@ class _File:
     engine: duckdb.DuckDBPyConnection
     lock: StoreLock
     seal: Seal
+    idle_since: float = 0.0
     committing: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Attached:
     """A connection that sees one file. Close it as soon as the transaction is over."""
 
-    def __init__(self, file: _File, path: Path, key: tuple[int, str]) -> None:
+    def __init__(self, file: _File, path: Path, key: _Key) -> None:
         self._file, self._path, self._key = file, path, key
         self.connection = file.engine.cursor()
         self.connection.execute(f"use {file.alias}")
@@ -83,22 +98,25 @@ class Attached:
         self._file.seal = extend(self._file.seal, self._path)
         write_seal(self._file.lock, self._file.seal)
 
-    def close(self) -> None:
-        """Let go of the file, when nobody else in this process uses it."""
+    def close(self, *, failed: bool = False) -> None:
+        """Let go of the file, when nobody else in this process uses it or, unless the transaction `failed`, wants it
+        to stay at hand."""
         with _lock:
             self._file.users -= 1
-            last = self._file.users == 0
             try:
                 self.connection.close()
-                if last:
-                    _files.pop(self._key, None)
-                    self._file.engine.execute(f"detach {self._file.alias}")
             except duckdb.Error:
                 # A fatal error (a full disk) has ended this engine; the next transaction starts another.
                 _abandon(self._file.engine)
-            finally:
-                if last:
-                    self._file.lock.close()
+                return
+            if self._file.users:
+                return
+            self._file.idle_since = monotonic()
+            wanted = self._file.lock.is_wanted()
+            if wanted and _kept[self._key]:
+                _left_to_others.add(self._key)
+            if failed or wanted or not _kept[self._key]:
+                _let_go(self._key)
 
 
 def attach(path: Path, *, read_only: bool) -> Attached:
@@ -108,8 +126,11 @@ def attach(path: Path, *, read_only: bool) -> Attached:
     what is no database, DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer where a
     kill has left some; OSError from the file system.
     """
+    key = (os.getpid(), str(path))
+    _step_back(key, path)
     with _lock:
-        key = (os.getpid(), str(path))
+        if not read_only:
+            _let_go(key, only_read_only=True)
         file = _files.get(key)
         if file is None:
             file = _files[key] = _opened(path, read_only=read_only)
@@ -134,7 +155,9 @@ def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
     What a kill has left half replaced is finished first. Raises InUseError without waiting.
     """
     with _lock:
-        file = _files.get((os.getpid(), str(path)))
+        key = (os.getpid(), str(path))
+        _let_go(key)
+        file = _files.get(key)
         if file is not None and not (shared and file.read_only):
             raise InUseError(f"process {os.getpid()} (this one)")
         lock = _settled_lock(path, shared=shared)
@@ -168,6 +191,56 @@ def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
                 engine.execute(f"detach {alias}")
             except duckdb.Error:
                 _abandon(engine)
+
+
+@contextmanager
+def kept_open(path: Path) -> Iterator[None]:
+    """Until the block ends, keep a store attached from one transaction to the next, while they follow closely."""
+    key, over = (os.getpid(), str(path)), threading.Event()
+    with _lock:
+        _kept[key] += 1
+    watch = threading.Thread(target=_let_go_when_idle, args=(key, over), name="store-watch", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        with _lock:
+            _kept[key] -= 1
+            if not _kept[key]:
+                del _kept[key]
+                _let_go(key)
+
+
+def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
+    while not over.wait(_IDLE_S / 2):
+        with _lock:
+            file = _files.get(key)
+            if file and not file.users and (monotonic() - file.idle_since >= _IDLE_S or file.lock.is_wanted()):
+                _let_go(key)
+
+
+def _let_go(key: _Key, *, only_read_only: bool = False) -> None:
+    """Detach a file that nobody in this process uses, and give its lock back."""
+    file = _files.get(key)
+    if file is None or file.users or (only_read_only and not file.read_only):
+        return
+    del _files[key]
+    try:
+        file.engine.execute(f"detach {file.alias}")
+    except duckdb.Error:
+        _abandon(file.engine)
+    finally:
+        file.lock.close()
+
+
+def _step_back(key: _Key, path: Path) -> None:
+    """Before a file is taken again that was let go for another process: leave that one a moment to take it."""
+    if key in _left_to_others:
+        _left_to_others.discard(key)
+        until = monotonic() + _COURTESY_S
+        while is_wanted(path) and monotonic() < until:
+            sleep(_IDLE_S / 10)
 
 
 def written_stores() -> set[Path]:
@@ -272,7 +345,9 @@ def _forget_files_of_the_parent() -> None:
     for file in _files.values():
         file.lock.close()
     _files.clear()
+    _lock.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_files_of_the_parent)
+    # No other thread may be half-way through when a process forks.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)

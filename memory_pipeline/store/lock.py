@@ -2,8 +2,8 @@
 
 DuckDB locks its own file, but the file is replaced as a whole when the write-ahead log is folded in, and a POSIX
 lock is dropped as soon as its process closes any descriptor of the file. So the lock is taken on a file of its
-own beside the store, which is never replaced. The same file carries the seal (see `seal`) and, for whoever has
-to wait, the number of the process that came last.
+own beside the store, which is never replaced. The same file carries the seal (see `seal`), for whoever has
+to wait the number of the process that came last, and for that one who waits.
 """
 
 from __future__ import annotations
@@ -13,18 +13,22 @@ import fcntl
 import os
 import re
 import struct
+import time
 from pathlib import Path
 
 import portalocker
 
 from memory_pipeline.processes import program_of
 
-_HOLDER_AT = 512
+_HOLDER_AT, _WANTED_AT = 512, 768
+#: Seconds after which a wish that nobody has repeated is over.
+_WISH_LASTS_S = 1.0
 #: `struct flock` of 64-bit Linux: type, whence, start, length, process.
 _FLOCK = "@hhqqi4x"
 #: Why a reader may find no lock file to write to: somebody else's directory, a read-only or a full disk.
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 _HOLDER = re.compile(rb"held by (\d+)")
+_WANTED = re.compile(rb"wanted by (\d+) +at (\d+)\n")
 
 
 class InUseError(Exception):
@@ -57,6 +61,7 @@ class StoreLock:
             portalocker.lock(descriptor, kind | portalocker.LockFlags.NON_BLOCKING)
         except portalocker.exceptions.LockException as error:
             holder = _HOLDER.search(os.pread(descriptor, 64, _HOLDER_AT))
+            cls(descriptor).write(_WANTED_AT, b"wanted by %-20d at %020d\n" % (os.getpid(), time.monotonic_ns()))
             os.close(descriptor)
             raise InUseError(_words(int(holder[1])) if holder else "another process") from error
         except BaseException:
@@ -64,7 +69,19 @@ class StoreLock:
             raise
         lock = cls(descriptor)
         lock.write(_HOLDER_AT, b"held by %-20d\n" % os.getpid())
+        if lock.is_wanted(by_me=True):
+            lock.write(_WANTED_AT, b" " * 64)
         return lock
+
+    def is_wanted(self, *, by_me: bool = False) -> bool:
+        """Whether another process waits for the lock; or (`by_me`), whether the wish that stands there is our own."""
+        if self.descriptor is None:
+            return False
+        wish = _WANTED.match(os.pread(self.descriptor, 64, _WANTED_AT))
+        if wish is None or (int(wish[1]) == os.getpid()) != by_me:
+            return False
+        # The clock counts from the start of the machine: a wish from before that may lie in the future.
+        return 0 <= time.monotonic_ns() - int(wish[2]) < _WISH_LASTS_S * 1e9
 
     def keep_others_out(self, path: Path, *, shared: bool) -> None:
         """Hold the store's own file too, against programs that know DuckDB's lock alone (a person's DuckDB shell).
@@ -109,6 +126,18 @@ class StoreLock:
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
+
+
+def is_wanted(path: Path) -> bool:
+    """Whether another process waits for the lock of the store at `path`."""
+    try:
+        lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    try:
+        return lock.is_wanted()
+    finally:
+        lock.close()
 
 
 def _open(name: Path, *, shared: bool) -> int | None:

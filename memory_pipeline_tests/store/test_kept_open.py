@@ -1,0 +1,104 @@
+"""A store that stays attached between the transactions of one piece of work, and gets out of the way of others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from memory_pipeline.store import Store, take_lease
+from memory_pipeline.store.lock import InUseError, StoreLock
+
+#: Takes the lock as soon as it is free, and says how long that took.
+_WAITER = """
+import sys, time
+from memory_pipeline.store import Store
+print("ready", flush=True)
+sys.stdin.readline()
+began = time.monotonic()
+with Store(sys.argv[1], busy_timeout_s=10).writing("waiter"):
+    pass
+print(time.monotonic() - began, flush=True)
+"""
+
+
+def is_free(store: Store) -> bool:
+    """Whether another process could write to the store now."""
+    try:
+        StoreLock.take(store.path, shared=False).close()
+    except InUseError:
+        return False
+    return True
+
+
+def within(seconds: float, store: Store) -> bool:
+    until = time.monotonic() + seconds
+    while not is_free(store) and time.monotonic() < until:
+        time.sleep(0.01)
+    return is_free(store)
+
+
+def look(store: Store) -> None:
+    with store.reading() as tx:
+        tx.execute("select count(*) from memories").fetchone()
+
+
+def test_a_store_is_free_between_transactions_unless_it_is_kept_open(store: Store) -> None:
+    with store.writing("test"):
+        assert not is_free(store)
+    assert is_free(store)
+    with store.kept_open():
+        with store.writing("test"):
+            pass
+        assert not is_free(store)
+        look(store)
+    assert is_free(store)
+
+
+def test_a_kept_store_is_free_as_soon_as_nothing_is_asked_of_it(store: Store) -> None:
+    with store.kept_open():
+        for _ in range(2):
+            with store.writing("test"):
+                pass
+            assert within(2, store)
+
+
+def test_a_transaction_that_failed_lets_the_file_go(store: Store) -> None:
+    with store.kept_open():
+        with pytest.raises(KeyError), store.writing("test"):
+            raise KeyError
+        assert is_free(store)
+
+
+def test_who_reads_and_then_writes_needs_nobody_to_let_go(store: Store) -> None:
+    with store.writing("test"):
+        pass
+    with store.kept_open():
+        look(store)
+        take_lease(store, "run", "test", 60)
+        look(store)
+        store.verify()
+        store.fold()
+    look(store)
+
+
+def test_another_process_gets_its_turn_while_one_writes_without_a_pause(store: Store) -> None:
+    with store.writing("test"):
+        pass
+    command = [sys.executable, "-c", _WAITER, str(store.path)]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as waiter,
+        store.kept_open(),
+    ):
+        assert waiter.stdin is not None and waiter.stdout is not None
+        assert waiter.stdout.readline() == "ready\n"
+        waiter.stdin.write("go\n")
+        waiter.stdin.flush()
+        until = time.monotonic() + 20
+        while waiter.poll() is None and time.monotonic() < until:
+            with store.writing("busy"):
+                pass
+        assert waiter.poll() == 0
+        assert float(waiter.stdout.readline()) < 10
