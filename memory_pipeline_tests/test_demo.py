@@ -41,6 +41,7 @@ def test_the_demo_holds_what_it_promises() -> None:
     assert not any(find_conflict(texts[a], texts[b]) for a, b in truth["paraphrases"])  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -> None:
     settings = Settings().model_copy(update={"store_path": str(store.path), "embedding_model": "lexical"})
     import_demo(store, settings)

@@ -156,7 +156,6 @@ def import_memories(
         if isinstance(reading, FullExport):
             summary.notes += bring_what_follows(store, reading, actor)
         _embed_what_is_missing(store, embedder, summary, progress, actor)
-    store.settle()
     return summary
 
 

@@ -1,7 +1,8 @@
 """Everything that a store holds, as a file: what the nights made and decided beside the memories.
 
 A file of records. Each says what it is (`"record": "memory"`, `"atom"`, ...); the first names the format and its
-version, the last counts the others, so that a file that was cut off or altered is noticed. In Parquet the memories
+version, the last counts the others and has hashes of the file and of what the store held, so that a file that was cut
+off or altered is noticed. In Parquet the memories
 stand in their usual columns, the others as JSON in `payload`. An import into an empty store gives the same store
 (full_import.py); docs/reference.md lists the records, and what is left behind.
 """
@@ -15,7 +16,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from memory_pipeline.intake.export_rows import export_row, parquet_row, parquet_schema
-from memory_pipeline.store import Store, Transaction, carried_tables, known_migrations, stream_memories, stream_table
+from memory_pipeline.store import (
+    Store,
+    Transaction,
+    carried_tables,
+    knowledge_hash,
+    known_migrations,
+    stream_memories,
+    stream_table,
+)
 
 FORMAT, VERSION = "memory-pipeline", 1
 FIRST, LAST, MEMORY = "export", "end", "memory"
@@ -88,7 +97,7 @@ def _write_jsonl(file: BinaryIO, tx: Transaction) -> int:
         digest.update(line)
         file.write(line)
         counts[record["record"]] += 1
-    file.write(json_line({"record": LAST, "records": dict(counts), "sha256": digest.hexdigest()}).encode())
+    file.write(json_line(_last(tx, counts, digest.hexdigest())).encode())
     return counts[MEMORY]
 
 
@@ -98,12 +107,15 @@ def _write_parquet(file: BinaryIO, tx: Transaction) -> int:
 
     schema = parquet_schema().append(pa.field("record", pa.string())).append(pa.field("payload", pa.string()))
     counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
 
     def rows() -> Iterator[dict[str, Any]]:
         for record in _records(tx):
             counts[record["record"]] += 1
-            yield _with_payload(record)
-        yield _with_payload({"record": LAST, "records": dict(counts)})
+            row = _with_payload(record)
+            digest.update(row["payload"].encode())
+            yield row
+        yield _with_payload(_last(tx, counts, digest.hexdigest()))
 
     with pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
         group: list[dict[str, Any]] = []
@@ -114,6 +126,11 @@ def _write_parquet(file: BinaryIO, tx: Transaction) -> int:
                 group = []
         writer.write_table(pa.Table.from_pylist(group, schema=schema))
     return counts[MEMORY]
+
+
+def _last(tx: Transaction, counts: Counter[str], digest: str) -> dict[str, Any]:
+    """`sha256`: of the lines before this one, in Parquet of the payloads; `contents`: of all that the store knows."""
+    return {"record": LAST, "records": dict(counts), "sha256": digest, "contents": knowledge_hash(tx)}
 
 
 def _with_payload(record: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ from memory_pipeline.store import (
     insert_memories,
     insert_records,
     is_blank,
+    knowledge_hash,
     known_migrations,
     let_follow,
     note_arrival,
@@ -53,6 +55,19 @@ _MEMORY_LIMIT_MB = 192
 _MAX_LINE = 64_000_000
 #: Times in an export of this program are those that a store had; no clock of today bounds them.
 _ANY_TIME = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+ALTERED = "it was altered since it was written"
+
+
+@dataclass
+class _Survey:
+    """What one look through a file tells: how many records of each kind, the first and the last, and what is wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, Any] = field(default_factory=dict)
+    last: dict[str, Any] = field(default_factory=dict)
+    wrong: str | None = None
 
 
 class Item(NamedTuple):
@@ -106,30 +121,50 @@ class FullExport:
 
     def what_is_wrong(self) -> str | None:
         """Why the file is not the whole that was written, or None. Raises InputError for one of a newer program."""
-        counts: Counter[str] = Counter()
-        last: Item | None = None
-        for item in self._all():
-            if isinstance(item, Rejected):
-                return f"line {item.line}: {item.reason}"
-            if last is not None:
-                return f"something follows its last record, at line {item.line}"
-            if item.kind == LAST:
-                last = item
-            else:
-                counts[item.kind] += 1
-            if item.kind == FIRST:
-                self._check_version(item)
-        if last is None:
-            return "its last record is missing: it was cut off"
-        if last.row.get("records") != dict(counts):
+        if self._survey.wrong:
+            return self._survey.wrong
+        if self._survey.last.get("records") != dict(self._survey.counts):
             return "it does not hold as many records as its last one says"
-        if self.format == "jsonl" and last.row.get("sha256") != self.digest():
-            return "it was altered since it was written"
+        if self._survey.last.get("sha256") not in (self.digest(), None if self.format == "parquet" else ""):
+            return ALTERED
         return None
 
+    @property
+    def contents(self) -> object:
+        """The hash of what the exporting store knew, where this program reckons it as that one did, else None."""
+        same = self._survey.first.get("schema") == known_migrations()[-1][0]
+        return self._survey.last.get("contents") if same else None
+
+    @cached_property
+    def _survey(self) -> _Survey:
+        survey = _Survey()
+        for item in self._all():
+            if isinstance(item, Rejected):
+                survey.wrong = f"line {item.line}: {item.reason}"
+            elif survey.last:
+                survey.wrong = f"something follows its last record, at line {item.line}"
+            elif item.kind == LAST:
+                survey.last = item.row
+            else:
+                survey.counts[item.kind] += 1
+            if survey.wrong:
+                return survey
+            if isinstance(item, Item) and item.kind == FIRST:
+                self._check_version(item)
+                survey.first = item.row
+        if not survey.last:
+            survey.wrong = "its last record is missing: it was cut off"
+        return survey
+
     def digest(self) -> str:
-        """SHA-256 of the file up to its last line."""
+        """SHA-256 of the file up to its last line; of a Parquet file, of the payloads of all rows but the last."""
         digest = hashlib.sha256()
+        if self.format == "parquet":
+            payload = ""
+            for _, row in parquet_rows(self.path):
+                digest.update(payload.encode())
+                payload = str(row["payload"]) if isinstance(row, dict) else ""
+            return digest.hexdigest()
         with self.path.open("rb") as file:
             before = b""
             for line in file:
@@ -209,6 +244,8 @@ def restore(store: Store, export: FullExport, actor: str) -> str | None:
         return str(error)
     except KeyError as error:
         return f"it holds records of a kind that this program does not know: {error}"
+    except (TypeError, ValueError, OverflowError) as error:
+        return f"one of its records does not fit ({type(error).__name__})"
     finally:
         _remove(incoming)
 
@@ -260,6 +297,8 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
             note_arrival(tx, actor, export.name, export.digest())
     with incoming.reading() as tx:
         findings = check_store(tx, deep=True)
+        if export.contents not in (None, knowledge_hash(tx)):
+            return ALTERED
     if findings:
         found = findings[0]
         return f"what it holds is not sound ({found.rule}: {found.where}: {found.problem})"
@@ -284,11 +323,21 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
             candidate.created_at,
             candidate.token_count,
         )
-        updated = item.row.get("updated_at")
-        memories.append(replace(memory, updated_at=datetime.fromisoformat(updated) if updated else None))
+        memories.append(replace(memory, updated_at=_updated_at(item)))
         links += [LineageLink(memory.id, *link) for link in candidate.source_links]
     insert_memories(tx, memories)
     insert_lineage(tx, links)
+
+
+def _updated_at(item: Item) -> datetime | None:
+    told = item.row.get("updated_at")
+    if told is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(told)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise RowError(f"line {item.line} has an updated_at that is no time") from None
 
 
 def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]]]:
@@ -333,7 +382,7 @@ def _item(number: int, text: str, kind: object = None) -> Item | None:
 def _with_token_count(read: Any, row: dict[str, Any]) -> Any:
     """The number of tokens that the exporting store counted, by which its ratios were reckoned."""
     count = row.get("token_count")
-    if isinstance(read, Candidate) and isinstance(count, int) and 0 < count < 2**31:
+    if isinstance(read, Candidate) and type(count) is int and 0 < count < 2**31:
         return replace(read, token_count=count)
     return read
 

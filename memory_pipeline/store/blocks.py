@@ -15,6 +15,8 @@ from typing import BinaryIO
 import numpy as np
 
 _HEADER = 4096
+#: Where the main header has the identifier of the database, which DuckDB writes into every log and compares.
+_IDENTIFIER = slice(124, 140)
 _FACTOR, _SEED = np.uint64(0xBF58476D1CE4E5B9), np.uint64(5381)
 #: A metadata block is cut into so many pieces; a pointer names a block in its low 56 bits and a piece in the rest.
 _PIECES, _BLOCK_BITS, _NO_POINTER = 64, (1 << 56) - 1, (1 << 64) - 1
@@ -46,9 +48,41 @@ def read_blocks(path: Path) -> BlockReport:
     return BlockReport(count, tuple(damaged))
 
 
-def _is_whole(block: bytes) -> bool:
-    words = np.frombuffer(block, dtype="<u8")
-    return bool(words[0] == (np.bitwise_xor.reduce(words[1:] * _FACTOR) ^ _SEED))
+def headers_read(path: Path) -> bool:
+    """Whether the three headers of a database file are what was written."""
+    with path.open("rb") as file:
+        pages = [file.read(_HEADER) for _ in range(3)]
+    return all(len(page) == _HEADER and _is_whole(page) for page in pages)
+
+
+def identifier_of(path: Path) -> bytes:
+    """The identifier of a database file, 16 bytes; a log that continues it bears the same."""
+    with path.open("rb") as file:
+        return file.read(_HEADER)[_IDENTIFIER]
+
+
+def write_identifier(path: Path, identifier: bytes) -> None:
+    """Give a database file that has no log another identifier (16 bytes): it takes no log of another one from then on.
+
+    Raises ValueError for a file whose main header does not read.
+    """
+    with path.open("r+b") as file:
+        page = bytearray(file.read(_HEADER))
+        if len(page) != _HEADER or not _is_whole(page):
+            raise ValueError("its main header does not read")
+        page[_IDENTIFIER] = identifier
+        page[:8] = struct.pack("<Q", _checksum(page))
+        file.seek(0)
+        file.write(page)
+
+
+def _is_whole(block: bytes | bytearray) -> bool:
+    (written,) = struct.unpack_from("<Q", block)
+    return bool(written == _checksum(block))
+
+
+def _checksum(block: bytes | bytearray) -> int:
+    return int(np.bitwise_xor.reduce(np.frombuffer(block, dtype="<u8")[1:] * _FACTOR) ^ _SEED)
 
 
 def _current_header(headers: bytes) -> tuple[int, int]:

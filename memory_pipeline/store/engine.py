@@ -25,6 +25,7 @@ from time import monotonic, sleep
 
 import duckdb
 
+from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted
 from memory_pipeline.store.seal import (
@@ -42,8 +43,9 @@ from memory_pipeline.store.seal import (
 #: A process and a store's path: what a forked process finds here of its parent's is not its own.
 _Key = tuple[int, str]
 
-#: Seconds for which a file that is kept open may lie unused, and for which one steps back for whoever waits.
-_IDLE_S, _COURTESY_S = 0.05, 0.1
+#: Seconds for which a file that is kept open may lie unused, for which it may be kept while somebody waits, and for
+#: which one then steps back.
+_IDLE_S, _TURN_S, _COURTESY_S = 0.05, 0.2, 0.1
 
 _lock = threading.RLock()
 _numbers = count()
@@ -74,8 +76,13 @@ class _File:
     engine: duckdb.DuckDBPyConnection
     lock: StoreLock
     seal: Seal
+    since: float = field(default_factory=monotonic)
     idle_since: float = 0.0
     committing: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_due(self) -> bool:
+        """Whether another process waits for the file, and this one has had its turn."""
+        return monotonic() - self.since >= _TURN_S and self.lock.is_wanted()
 
 
 class Attached:
@@ -87,8 +94,17 @@ class Attached:
         self.connection.execute(f"use {file.alias}")
 
     def commit(self) -> None:
-        """Commit the transaction, and seal what the log now holds."""
+        """Commit the transaction, and seal what the log now holds.
+
+        Raises DamagedStoreError, before anything is committed, where another program has written to the log: DuckDB
+        would never read what comes behind that.
+        """
         with self._file.committing:
+            if has_more(self._path, self._file.seal):
+                raise DamagedStoreError(
+                    f"the write-ahead log '{log_path(self._path)}' was written to by another program while the store "
+                    f"was open; what was about to be written was not, all before it is there: run it again"
+                )
             self.connection.commit()
             reached("store.commit.logged")
             self.seal()
@@ -112,10 +128,10 @@ class Attached:
             if self._file.users:
                 return
             self._file.idle_since = monotonic()
-            wanted = self._file.lock.is_wanted()
-            if wanted and _kept[self._key]:
+            is_due = self._file.is_due()
+            if is_due and _kept[self._key]:
                 _left_to_others.add(self._key)
-            if failed or wanted or not _kept[self._key]:
+            if failed or is_due or not _kept[self._key]:
                 _let_go(self._key)
 
 
@@ -216,7 +232,7 @@ def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
     while not over.wait(_IDLE_S / 2):
         with _lock:
             file = _files.get(key)
-            if file and not file.users and (monotonic() - file.idle_since >= _IDLE_S or file.lock.is_wanted()):
+            if file and not file.users and (monotonic() - file.idle_since >= _IDLE_S or file.is_due()):
                 _let_go(key)
 
 

@@ -6,6 +6,7 @@ the store's place, in one rename. At every instant one whole store stands under 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
@@ -17,7 +18,7 @@ import duckdb
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.blocks import read_blocks
+from memory_pipeline.store.blocks import read_blocks, write_identifier
 from memory_pipeline.store.kept_logs import keep_log
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
@@ -96,15 +97,20 @@ def copy_files(path: Path, target: Path) -> None:
 def make_whole(path: Path) -> str:
     """Fold the log of a copy into it, put it on the disk, and read all of it again; return the digest of its contents.
 
-    Raises DamagedStoreError when a block or a table does not read, or the contents are not the same afterwards.
+    What comes out is a database of its own: its identifier follows from the file before and from the contents, so that
+    two stores that went on from one file in different ways never take each other's logs, and the same log folded in
+    again gives the same file. Raises DamagedStoreError when a block or a table does not read, or the contents are not
+    the same afterwards.
     """
     try:
         if log_path(path).exists():
+            base = header_of(path)
             with engine.attached_copy(path, read_only=False) as connection:
                 before = contents_digest(connection)
                 connection.execute("force checkpoint")
             # It stays when there is no whole commit in it: that nothing is missing without it is seen below.
             log_path(path).unlink(missing_ok=True)
+            write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
         else:
             before = None
         sync(path)
@@ -112,6 +118,8 @@ def make_whole(path: Path) -> str:
         if before not in (None, after):
             raise DamagedStoreError("its contents are not the same after folding its log in as before")
         return after
+    except ValueError as error:
+        raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
         raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
 

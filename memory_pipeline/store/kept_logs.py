@@ -1,7 +1,7 @@
 """The logs that were folded in since the last snapshots: with the snapshot they bring a damaged store back in full.
 
 Each lies beside the snapshots under the headers of the file that it belonged to and of the file that it led to, and a
-hash of the contents then. So a chain of logs from a snapshot to the store as it was can be followed, and is proved at
+hash of the contents then. So the chain of logs from a snapshot to the store as it was can be found, and is proved at
 each step by what comes out.
 """
 
@@ -46,7 +46,12 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
     directory, log = directory_beside(path), log_path(path)
     if not directory.is_dir():
         return
-    known = _logs_in(directory)
+    known = []
+    for file in _logs_in(directory):
+        if file.samefile(log):  # a kill has kept this log from being folded in before, and it has grown since
+            file.unlink()
+        else:
+            known.append(file)
     if sum(file.stat().st_size for file in known) + log.stat().st_size > max(_LEAST_ROOM, path.stat().st_size):
         for file in known:
             file.unlink(missing_ok=True)
@@ -58,14 +63,30 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
         shutil.copyfile(log, name)
 
 
-def logs_after(path: Path, header: str) -> list[KeptLog]:
-    """The kept logs that lead on from the file with this header, in order."""
-    by_base = {found["base"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
+def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
+    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None
+    where they do not. A store that was restored has more than one way on from its snapshot."""
+    led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
     chain: list[KeptLog] = []
-    while header in by_base and len(chain) < len(by_base):
-        file, found = by_base[header]
-        header = found["next"]
-        chain.append(KeptLog(file, header, found["contents"]))
+    while end != start:
+        if end not in led_by or len(chain) > len(led_by):
+            return None
+        file, found = led_by[end]
+        chain.append(KeptLog(file, end, found["contents"]))
+        end = found["base"]
+    return chain[::-1]
+
+
+def logs_after(path: Path, header: str) -> list[KeptLog]:
+    """The kept logs that lead on from the file with this header, as far as there is only one way."""
+    following: dict[str, list[KeptLog]] = {}
+    for file in _logs_in(directory_beside(path)):
+        if found := _named(file):
+            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
+    chain: list[KeptLog] = []
+    while len(ways := following.pop(header, [])) == 1:
+        chain += ways
+        header = ways[0].header
     return chain
 
 

@@ -37,10 +37,15 @@ def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
 
 
 def release_lease(store: Store, run_id: str) -> None:
-    """Give the lease back, if this run still has it, and leave the store as one file."""
+    """Give the lease back, if this run still has it."""
     with store.writing("lease", run_id) as tx:
         tx.execute("delete from lease where name = $1 and run_id = $2", [_NAME, run_id])
-    store.settle()
+
+
+def drop_lease(store: Store) -> None:
+    """Take the lease away, whoever has it; for a store that was put in place from elsewhere."""
+    with store.writing("lease") as tx:
+        tx.execute("delete from lease")
 
 
 def lease_holder(tx: Transaction, expiry_s: float) -> str | None:

@@ -20,7 +20,13 @@ import portalocker
 
 from memory_pipeline.processes import program_of
 
-_HOLDER_AT, _WANTED_AT = 512, 768
+_HOLDER_AT, _WANTED_AT, _WORDS_AT = 512, 768, 1024
+#: For a person who looks into the file and wonders whether it is left over.
+_WORDS = b"""
+This file belongs to the store beside it. Besides the lock it holds the seal, which says how much of the
+write-ahead log (the file that ends in .wal) was committed. Leave both where they are: without the log the last
+changes are gone, and without the seal nobody could tell.
+"""
 #: Seconds after which a wish that nobody has repeated is over.
 _WISH_LASTS_S = 1.0
 #: `struct flock` of 64-bit Linux: type, whence, start, length, process.
@@ -69,6 +75,8 @@ class StoreLock:
             raise
         lock = cls(descriptor)
         lock.write(_HOLDER_AT, b"held by %-20d\n" % os.getpid())
+        if os.fstat(descriptor).st_size < _WORDS_AT:
+            lock.write(_WORDS_AT, _WORDS)
         if lock.is_wanted(by_me=True):
             lock.write(_WANTED_AT, b" " * 64)
         return lock

@@ -7,21 +7,32 @@ store's file with what its log holds before the damage; a snapshot with as many 
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
+from memory_pipeline.store.blocks import headers_read
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
-from memory_pipeline.store.kept_logs import KeptLog, logs_after, short_hash
+from memory_pipeline.store.kept_logs import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.lock import StoreLock
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
-from memory_pipeline.store.snapshots import keep_aside, list_snapshots, snapshot_path, verify_snapshot
+from memory_pipeline.store.snapshots import (
+    create_snapshot,
+    keep_aside,
+    list_snapshots,
+    snapshot_path,
+    verify_snapshot,
+)
+
+_log = logging.getLogger("memory_pipeline.store")
 
 #: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
 _DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
@@ -32,8 +43,8 @@ Source = Literal["store", "snapshot and log", "store and part of its log", "snap
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a store was or would be brought back from, what is wrong with it, what is lost, and where the damaged
-    files are kept. `done` is False for a store that is whole, and for a look."""
+    """What a store was or would be brought back from, what is wrong with it, and what is lost. `done` is False for a
+    store that is whole, and for a look."""
 
     source: Source
     problem: str
@@ -49,6 +60,7 @@ class _Candidate:
     logs: tuple[KeptLog, ...]
     snapshot: str | None
     lost: str
+    last_is_damaged: bool = False
 
 
 def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
@@ -61,7 +73,7 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
         if not problem:
             return Recovery("store", "", "nothing", None, done=False)
         incoming = store.path.with_name(f".{store.path.name}.incoming")
-        tried = []
+        tried, found = [], None
         try:
             for candidate in _candidates(store, lock):
                 try:
@@ -71,13 +83,27 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
                     continue
                 if not dry_run:
                     put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
-                return Recovery(candidate.source, problem, candidate.lost, candidate.snapshot, done=not dry_run)
+                found = Recovery(candidate.source, problem, candidate.lost, candidate.snapshot, done=not dry_run)
+                break
         finally:
             remove_database(incoming)
-    raise StoreError(
-        f"the store '{store.path}' cannot be brought back ({problem}), and neither can what was tried instead"
-        f"{': ' + '; '.join(tried) if tried else ', since it has no snapshot'}; its files were left as they are"
-    )
+    if found is None:
+        raise StoreError(
+            f"the store '{store.path}' cannot be brought back ({problem}), and neither can what was tried instead"
+            f"{': ' + '; '.join(tried) if tried else ', since it has no snapshot'}; its files were left as they are"
+        )
+    if found.done:
+        _begin_anew(store)
+    return found
+
+
+def _begin_anew(store: Store) -> None:
+    """A snapshot of what was brought back: logs that are kept from now on lead from there. None is dropped for it."""
+    try:
+        kept = len(list_snapshots(store)) + 1
+        create_snapshot(store, "recovered", datetime.now(UTC), kept, only_if_changed=False)
+    except StoreError as error:
+        _log.warning("there is no snapshot yet of what was brought back: %s", error)
 
 
 def _problem_of(store: Store, lock: StoreLock) -> str:
@@ -99,25 +125,38 @@ def _problem_of(store: Store, lock: StoreLock) -> str:
 def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     """What a whole store could be made of, the fullest first."""
     log = log_path(store.path)
-    sealed = read_seal(lock) or (Seal(header_of(store.path)) if store.path.is_file() else None)
+    sealed = _seal_of(store.path, lock)
     whole_log = sealed is not None and log_is_whole(store.path, sealed)
-    last = KeptLog(log, "", "")
+    there = log.stat().st_size if log.exists() else 0
+    last = (KeptLog(log, "", ""),) if there else ()
+    lost_of_log = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
     broken: list[_Candidate] = []
     for name in _whole_snapshots(store):
         file = snapshot_path(store, name)
-        chain = tuple(logs_after(store.path, header_of(file)))
-        reached = (chain[-1].header if chain else header_of(file)) == (sealed.header if sealed else "")
-        if reached and whole_log:
-            yield _Candidate("snapshot and log", file, (*chain, last) if log.exists() else chain, name, "nothing")
-        if chain:
-            lost = f"what came after snapshot '{name}' and the {len(chain)} logs that follow it"
-            broken.append(_Candidate("snapshot", file, chain, name, lost))
+        chain = logs_between(store.path, header_of(file), sealed.header) if sealed else None
+        if chain is not None:
+            logs = (*chain, *last)
+            if whole_log:
+                yield _Candidate("snapshot and log", file, logs, name, "nothing")
+            else:
+                broken.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, last_is_damaged=True))
+        elif following := tuple(logs_after(store.path, header_of(file))):
+            lost = f"what came after snapshot '{name}' and the {len(following)} logs that follow it"
+            broken.append(_Candidate("snapshot", file, following, name, lost))
         broken.append(_Candidate("snapshot", file, (), name, f"everything since snapshot '{name}'"))
     if store.path.is_file() and not whole_log:
-        there = log.stat().st_size if log.exists() else 0
-        lost = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
-        yield _Candidate("store and part of its log", store.path, (last,) if there else (), None, lost)
+        yield _Candidate("store and part of its log", store.path, last, None, lost_of_log, last_is_damaged=True)
+        yield _Candidate("store and part of its log", store.path, (), None, "the log beside it")
     yield from broken
+
+
+def _seal_of(path: Path, lock: StoreLock) -> Seal | None:
+    """What the store's files were when they were last written. A file that was put in the store's place, or that
+    another program has written since, speaks for itself as long as its headers read."""
+    sealed = read_seal(lock)
+    if path.is_file() and headers_read(path) and (sealed is None or sealed.header != header_of(path)):
+        return Seal(header_of(path))
+    return sealed
 
 
 def _whole_snapshots(store: Store) -> Iterator[str]:
@@ -130,8 +169,8 @@ def _whole_snapshots(store: Store) -> Iterator[str]:
 
 
 def _assemble(candidate: _Candidate, incoming: Path) -> None:
-    """Copy a file, fold log after log into it, and read all of it. Of a log that is known to be damaged, what stands
-    before the first entry that does not read is taken."""
+    """Copy a file, fold log after log into it, and read all of it. Of a last log that is known to be damaged, what
+    stands before the first entry that does not read is taken."""
     remove_database(incoming)
     shutil.copyfile(candidate.file, incoming)
     if not candidate.logs:
@@ -143,7 +182,7 @@ def _assemble(candidate: _Candidate, incoming: Path) -> None:
             contents = make_whole(incoming)
         except DamagedStoreError as error:
             damaged = _DAMAGED_ENTRY.search(str(error))
-            if candidate.source != "store and part of its log" or not damaged:
+            if not candidate.last_is_damaged or kept is not candidate.logs[-1] or not damaged:
                 raise
             os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
             contents = make_whole(incoming)

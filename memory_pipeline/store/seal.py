@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.store.blocks import identifier_of
 from memory_pipeline.store.lock import StoreLock
 
 #: DuckDB's three headers: one of the file, two of the database, one of which changes with every checkpoint.
@@ -25,6 +26,10 @@ _HEADERS = 3 * 4096
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 #: The first field of a log (number 100, the kind of entry) says that its version follows.
 _LOG_BEGINS = b"\x64\x00\x62"
+#: Then come the version (field 101), and the identifier of the database that the log continues (field 102, a list of
+#: 16 numbers, each in one byte or, from 128 on, in two).
+_NAMES_ITS_DATABASE = re.compile(rb"d\x00be\x00.f\x00\x10((?:[\x00-\x7f]|[\x80-\xff]\x01){16})", re.DOTALL)
+_LONGEST_NAME = 9 + 2 * 16
 _NOBODY = "0" * 32
 _LINE = re.compile(
     r"seal 1 store (?P<store>[0-9a-f]{32}) log (?P<bytes>\d{18}) crc (?P<crc>[0-9a-f]{8}) "
@@ -126,12 +131,28 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
     if seal is None or header != seal.header:
         seal = Seal(header)
     problem = _problem_of_log(log_path(path), seal)
+    if not problem and _is_of_another_file(path):
+        raise DamagedStoreError(
+            f"the write-ahead log '{log_path(path)}' belongs to another file than '{path}'; put that file back, or "
+            f"move the log away if its changes are not wanted ('memory-pipeline recover' does that, and keeps it)"
+        )
     if problem:
         raise DamagedStoreError(
             f"the write-ahead log '{log_path(path)}' {problem}, so that what was committed last cannot be read; "
             f"'memory-pipeline recover' puts the store aside and brings back all that can be read"
         )
     return seal
+
+
+def _is_of_another_file(path: Path) -> bool:
+    """Whether the log beside a store names another database; DuckDB would not apply it."""
+    log = log_path(path)
+    if not log.exists():
+        return False
+    with log.open("rb") as file:
+        named = _NAMES_ITS_DATABASE.match(file.read(_LONGEST_NAME))
+    encoded = b"".join(bytes([b]) if b < 128 else bytes([b, 1]) for b in identifier_of(path))
+    return named is not None and named[1] != encoded
 
 
 def has_more(path: Path, seal: Seal) -> bool:

@@ -28,7 +28,7 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, sync, verify_whole
 from memory_pipeline.store.journal import store_hash
 from memory_pipeline.store.kept_logs import directory_beside, forget_logs_before
-from memory_pipeline.store.lease import lease_holder
+from memory_pipeline.store.lease import drop_lease, lease_holder
 from memory_pipeline.store.seal import log_path, read_seal, seal_in_force
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
@@ -55,12 +55,13 @@ def snapshot_directory(store: Store) -> Path:
     return directory_beside(store.path)
 
 
-def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapshot:
+def create_snapshot(store: Store, label: str, at: datetime, keep: int, *, only_if_changed: bool = True) -> Snapshot:
     """Take a verified snapshot named after its time and `label`; drop the oldest beyond `keep`.
 
     When no memory, decision or conflict has changed since the newest snapshot, and that one is still whole, it is
-    returned instead. Raises SnapshotError for a label that is no plain name, DamagedStoreError for a store that does
-    not read from the first block to the last (no older snapshot is dropped then), StoreError when the disk is full.
+    returned instead, unless `only_if_changed` is off. Raises SnapshotError for a label that is no plain name,
+    DamagedStoreError for a store that does not read from the first block to the last (no older snapshot is dropped
+    then), StoreError when the disk is full.
     """
     if not _LABEL.match(label):
         raise SnapshotError(f"'{label}' is no snapshot label; use small letters, digits and hyphens")
@@ -78,7 +79,7 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int) -> Snapsh
             copy_files(store.path, partial)
         reached("snapshot.copied")
         snapshot = _described(partial, name, at, label)
-        known = list_snapshots(store)
+        known = list_snapshots(store) if only_if_changed else []
         if known and known[-1].store_hash == snapshot.store_hash and _is_whole(store, known[-1]):
             return known[-1]
         partial.replace(_file_of(store, name))
@@ -173,28 +174,23 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
         elif to.exists() or to.is_symlink():
             raise SnapshotError(f"'{to}' exists; name a file that does not")
         target.parent.mkdir(parents=True, exist_ok=True)
-        _copy_without_lease(_file_of(store, name), incoming)
+        remove_database(incoming)
+        shutil.copyfile(_file_of(store, name), incoming)
+        sync(incoming)
         if to is not None:
             incoming.rename(to)
-            return to
-        with store.held(shared=False) as lock:
-            put_in_place(incoming, store.path, lock, aside=keep_aside("before-restore"))
+        else:
+            with store.held(shared=False) as lock:
+                put_in_place(incoming, store.path, lock, aside=keep_aside("before-restore"))
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' could not be put at '{target}': {error.strerror or error}; the store is what it was"
         ) from error
     finally:
         remove_database(incoming)
-    return store.path
-
-
-def _copy_without_lease(source: Path, target: Path) -> None:
-    remove_database(target)
-    shutil.copyfile(source, target)
-    with engine.attached_copy(target, read_only=False) as connection:
-        connection.execute("delete from lease")
-        connection.execute("force checkpoint")
-    sync(target)
+    # The file is the snapshot to the last byte, so that what is logged from now on can be followed from there.
+    drop_lease(Store(target))
+    return target
 
 
 def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:

@@ -44,6 +44,7 @@ def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
         assert check_store(tx, deep=True) == []
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
@@ -55,6 +56,7 @@ def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -
         assert second["total_llm_calls"] == 3
 
 
+@pytest.mark.slow
 def test_a_live_night_does_not_ask_again_what_a_batch_will_answer(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
@@ -66,6 +68,7 @@ def test_a_live_night_does_not_ask_again_what_a_batch_will_answer(store: Store) 
         assert server.requests == [] and len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: Store) -> None:
     three_lessons(store)
     outcomes = ("succeeded", "errored", "expired")
@@ -79,6 +82,7 @@ def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: St
     assert [len(batch["requests"]) for batch in server.batches.values()] == [3, 2]
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_server_lost_is_sent_again(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
@@ -96,6 +100,7 @@ def test_a_refused_batch_is_one_error_and_nothing_is_waited_for(store: Store) ->
     assert batch_rows(store) == [(None, "lost")] and archived(store) == 0
 
 
+@pytest.mark.slow
 def test_a_line_that_breaks_while_sending_does_not_pay_twice(store: Store) -> None:
     three_lessons(store)
     with serving(create_failure=Raw(b'{"id": "msgb', cut=True)) as server:
@@ -106,6 +111,7 @@ def test_a_line_that_breaks_while_sending_does_not_pay_twice(store: Store) -> No
         assert len(server.batches) == 1 and second["clusters_compressed"] == 3
 
 
+@pytest.mark.slow
 def test_the_cap_decides_how_much_of_a_batch_is_sent(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
@@ -114,6 +120,7 @@ def test_the_cap_decides_how_much_of_a_batch_is_sent(store: Store) -> None:
     assert len(batch["requests"]) == 1 and report["refusals"] == {"cost cap": 2}
 
 
+@pytest.mark.slow
 def test_another_batch_of_the_same_size_is_not_taken_for_ours(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
@@ -174,6 +181,7 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
     assert paid == (3, 3) and archived(store) == 12
 
 
+@pytest.mark.slow
 def test_a_batch_of_another_server_is_left_alone(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as one:

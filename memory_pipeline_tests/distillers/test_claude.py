@@ -27,6 +27,7 @@ from memory_pipeline_tests.distillers.claude_nights import (
 from memory_pipeline_tests.messages_server import MODEL, Body, Failure, Raw, Reaction, Said, faithful
 
 
+@pytest.mark.slow
 def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_server_counted(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
@@ -63,6 +64,7 @@ def test_a_model_that_takes_effort_is_asked_for_little(store: Store) -> None:
     assert server.requests[0]["output_config"]["effort"] == "low"
 
 
+@pytest.mark.slow
 def test_the_same_prompt_is_paid_for_once(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
@@ -72,6 +74,7 @@ def test_the_same_prompt_is_paid_for_once(store: Store) -> None:
         assert (again["clusters_compressed"], again["estimated_cost_usd"]) == (3, 0.0)
 
 
+@pytest.mark.slow
 def test_no_cache_asks_again(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
@@ -80,6 +83,7 @@ def test_no_cache_asks_again(store: Store) -> None:
     assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_preview_writes_nothing_and_the_night_after_it_pays_nothing(store: Store) -> None:
     three_lessons(store)
     before = store.path.read_bytes()
@@ -146,6 +150,7 @@ def test_a_busy_server_or_a_broken_line_is_asked_again(store: Store, failure: Re
     assert spent_twice == isinstance(failure, Raw)  # a line that broke may have been charged: it counts in full
 
 
+@pytest.mark.slow
 def test_retry_after_is_waited_for(store: Store) -> None:
     fill(store, lesson(4))
     busy = Failure(429, "rate_limit_error", retry_after=1.2)
@@ -280,6 +285,7 @@ def test_two_stores_with_the_same_answers_are_the_same(store: Store, tmp_path: A
     assert hashes[0] == hashes[1]
 
 
+@pytest.mark.slow
 def test_every_call_is_on_record(store: Store) -> None:
     fill(store, lesson(4))
     with serving(lambda body, number: Failure(500) if number == 0 else faithful(body)) as server:

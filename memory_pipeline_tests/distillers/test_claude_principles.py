@@ -88,6 +88,7 @@ def test_patterns_that_claude_finds_to_contradict_are_linked(store: Store) -> No
     assert ("contradiction", "p0", "p2") in shown
 
 
+@pytest.mark.slow
 def test_without_an_answer_nothing_is_decided_and_the_next_week_asks_again(store: Store) -> None:
     fill(store, related())
     with serving(lambda body, number: Failure(401, "authentication_error", "invalid x-api-key")) as server:

@@ -55,6 +55,7 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
     return run_night(night_of(store, DAY, settings, run_id=run_id))
 
 
+@pytest.mark.slow
 def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, server: str) -> None:
     fill(store, lesson(4))
     report = night(store, server, "mock-text")

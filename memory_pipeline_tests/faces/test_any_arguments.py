@@ -140,6 +140,7 @@ def _try(draw: Any, commands: dict[str, Any], made: tuple[Path, tuple[str, ...]]
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_no_arguments_break_a_command_or_harm_a_file(

@@ -81,6 +81,7 @@ def test_whatever_rows_hold_the_store_is_sound_and_good_neighbours_are_in(given_
     hold_to_the_promise(given_rows, with_night=False)
 
 
+@pytest.mark.slow
 @QUICK
 @given(archived_pair("a", "b"), archived_pair("b", "a"))
 def test_rows_that_speak_of_each_other_are_let_in_only_where_their_word_holds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
@@ -17,7 +20,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.intake import export_memories, import_memories, read_format
 from memory_pipeline.intake.candidates import Rejected, Skipped
 from memory_pipeline.intake.door import ImportSummary
-from memory_pipeline.intake.full_export import KINDS
+from memory_pipeline.intake.full_export import KINDS, json_line
 from memory_pipeline.night.approval import find_proposals, reject_proposals
 from memory_pipeline.night.conflicts import list_conflicts
 from memory_pipeline.night.playbook import update_playbook
@@ -80,6 +83,7 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a store with a bit of everything; copy it before writing."""
     store = Store(tmp_path_factory.mktemp("rich") / "rich.duckdb")
     build(store)
+    store.settle()
     return store.path
 
 
@@ -124,6 +128,40 @@ def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_p
         assert summary.imported == summary.embedded == len(all_memories(tx, include_rolled_back=True))
     again = bring(copy, exported(original, name), name)
     assert again.imported == 0 and knowledge(copy) == knowledge(original)
+
+
+@pytest.mark.parametrize(("kind", "column"), [("memory", "content"), ("audit", "payload")])
+def test_a_parquet_file_that_was_altered_is_no_whole_export(
+    original: Store, tmp_path: Path, kind: str, column: str
+) -> None:
+    path = exported(original, "parquet")
+    rows = pq.read_table(path).to_pylist()
+    changed = next(row for row in rows if row["record"] == kind)
+    changed[column] = changed[column].replace("words", "letters").replace("insert", "update")
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    summary = bring(Store(tmp_path / "copy.duckdb"), path, "parquet")
+    assert any("altered" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"updated_at": 5}, {"updated_at": "soon"}, {"updated_at": [1]}, {"updated_at": "0001-01-01T00:00:00+14:00"},
+     {"token_count": True}, {"token_count": "9"}],
+    ids=str,
+)  # fmt: skip
+def test_an_odd_value_in_a_whole_export_is_said_and_its_rows_are_read_one_by_one(
+    original: Store, tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    path = exported(original)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    next(line for line in lines if line["record"] == "memory").update(odd)
+    text = "".join(json_line(line) for line in lines[:-1])
+    lines[-1]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(text + json_line(lines[-1]), encoding="utf-8")
+    copy = Store(tmp_path / "copy.duckdb")
+    summary = bring(copy, path)
+    assert "row by row" in summary.notes[0] and summary.imported == summary.read - summary.quarantined > 0
+    knowledge(copy)
 
 
 @pytest.mark.slow

@@ -28,13 +28,15 @@ def prepare(path: Path) -> Store:
     near += [candidate(form.format(n), native_id=f"entry-{n}") for n in range(2)]
     topics = [entry for topic in ("gateway", "printer", "scanner") for entry in lesson(5, topic=topic)]
     fill(store, [*topics, *copies, *near, *ports])
+    store.settle()
     return store
 
 
 def night(path: str) -> None:
-    """One whole night; the lease's holder is this process."""
+    """One whole night, as a program ends it; the lease's holder is this process."""
     store = Store(path)
     run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}")
+    store.settle()
 
 
 def state_of(store: Store) -> tuple[str, str]:

@@ -61,6 +61,7 @@ def _write_leases(store: Store, acknowledge: Acknowledge) -> None:
             keep_quarantine(tx, [("kills", number, "a row that stays", "x")], AT)
         acknowledge(number)
         release_lease(store, f"run-{os.getpid()}")
+        store.settle()
 
 
 def _imports(path: Path, acknowledge: Acknowledge) -> None:
@@ -75,11 +76,13 @@ def _imports(path: Path, acknowledge: Acknowledge) -> None:
         ]
         fill(store, rows)
         acknowledge(number + 40)
+        store.settle()
 
 
 def _night(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
     run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}")
+    store.settle()
 
 
 def _rollback(path: Path, acknowledge: Acknowledge) -> None:

@@ -58,6 +58,7 @@ def kill_and_recover(before: Path, directory: Path, place: str, expected: tuple[
     assert state_of(Store(path)) == expected, place
 
 
+@pytest.mark.slow
 def test_a_night_killed_at_its_milestones_is_completed_by_the_next(
     undisturbed: tuple[Path, tuple[str, str], list[str]], tmp_path: Path
 ) -> None:

@@ -117,6 +117,7 @@ def test_nothing_is_lost_and_no_source_changes(notes: list[Candidate]) -> None:
                 assert m.consolidated_into_id in by_id
 
 
+@pytest.mark.slow
 @given(histories())
 @SLOW
 def test_running_a_night_twice_changes_nothing_the_second_time(notes: list[Candidate]) -> None:
@@ -150,6 +151,7 @@ def test_live_nights_equal_one_backfill_in_any_row_order_and_block_size(
     assert backfilled(shuffled, block_size) == live
 
 
+@pytest.mark.slow
 @given(histories(), st.permutations(range(len(DAYS))))
 @SLOW
 def test_nights_in_any_order_leave_a_sound_store(notes: list[Candidate], order: list[int]) -> None:
@@ -181,6 +183,7 @@ def test_a_dry_run_leaves_the_store_byte_for_byte_the_same(notes: list[Candidate
         assert foretold["tokens_after"] == real["tokens_after"]
 
 
+@pytest.mark.slow
 @given(histories())
 @SLOW
 def test_what_is_archived_can_still_be_found(notes: list[Candidate]) -> None:
@@ -192,6 +195,7 @@ def test_what_is_archived_can_still_be_found(notes: list[Candidate]) -> None:
             assert report["recall_found"] == report["recall_sampled"]
 
 
+@pytest.mark.slow
 @given(histories())
 @SLOW
 def test_reported_figures_are_those_of_the_rows(notes: list[Candidate]) -> None:

@@ -84,6 +84,7 @@ def test_many_files_with_their_rows_in_another_order_leave_the_same_memories(
     follows_no_order(rows, rng)
 
 
+@pytest.mark.slow
 def test_of_two_copies_of_one_time_the_same_one_stays_wherever_it_stands(tmp_path: Path) -> None:
     rows = [
         {"id": name, "content": text, "created_at": START.isoformat()}

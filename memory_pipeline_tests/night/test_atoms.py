@@ -76,6 +76,7 @@ def test_confidence_ends_at_one(store: Store) -> None:
     assert atom.confidence == 1.0 and len(atom.source_ids) == 5
 
 
+@pytest.mark.slow
 def test_the_opposite_outcome_is_another_atom(store: Store) -> None:
     fill(store, stories("a"))
     run(store, DAY)
@@ -104,6 +105,7 @@ def test_rolling_back_takes_the_share_of_confidence_back_and_the_atom_with_its_l
     assert anew.id != "" and anew.confidence == 0.7
 
 
+@pytest.mark.slow
 def test_an_atom_that_fails_stops_nothing_and_is_tried_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, stories("a"))
 
@@ -147,6 +149,7 @@ def test_a_dry_run_shows_the_findings_and_writes_none(store: Store) -> None:
     assert report["atoms"][0]["subject"] == "build cache" and store.path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_atoms_stay_in_their_project(store: Store) -> None:
     fill(store, stories("a"), "p")
     fill(store, stories("b"), "q")
@@ -160,6 +163,7 @@ def stated(store: Store, subject: str, action: str, outcome: str) -> Atom:
     return state_atom(store, Lexical(), "p", Causal(subject, action, outcome), "dana", NOW)
 
 
+@pytest.mark.slow
 def test_a_stated_atom_is_sure_and_stated_once(store: Store) -> None:
     fill(store, stories("a"))
     atom = stated(store, "build cache", "is cold", "deploys stall")

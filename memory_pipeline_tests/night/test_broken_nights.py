@@ -82,6 +82,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     assert (outbox[0][1] is not None) == (setting == "reports_dir")
 
 
+@pytest.mark.slow
 def test_a_figure_that_a_step_told_wrongly_is_not_believed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, lesson(4))
     with monkeypatch.context() as deaf:

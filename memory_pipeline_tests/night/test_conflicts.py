@@ -80,6 +80,7 @@ def test_one_side_is_kept_whichever_it_is(store: Store, side: Any) -> None:
     assert case.kept_id == {"a": "new", "b": "old"}[side] and case.resolution == "keep_one"
 
 
+@pytest.mark.slow
 def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
     conflict_id = contradiction(store)
     before = active_hash(store)
@@ -108,6 +109,7 @@ def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None
     settle(store, conflict_id, "newer")
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: Store) -> None:
     settle(store, contradiction(store), "newer")
     fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(days=3), native_id="again")])
@@ -117,6 +119,7 @@ def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: S
     active_hash(store)
 
 
+@pytest.mark.slow
 def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) -> None:
     fill(store, [candidate(TEXT.format(5432), FIRST, native_id="old", importance=1.0)])
     conflict_id = contradiction(store)
@@ -194,6 +197,7 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     active_hash(store)
 
 
+@pytest.mark.slow
 def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
     fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (1, 2, 3)])
     run(store, DAY)
@@ -211,6 +215,7 @@ def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
     assert active_hash(store) == before
 
 
+@pytest.mark.slow
 def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) -> None:
     conflict_id, pattern = distilled_side(store)
     with store.reading() as tx:
@@ -221,6 +226,7 @@ def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) 
     active_hash(store)
 
 
+@pytest.mark.slow
 def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:
     contradiction(store)
     fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])

@@ -65,6 +65,7 @@ def test_the_nightly_tick_takes_each_day_once_over_both_changes_of_the_clock() -
         assert [latest_complete_day(tick) for tick in ticks] == [first + timedelta(days=n - 1) for n in range(8)]
 
 
+@pytest.mark.slow
 def test_a_leap_day_is_a_night_like_any_other(store: Store) -> None:
     leap = datetime(2024, 2, 28, 22, 0, tzinfo=UTC)
     fill(store, lesson(4, leap - timedelta(hours=3)))

@@ -43,6 +43,7 @@ def compress(store: Store, **options: Any) -> dict[str, Any]:
     return compress_knowledge_base(knowledge_base_night(store, settings_for(store), "kb", threshold=0.8, **options))
 
 
+@pytest.mark.slow
 def test_the_report_counts_what_became_one(store: Store) -> None:
     knowledge(store, strangers=9)
     report = compress(store)

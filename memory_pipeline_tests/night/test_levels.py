@@ -133,6 +133,7 @@ def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_t
         assert check_store(tx, deep=True) == []
 
 
+@pytest.mark.slow
 def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
     """Two near-copies and a third memory on the subject are three pieces of evidence for a pattern."""
     settings = evidence(store)
@@ -161,6 +162,7 @@ def test_a_dry_run_shows_the_merges_and_what_would_be_distilled_of_them(store: S
     assert [[cluster["policy"], cluster["abstraction"]] for cluster in preview["largest_clusters"]] == words
 
 
+@pytest.mark.slow
 def test_undoing_a_night_brings_merged_and_distilled_memories_back(store: Store) -> None:
     fill(store, near_copies())
     with store.reading() as tx:
@@ -215,6 +217,7 @@ def test_entries_become_one_canonical_entry(store: Store) -> None:
         assert check_store(tx, deep=True) == []
 
 
+@pytest.mark.slow
 def test_a_canonical_entry_takes_up_a_later_one(store: Store) -> None:
     advice = "Restart the gateway after every rotation."
     fill(store, [entry("k1", advice, "S-1"), entry("k2", advice, "S-2")])
@@ -268,6 +271,7 @@ def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(sto
         assert check_store(tx, deep=True) == []
 
 
+@pytest.mark.slow
 def test_near_copies_that_a_person_keeps_apart_stay_apart(store: Store) -> None:
     fill(store, near_copies())
     run(store, DAY, loose(store, review="manual"))
@@ -278,6 +282,7 @@ def test_near_copies_that_a_person_keeps_apart_stay_apart(store: Store) -> None:
         assert replacement_of(tx, "a") != replacement_of(tx, "b")
 
 
+@pytest.mark.slow
 def test_a_cluster_that_breaks_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, near_copies())
     fill(store, [candidate(f"Elsewhere: {c.content}", native_id=f"q{c.native_id}") for c in near_copies()], project="q")

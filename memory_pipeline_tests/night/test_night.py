@@ -119,6 +119,7 @@ def test_exact_copies_are_archived_into_the_oldest(store: Store) -> None:
     assert found["oldest"].importance == 1.0 and found["younger"].tags == ("t",)
 
 
+@pytest.mark.slow
 def test_a_copy_of_something_archived_goes_where_that_went(store: Store) -> None:
     fill(store, lesson(4))
     run(store, DAY)
@@ -198,6 +199,7 @@ def test_an_early_night_run_late_does_not_see_later_decisions(store: Store) -> N
     assert run(store, DAY)["clusters_compressed"] == 1
 
 
+@pytest.mark.slow
 def test_one_failing_cluster_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
     work = Extractive.draft

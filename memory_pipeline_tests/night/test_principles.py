@@ -105,6 +105,7 @@ def test_two_patterns_or_raw_memories_or_two_projects_make_none(store: Store) ->
     assert form(store)[1] == []
 
 
+@pytest.mark.slow
 def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
     fill(store, related())
     _, (first,) = form(store)
@@ -159,6 +160,7 @@ def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
     assert store.path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_rolling_a_pattern_back_names_its_principle(store: Store) -> None:
     fill(store, related())
     _, (result,) = form(store)
@@ -214,6 +216,7 @@ def test_a_principle_is_guidance_until_it_is_taken_back(store: Store) -> None:
     sound(store)
 
 
+@pytest.mark.slow
 def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> None:
     text = _RESTART.format("gateway")
     fill(store, [pattern("p0", text), pattern("p1", text.replace("the settings", "settings"))])
@@ -230,6 +233,7 @@ def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> No
     assert entries(store)[0].content == text and entries(store)[0].source_ids == ("p0", "p1")
 
 
+@pytest.mark.slow
 def test_an_entry_goes_with_the_last_memory_behind_it_and_comes_back_with_it(store: Store) -> None:
     from memory_pipeline_tests.build import lesson
 

@@ -32,6 +32,7 @@ def active(store: Store) -> str:
         return store_hash(tx, active_only=True)
 
 
+@pytest.mark.slow
 def test_a_reviewed_night_archives_nothing_and_leaves_proposals(store: Store) -> None:
     filled(store)
     before = active(store)
@@ -113,6 +114,7 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     assert find_proposals(store, [top])[0].status == "withdrawn"
 
 
+@pytest.mark.slow
 def test_a_rejected_proposal_is_not_made_again(store: Store) -> None:
     filled(store)
     run(store, DAY, manual(store))
@@ -135,6 +137,7 @@ def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
     assert find_proposals(store, [cluster.id])[0].status == "pending"
 
 
+@pytest.mark.slow
 def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +163,7 @@ def test_only_the_named_projects_are_reviewed(store: Store) -> None:
     assert (report["clusters_compressed"], report["proposals"], report["verdict"]) == (1, 1, "PASS")
 
 
+@pytest.mark.slow
 def test_an_approved_proposal_can_be_rolled_back_and_proposed_again(store: Store) -> None:
     filled(store)
     before = active(store)

@@ -83,6 +83,7 @@ def test_readings_are_no_conflict_however_many(store: Store) -> None:
     assert rows(store, "similarity_edges") > 0 and rows(store, "conflicts") == 0
 
 
+@pytest.mark.slow
 def test_a_conflict_of_two_lines_is_settled_when_more_show_that_they_are_readings(store: Store) -> None:
     fill(store, readings(2))
     run(store, DAY)

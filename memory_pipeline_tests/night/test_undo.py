@@ -67,6 +67,7 @@ def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -
     assert store.path.read_bytes() == bytes_before
 
 
+@pytest.mark.slow
 def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> None:
     with_a_night(store)
     made = abstraction_of(store)
@@ -110,6 +111,7 @@ def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollb
         assert len({replacement_of(tx, m.id) for m in gateway}) == 1 and all(m.archived_at for m in gateway)
 
 
+@pytest.mark.slow
 def test_one_abstraction_is_undone_alone(store: Store) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
     run(store, DAY)
@@ -159,6 +161,7 @@ def test_since_undoes_every_run_from_then_on(store: Store) -> None:
     assert before
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_taken_first_and_wrong_names_cost_none(store: Store) -> None:
     with_a_night(store)
     for scope in (RollbackScope(run_id="nowhere"), RollbackScope(abstraction="gateway-0")):
@@ -176,6 +179,7 @@ def test_exactly_one_scope_is_named() -> None:
         RollbackScope(run_id="a", abstraction="b")
 
 
+@pytest.mark.slow
 def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
     with_a_night(store)
     made = abstraction_of(store)
@@ -192,6 +196,7 @@ def test_a_rollback_waits_for_no_night(store: Store) -> None:
     release_lease(store, "other")
 
 
+@pytest.mark.slow
 def test_pinning_survives_a_rollback(store: Store) -> None:
     with_a_night(store)
     with store.writing("agent") as tx:

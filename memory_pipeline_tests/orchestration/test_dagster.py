@@ -113,6 +113,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     assert metadata["reports"]["tokens_after"].value < metadata["reports"]["tokens_before"].value
 
 
+@pytest.mark.slow
 def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     assert key not in shown + events and key.encode() not in files
 
 
+@pytest.mark.slow
 def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +157,7 @@ def test_no_check_blocks_a_night() -> None:
     assert len(keys) > 10 and not [key.name for key in keys if graph.get(key).blocking]
 
 
+@pytest.mark.slow
 def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +213,7 @@ def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: Da
         assert store_hash(tx, active_only=True) == before
 
 
+@pytest.mark.slow
 def test_options_and_settings_of_a_run_come_from_its_configuration(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(5))
     launch(instance, job="night_preview", threshold=0.99)
@@ -296,6 +300,7 @@ def test_a_tick_before_the_first_partition_is_skipped_with_the_reason() -> None:
     assert isinstance(night_schedule(build_schedule_context(scheduled_execution_time=tick)), SkipReason)
 
 
+@pytest.mark.slow
 def test_daylight_saving_neither_skips_nor_repeats_a_partition() -> None:
     """A year of ticks of the real cron in its zone: each day's partition exactly once."""
     from dagster._utils.schedules import schedule_execution_time_iterator

@@ -105,6 +105,7 @@ def test_a_job_touches_its_scope_alone(
     assert job["scope"].get("date_range") == ([first, last] if first or last else None)
 
 
+@pytest.mark.slow
 def test_unconsolidated_only_leaves_merged_memories(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(4))
     fill(store, [candidate(lesson(5)[4].content, FIRST, native_id="level-1", abstraction_level=1)])
@@ -154,6 +155,7 @@ def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, sto
     assert job["error"] == "first_day is 'yesterday', no date; write it as YYYY-MM-DD"
 
 
+@pytest.mark.slow
 def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

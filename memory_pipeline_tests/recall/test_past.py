@@ -36,6 +36,7 @@ def test_a_day_goes_by_the_memories_own_time(store: Store) -> None:
     assert (before.importance, before.archived_by) == (1.0, None)
 
 
+@pytest.mark.slow
 def test_a_moment_goes_by_what_the_store_held(store: Store) -> None:
     imported, ran = told(store)
     assert set(read_state(store, imported.isoformat()).active) == {f"gateway-{n}" for n in range(5)}
@@ -45,6 +46,7 @@ def test_a_moment_goes_by_what_the_store_held(store: Store) -> None:
     assert len(read_state(store, "now").active) == 6
 
 
+@pytest.mark.slow
 def test_runs_nights_and_snapshots_are_states_too(store: Store) -> None:
     told(store)
     snapshot = create_snapshot(store, "here", datetime.now(UTC), 7)
@@ -70,6 +72,7 @@ def test_what_is_no_state_is_named(store: Store, when: str, words: str) -> None:
         read_state(store, when)
 
 
+@pytest.mark.slow
 def test_the_past_can_be_searched(store: Store) -> None:
     told(store)
     hits = search_state(store, read_state(store, "2026-03-02"), Lexical(), "payment gateway key", None, 10, 0.5)

@@ -34,6 +34,12 @@ from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 
 
+def fill_and_settle(store: Store, memories: int) -> None:
+    """A store that is one file, without a log."""
+    fill(store, lesson(memories))
+    store.settle()
+
+
 def note(store: Store, text: str) -> None:
     """A commit that stays in the log."""
     with store.writing("test") as tx:
@@ -49,7 +55,7 @@ def notes(store: Store) -> int:
 
 def with_a_log(store: Store, commits: int = 40) -> Path:
     """A store whose last commits stand in the write-ahead log alone."""
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     for number in range(commits):
         note(store, f"reason {number}")
     return log_path(store.path)
@@ -96,7 +102,7 @@ def test_a_log_that_lost_what_was_committed_is_named_by_readers_and_writers(
 
 
 def test_random_bytes_beside_a_store_without_a_seal_are_no_log(store: Store) -> None:
-    fill(store, lesson(2))
+    fill_and_settle(store, 2)
     store.path.with_name(f"{store.path.name}.lock").unlink()
     log_path(store.path).write_bytes(b"this is no log" * 100)
     with pytest.raises(DamagedStoreError, match="does not begin as one does"):
@@ -105,6 +111,7 @@ def test_random_bytes_beside_a_store_without_a_seal_are_no_log(store: Store) -> 
     assert result.done and notes(Store(store.path)) == 0 and whole(store)
 
 
+@pytest.mark.slow
 def test_a_commit_that_a_kill_kept_from_being_sealed_is_there(store: Store) -> None:
     with_a_log(store, 2)
     assert python(ADD_ONE, store.path, KILL_POINT="store.commit.logged#2").returncode == -signal.SIGKILL
@@ -128,7 +135,7 @@ def test_a_commit_that_a_kill_cut_off_costs_only_itself(store: Store, cut: int) 
 
 @pytest.mark.parametrize("kept", [0, 1, 2, 10, 60, 300])
 def test_a_log_that_holds_nothing_but_a_commit_that_was_cut_off_is_in_nobodys_way(store: Store, kept: int) -> None:
-    fill(store, lesson(2))
+    fill_and_settle(store, 2)
     sealed = store.path.with_name(f"{store.path.name}.lock").read_bytes()
     note(store, "cut off")
     log = log_path(store.path)
@@ -140,7 +147,7 @@ def test_a_log_that_holds_nothing_but_a_commit_that_was_cut_off_is_in_nobodys_wa
 
 
 def test_no_commit_changes_a_byte_of_the_store_file(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     before = store.path.read_bytes()
     for number in range(5):
         note(store, f"reason {number}")
@@ -172,6 +179,7 @@ def test_a_log_that_was_folded_in_before_a_kill_is_not_applied_twice(store: Stor
     assert notes(Store(store.path)) == 3 and not log_path(store.path).exists()
 
 
+@pytest.mark.slow
 def test_a_kill_while_a_store_is_made_leaves_none_or_a_whole_one(store: Store) -> None:
     for place in ("store.commit.before#1", "store.commit.after#1"):
         assert python(ADD_ONE, store.path, KILL_POINT=place).returncode == -signal.SIGKILL
@@ -195,7 +203,7 @@ def test_a_store_with_a_damaged_block_gives_no_snapshot_and_costs_none(store: St
 
 @pytest.mark.parametrize("table", ["embeddings", "audit_log"])
 def test_a_snapshot_with_a_damaged_block_is_not_called_whole(store: Store, table: str) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     snapshot = create_snapshot(store, "manual", AT, keep=3)
     damage_block_of(Store(snapshot_directory(store) / f"{snapshot.name}.duckdb"), table)
     with pytest.raises(SnapshotError, match="damaged"):
@@ -203,7 +211,7 @@ def test_a_snapshot_with_a_damaged_block_is_not_called_whole(store: Store, table
 
 
 def test_every_used_block_is_read_those_of_indexes_too(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     report = read_blocks(store.path)
     assert report.blocks > 2 and report.damaged == ()
     for number in range(report.blocks):
@@ -262,7 +270,7 @@ def test_what_is_no_store_is_refused_and_left_as_it_was(
 
 
 def test_a_store_named_through_a_link_has_its_log_beside_the_file(store: Store, tmp_path: Path) -> None:
-    fill(store, lesson(2))
+    fill_and_settle(store, 2)
     link = tmp_path / "link.duckdb"
     link.symlink_to(store.path)
     note(Store(link), "through the link")
@@ -302,7 +310,7 @@ def test_a_sound_store_is_not_recovered(store: Store) -> None:
 
 
 def test_a_damaged_file_comes_back_whole_from_its_snapshot_and_the_log(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     create_snapshot(store, "manual", AT, keep=7)
     for number in range(6):
         note(store, f"reason {number}")
@@ -317,7 +325,7 @@ def test_a_damaged_file_comes_back_whole_from_its_snapshot_and_the_log(store: St
 
 def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_store(store: Store) -> None:
     """Rows are inserted, changed and deleted in each log: they refer to rows by where they lie in the file."""
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     create_snapshot(store, "manual", AT, keep=7)
     for number in range(2):
         fill(store, lesson(3, topic=("printer", "scanner")[number % 2]))
@@ -338,6 +346,88 @@ def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_
         assert contents_digest(tx) == full
 
 
+def branched(store: Store) -> tuple[Path, int]:
+    """A store with two notes, of which a snapshot with one was restored; return where the first branch lies now."""
+    fill_and_settle(store, 3)
+    note(store, "before the snapshot")
+    snapshot = create_snapshot(store, "manual", AT, keep=7)
+    note(store, "of the branch that is left")
+    store.settle()
+    restore_snapshot(store, snapshot.name)
+    (aside,) = store.path.parent.glob("store.duckdb.before-restore-*Z")
+    return aside, 1
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("notes_since", [0, 2])
+def test_after_a_restore_a_damaged_file_comes_back_as_the_branch_that_was_restored(
+    store: Store, notes_since: int, settled: bool
+) -> None:
+    _, kept = branched(store)
+    for number in range(notes_since):
+        note(store, f"since the restore {number}")
+    if settled:
+        store.settle()
+    before = whole(store)
+    damage_block_of(store, "embeddings")
+    assert recover_store(Store(store.path)).lost == "nothing"
+    assert whole(Store(store.path)) == before and notes(Store(store.path)) == kept + notes_since
+
+
+def test_a_branch_that_is_moved_back_comes_back_as_itself(store: Store) -> None:
+    aside, _ = branched(store)
+    note(store, "of the other branch")
+    note(store, "of the other branch, too")
+    store.settle()
+    aside.replace(store.path)
+    assert notes(Store(store.path)) == 2
+    damage_block_of(store, "embeddings")
+    assert recover_store(Store(store.path)).lost == "nothing"
+    with Store(store.path).reading() as tx:
+        reasons = {reason for (reason,) in tx.execute("select reason from quarantine").fetchall()}
+    assert reasons == {"before the snapshot", "of the branch that is left"}
+
+
+def test_a_branch_that_is_moved_back_takes_no_log_of_the_other_one(store: Store) -> None:
+    aside, _ = branched(store)
+    note(store, "of the other branch")
+    kept = log_path(store.path).read_bytes()
+    aside.replace(store.path)
+    for attempt in (lambda: notes(Store(store.path)), lambda: note(Store(store.path), "more"), store.verify):
+        with pytest.raises(DamagedStoreError, match="belongs to another file"):
+            attempt()
+    assert log_path(store.path).read_bytes() == kept
+
+
+def test_a_log_that_a_kill_kept_from_being_folded_in_is_kept_once(store: Store) -> None:
+    fill_and_settle(store, 4)
+    create_snapshot(store, "manual", AT, keep=7)
+    for number in range(3):
+        note(store, f"reason {number}")
+        code = "import sys; from memory_pipeline.store import Store; Store(sys.argv[1]).settle()"
+        assert python(code, store.path, KILL_POINT="replace.sealed").returncode == -signal.SIGKILL
+    store.settle()
+    assert len(list(snapshot_directory(store).glob("log-*.wal"))) == 1
+    note(store, "reason 3")
+    store.settle()
+    before = whole(store)
+    damage_block_of(store, "embeddings")
+    assert recover_store(Store(store.path)).lost == "nothing"
+    assert whole(Store(store.path)) == before and notes(Store(store.path)) == 4
+
+
+def test_what_was_brought_back_comes_back_again(store: Store) -> None:
+    fill_and_settle(store, 4)
+    create_snapshot(store, "manual", AT, keep=7)
+    for number in range(3):
+        note(store, f"reason {number}")
+        if number % 2:
+            store.settle()
+        damage_block_of(store, "embeddings")
+        assert recover_store(Store(store.path)).lost == "nothing"
+    assert notes(Store(store.path)) == 3
+
+
 def test_kept_logs_go_with_the_snapshots_that_they_follow(store: Store) -> None:
     for hour in range(5):
         fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])
@@ -355,7 +445,7 @@ def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, 
 
 
 def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     first = create_snapshot(store, "manual", AT, keep=7)
     early = whole(store)
     fill(store, lesson(4, topic="printer"))
@@ -366,7 +456,7 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
     store.path.write_bytes(damaged)
     result = recover_store(Store(store.path))
     assert (result.source, result.snapshot) == ("snapshot and log", first.name) and whole(Store(store.path)) == late
-    for kept in snapshot_directory(store).glob("log-*.wal"):
+    for kept in [*snapshot_directory(store).glob("log-*.wal"), *snapshot_directory(store).glob("*-recovered.json")]:
         kept.unlink()
     store.path.write_bytes(damaged)
     result = recover_store(Store(store.path))
@@ -375,7 +465,7 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
 
 
 def test_without_any_snapshot_a_damaged_store_stays_as_it_is_and_says_so(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     damaged = store.path.read_bytes()[:9000]
     store.path.write_bytes(damaged)
     with pytest.raises(StoreError, match="no snapshot"):
@@ -384,7 +474,7 @@ def test_without_any_snapshot_a_damaged_store_stays_as_it_is_and_says_so(store: 
 
 
 def test_an_unreadable_snapshot_directory_entry_is_passed_over_or_named(store: Store) -> None:
-    fill(store, lesson(4))
+    fill_and_settle(store, 4)
     snapshot = create_snapshot(store, "manual", AT, keep=7)
     described = snapshot_directory(store) / f"{snapshot.name}.json"
     described.unlink()

@@ -110,6 +110,7 @@ def test_half_written_reports_and_snapshots_are_never_taken_for_whole_ones(store
     assert not list((store.path.parent / "reports").glob(".*.partial"))
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back_does_not_drop_the_snapshot_just_taken(store: Store) -> None:
     for hour in range(8):
         fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])

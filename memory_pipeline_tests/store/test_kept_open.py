@@ -8,8 +8,11 @@ import time
 
 import pytest
 
+from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import Store, take_lease
 from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.seal import log_path
+from memory_pipeline_tests.store.test_damage import note, notes
 
 #: Takes the lock as soon as it is free, and says how long that took.
 _WAITER = """
@@ -102,3 +105,17 @@ def test_another_process_gets_its_turn_while_one_writes_without_a_pause(store: S
                 pass
         assert waiter.poll() == 0
         assert float(waiter.stdout.readline()) < 10
+
+
+def test_what_another_program_writes_behind_the_log_never_hides_a_commit(store: Store) -> None:
+    with store.kept_open():
+        note(store, "first")
+        with log_path(store.path).open("ab") as log:
+            log.write(b"\0" * 8)
+        with pytest.raises(DamagedStoreError, match="another program"):
+            note(store, "refused")
+        for number in range(3):
+            note(store, f"later {number}")
+    assert notes(Store(store.path)) == 4
+    store.settle()
+    assert notes(Store(store.path)) == 4
