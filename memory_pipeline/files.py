@@ -25,8 +25,12 @@ Recogniser = Callable[[Path], bool]
 
 _PARTIAL = re.compile(r"^\.[0-9a-f]{16}\.partial$")
 _LEFT_OVER_AFTER_S = 3600
-#: The first bytes of a DuckDB file after its checksum: a store or a snapshot, under whatever name.
-_DATABASE = (8, b"DUCK")
+#: How the files of a store begin, under whatever name and whosesoever it is.
+_OF_A_STORE = {
+    "a DuckDB database, and may be a store or a snapshot": re.compile(rb".{8}DUCK", re.DOTALL),
+    "the write-ahead log of a DuckDB database": re.compile(rb"d\x00be\x00"),
+    "the lock of a store, with its seal": re.compile(rb"seal \d+ store "),
+}
 
 _CAUSES = {
     "the disk is full; free some space and run again": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
@@ -75,7 +79,7 @@ def nobody(path: Path) -> bool:
 
 def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Path:
     """The real path of a file that may be written: a new one, an empty one, one of our own, or with `force` any
-    ordinary file but a database.
+    ordinary file but a database, its log and its lock.
 
     Raises OutputError for everything else, before anything is done.
     """
@@ -101,16 +105,13 @@ def _check_present(path: Path, target: Path, is_ours: Recogniser, status: os.sta
         raise OutputError(f"'{path}' is no ordinary file, but a device or a pipe; name a file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "", str(target))
-    if _is_database(target):
-        raise OutputError(f"'{path}' is a DuckDB database, and may be a store or a snapshot; name another file")
+    with target.open("rb") as file:
+        start = file.read(64)
+    for what, mark in _OF_A_STORE.items():
+        if mark.match(start):
+            raise OutputError(f"'{path}' is {what}; name another file")
     if status.st_size and not force and not is_ours(target):
         raise OutputError(f"'{path}' exists and was not made by this command; name another file, or add --force")
-
-
-def _is_database(path: Path) -> bool:
-    offset, mark = _DATABASE
-    with path.open("rb") as file:
-        return file.read(offset + len(mark))[offset:] == mark
 
 
 @contextmanager

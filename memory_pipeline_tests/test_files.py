@@ -23,6 +23,7 @@ from memory_pipeline.files import (
     write_text,
     writing_whole,
 )
+from memory_pipeline.store import Store
 from memory_pipeline_tests.faces.in_process import no_room
 
 OURS = begins_with("made by us")
@@ -57,6 +58,18 @@ def test_a_database_is_never_written_over(tmp_path: Path) -> None:
     duckdb.connect(str(target)).close()
     with pytest.raises(OutputError, match="is a DuckDB database"):
         write_text(target, "x", OURS, force=True)
+
+
+@pytest.mark.parametrize("companion", ["other.duckdb.wal", "other.duckdb.lock"])
+def test_the_log_and_the_lock_of_any_store_are_never_written_over(tmp_path: Path, companion: str) -> None:
+    for _ in range(2):
+        with Store(tmp_path / "other.duckdb").writing("test") as tx:
+            tx.execute("insert into quarantine values ('f', 1, 'a reason', 'x', now()::timestamp)")
+    target = tmp_path / companion
+    before = target.read_bytes()
+    with pytest.raises(OutputError, match="of a DuckDB database|of a store"):
+        write_text(target, "x", OURS, force=True)
+    assert target.read_bytes() == before
 
 
 def test_the_file_behind_a_link_is_the_one_that_counts(tmp_path: Path) -> None:

@@ -69,20 +69,25 @@ def fold_log(path: Path) -> bool:
     Raises InUseError, DamagedStoreError when the copy does not read, OSError for a full disk. The store is what it
     was, whatever happens.
     """
-    incoming = path.with_name(f".{path.name}.folded")
     with engine.hold(path, shared=False) as lock:
-        if not log_path(path).exists():
-            return False
-        seal = seal_in_force(path, read_seal(lock))
-        try:
-            copy_files(path, incoming)
-            reached("fold.copied")
-            contents = make_whole(incoming)
-            reached("fold.verified")
-            keep_log(path, seal.header, header_of(incoming), contents)
-            put_in_place(incoming, path, lock)
-        finally:
-            remove_database(incoming)
+        return fold_held(path, lock)
+
+
+def fold_held(path: Path, lock: StoreLock) -> bool:
+    """`fold_log` for a store that the caller holds alone."""
+    if not log_path(path).exists():
+        return False
+    incoming = path.with_name(f".{path.name}.folded")
+    seal = seal_in_force(path, read_seal(lock))
+    try:
+        copy_files(path, incoming)
+        reached("fold.copied")
+        contents = make_whole(incoming)
+        reached("fold.verified")
+        keep_log(path, seal.header, header_of(incoming), contents)
+        put_in_place(incoming, path, lock)
+    finally:
+        remove_database(incoming)
     return True
 
 

@@ -2,7 +2,8 @@
 
 Nothing is overwritten: the damaged files are kept beside the store. In this order, the first that reads as a whole
 is taken: the store as it is; a snapshot with the logs that lead from it to the store (nothing is lost then); the
-store's file with what its log holds before the damage; a snapshot with as many logs as there are.
+store's file with what its log holds before the damage; what of the store reads, when that is every memory; a snapshot
+with as many logs as there are.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
 from memory_pipeline.store.kept_logs import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.lock import StoreLock
+from memory_pipeline.store.salvage import salvage
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
 from memory_pipeline.store.snapshots import (
     create_snapshot,
@@ -38,7 +40,7 @@ _log = logging.getLogger("memory_pipeline.store")
 _DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
 _ENTRY_HEADER = 16
 
-Source = Literal["store", "snapshot and log", "store and part of its log", "snapshot"]
+Source = Literal["store", "snapshot and log", "store and part of its log", "what reads of the store", "snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class _Candidate:
     snapshot: str | None
     lost: str
     last_is_damaged: bool = False
+    in_part: bool = False
 
 
 def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
@@ -76,21 +79,29 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
         tried, found = [], None
         try:
             for candidate in _candidates(store, lock):
+                lost = candidate.lost
                 try:
-                    _assemble(candidate, incoming)
+                    if candidate.in_part:
+                        remove_database(incoming)
+                        lost = salvage(candidate.file, incoming)
+                        make_whole(incoming)
+                    else:
+                        _assemble(candidate, incoming)
                 except (StoreError, OSError) as error:
                     tried.append(f"{candidate.source}: {error}")
                     continue
                 if not dry_run:
                     put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
-                found = Recovery(candidate.source, problem, candidate.lost, candidate.snapshot, done=not dry_run)
+                found = Recovery(candidate.source, problem, lost, candidate.snapshot, done=not dry_run)
                 break
         finally:
             remove_database(incoming)
     if found is None:
+        tried += [] if list_snapshots(store) else ["it has no snapshot"]
+        reasons = "; ".join(tried).replace(str(incoming), str(store.path))
         raise StoreError(
-            f"the store '{store.path}' cannot be brought back ({problem}), and neither can what was tried instead"
-            f"{': ' + '; '.join(tried) if tried else ', since it has no snapshot'}; its files were left as they are"
+            f"the store '{store.path}' cannot be brought back ({problem.replace(str(incoming), str(store.path))}), and "
+            f"neither can what was tried instead: {reasons}; its files were left as they are"
         )
     if found.done:
         _begin_anew(store)
@@ -100,8 +111,7 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
 def _begin_anew(store: Store) -> None:
     """A snapshot of what was brought back: logs that are kept from now on lead from there. None is dropped for it."""
     try:
-        kept = len(list_snapshots(store)) + 1
-        create_snapshot(store, "recovered", datetime.now(UTC), kept, only_if_changed=False)
+        create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
     except StoreError as error:
         _log.warning("there is no snapshot yet of what was brought back: %s", error)
 
@@ -147,6 +157,8 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     if store.path.is_file() and not whole_log:
         yield _Candidate("store and part of its log", store.path, last, None, lost_of_log, last_is_damaged=True)
         yield _Candidate("store and part of its log", store.path, (), None, "the log beside it")
+    if store.path.is_file():
+        yield _Candidate("what reads of the store", store.path, (), None, "", in_part=True)
     yield from broken
 
 

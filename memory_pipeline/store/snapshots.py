@@ -25,11 +25,19 @@ from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyEr
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, sync, verify_whole
+from memory_pipeline.store.folding import (
+    copy_files,
+    fold_held,
+    make_whole,
+    put_in_place,
+    remove_database,
+    sync,
+    verify_whole,
+)
 from memory_pipeline.store.journal import store_hash
 from memory_pipeline.store.kept_logs import directory_beside, forget_logs_before
 from memory_pipeline.store.lease import drop_lease, lease_holder
-from memory_pipeline.store.seal import log_path, read_seal, seal_in_force
+from memory_pipeline.store.seal import log_path
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
 _CHUNK = 1 << 20
@@ -55,11 +63,13 @@ def snapshot_directory(store: Store) -> Path:
     return directory_beside(store.path)
 
 
-def create_snapshot(store: Store, label: str, at: datetime, keep: int, *, only_if_changed: bool = True) -> Snapshot:
-    """Take a verified snapshot named after its time and `label`; drop the oldest beyond `keep`.
+def create_snapshot(
+    store: Store, label: str, at: datetime, keep: int | None, *, only_if_changed: bool = True
+) -> Snapshot:
+    """Take a verified snapshot named after its time and `label`; drop the oldest of this label beyond `keep`.
 
-    When no memory, decision or conflict has changed since the newest snapshot, and that one is still whole, it is
-    returned instead, unless `only_if_changed` is off. Raises SnapshotError for a label that is no plain name,
+    When no memory, decision or conflict has changed since the newest one of this label, and that one is still whole,
+    it is returned instead, unless `only_if_changed` is off. Raises SnapshotError for a label that is no plain name,
     DamagedStoreError for a store that does not read from the first block to the last (no older snapshot is dropped
     then), StoreError when the disk is full.
     """
@@ -73,13 +83,13 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int, *, only_i
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
-        store.fold()
-        with store.held(shared=True) as lock:
-            seal_in_force(store.path, read_seal(lock))
+        with store.held(shared=False) as lock:
+            # One after the other in one hold: a commit between them would leave a copy that no kept log goes on from.
+            fold_held(store.path, lock)
             copy_files(store.path, partial)
         reached("snapshot.copied")
         snapshot = _described(partial, name, at, label)
-        known = list_snapshots(store) if only_if_changed else []
+        known = [old for old in list_snapshots(store) if old.label == label and only_if_changed]
         if known and known[-1].store_hash == snapshot.store_hash and _is_whole(store, known[-1]):
             return known[-1]
         partial.replace(_file_of(store, name))
@@ -96,9 +106,11 @@ def create_snapshot(store: Store, label: str, at: datetime, keep: int, *, only_i
         remove_database(partial)
     # Should the clock have been set back, the one just taken is not the newest by name, and stays all the same.
     others = [old for old in list_snapshots(store) if old.name != name]
-    for old in others[: max(0, len(others) - keep + 1)]:
+    same = [old for old in others if old.label == label]
+    for old in same[: max(0, len(same) - keep + 1) if keep else 0]:
         _file_of(store, old.name).unlink(missing_ok=True)
         (directory / f"{old.name}.json").unlink(missing_ok=True)
+        others.remove(old)
     if others:
         # The newest snapshot but one may be needed, should the newest be damaged; no older one is followed by logs.
         forget_logs_before(store.path, _file_of(store, others[-1].name).stat().st_mtime)

@@ -464,6 +464,43 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
     assert "everything since snapshot" in result.lost
 
 
+@pytest.mark.parametrize("table", ["embeddings", "audit_log"])
+def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Store, table: str) -> None:
+    fill_and_settle(store, 5)
+    run(store, date(2026, 3, 3))
+    store.settle()
+    for snapshot in snapshot_directory(store).iterdir():
+        snapshot.unlink()
+    before = whole(store)
+    damage_block_of(store, table)
+    note(store, "in the log")
+    result = recover_store(Store(store.path))
+    assert result.source == "what reads of the store" and result.done
+    assert ("audit_log" in result.lost) == (table == "audit_log")
+    assert whole(Store(store.path)) == before and notes(Store(store.path)) == 1
+    report = run(Store(store.path), date(2026, 3, 4))
+    assert report["verdict"] != "FAIL" and not report["errors"] and whole(Store(store.path))
+
+
+def test_without_a_snapshot_a_store_whose_memories_do_not_read_stays_as_it_is(store: Store) -> None:
+    fill_and_settle(store, 5)
+    damage_block_of(store, "memories")
+    damaged = store.path.read_bytes()
+    with pytest.raises(StoreError, match="some of its memories do not read"):
+        recover_store(Store(store.path))
+    assert store.path.read_bytes() == damaged
+
+
+def test_nights_never_drop_a_snapshot_that_a_person_made(store: Store) -> None:
+    fill(store, lesson(2))
+    made = create_snapshot(store, "lunch", AT, keep=None)
+    for hour in range(1, 5):
+        fill(store, [candidate(f"note {hour}", native_id=f"n{hour}")])
+        create_snapshot(store, "night", AT + timedelta(hours=hour), keep=2)
+    assert [snapshot.label for snapshot in list_snapshots(store)] == ["lunch", "night", "night"]
+    assert list_snapshots(store)[0] == made
+
+
 def test_without_any_snapshot_a_damaged_store_stays_as_it_is_and_says_so(store: Store) -> None:
     fill_and_settle(store, 4)
     damaged = store.path.read_bytes()[:9000]

@@ -285,11 +285,11 @@ def snapshot_create(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Take a verified snapshot now."""
+    """Take a verified snapshot now. It stays until you remove its files; only those of the nights make room."""
     from memory_pipeline.store import create_snapshot
 
-    settings, opened = open_store(store)
-    made = create_snapshot(opened, label, datetime.now(UTC), settings.store_snapshots_kept)
+    _, opened = open_store(store)
+    made = create_snapshot(opened, label, datetime.now(UTC), keep=None)
     emit(asdict(made), as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
 
 

@@ -1,0 +1,102 @@
+"""What still reads of a damaged store's file, as a new store: for a store that no snapshot leads to.
+
+A damaged block costs the tables that have rows in it, often one that can be made again (vectors, edges, an index).
+Every memory and every link has to read; of other tables, the rows that do are taken.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from memory_pipeline.errors import DamagedStoreError
+from memory_pipeline.store import engine
+from memory_pipeline.store.folding import copy_files, remove_database
+from memory_pipeline.store.migrations import migrate
+
+#: Whose rows have to be there, every one.
+_WHOLE = ("memories", "lineage")
+#: What a night makes again, so that nothing is lost with it.
+_MADE_AGAIN = (
+    "embeddings", "atom_embeddings", "playbook_embeddings", "similarity_edges", "compared", "comparison_cells",
+)  # fmt: skip
+_PASSING = ("schema_migrations", "lease")
+_AUDIT = "audit_log"
+#: Rows that are read at once of a table that does not read as a whole: one of DuckDB's vectors.
+_ROWS = 2048
+
+
+def salvage(path: Path, target: Path) -> str:
+    """Write what reads of the store at `path`, its log included, to a new store at `target`; return what is lost.
+
+    The caller holds the store. Raises DamagedStoreError when a memory or a link does not read.
+    """
+    source = target.with_name(f"{target.name}.salvaged")
+    try:
+        copy_files(path, source)
+        with engine.attached_copy(target, read_only=False) as new:
+            migrate(new, target)
+        tables = _tables_of(source)
+        lost = [words for name in tables if (words := _carry_over(source, target, name))]
+        with engine.attached_copy(target, read_only=False) as new:
+            newest = new.execute(f"select coalesce(max(sequence), 0) from {_AUDIT}").fetchone()
+            assert newest is not None
+            new.execute("select max(nextval('audit_sequence')) from range($1)", [newest[0]]).fetchall()
+            new.execute("force checkpoint")
+        return "; ".join(lost) or "nothing but what is made again (vectors, comparisons)"
+    except duckdb.Error as error:
+        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
+    finally:
+        remove_database(source)
+
+
+def _tables_of(source: Path) -> list[str]:
+    """The tables to carry over; the audit log last, since every row that is written adds to it."""
+    with engine.attached_copy(source, read_only=True) as old:
+        rows = old.execute(
+            "select table_name from duckdb_tables() where database_name = current_database() and not internal"
+        ).fetchall()
+    names = {str(name) for (name,) in rows} - set(_PASSING)
+    missing = [name for name in _WHOLE if name not in names]
+    if missing:
+        raise DamagedStoreError(f"it has no table '{missing[0]}'")
+    return [*_WHOLE, *sorted(names - {*_WHOLE, _AUDIT}), *sorted(names & {_AUDIT})]
+
+
+def _carry_over(source: Path, target: Path, name: str) -> str:
+    """Copy a table; return what of it does not read, in words."""
+    try:
+        _copy_rows(source, target, name, "true", anew=name == _AUDIT)
+        return ""
+    except duckdb.Error as error:
+        if name in _WHOLE:
+            raise DamagedStoreError(f"some of its {name} do not read: {str(error).splitlines()[0]}") from error
+    if name in _MADE_AGAIN:
+        return ""
+    before, after = _count(source, name), 0
+    for first in range(0, before, _ROWS):
+        with suppress(duckdb.Error):
+            _copy_rows(source, target, name, f"rowid >= {first} and rowid < {first + _ROWS}", anew=not after)
+            after = _count(target, name)
+    return f"{before - after} of {before} rows of {name}"
+
+
+def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool) -> None:
+    with (
+        engine.attached_copy(source, read_only=True) as old,
+        engine.attached_copy(target, read_only=False) as new,
+    ):
+        (alias,) = old.execute("select current_database()").fetchone() or ("",)
+        new.begin()
+        if anew and name == _AUDIT:
+            new.execute(f"delete from {_AUDIT}")
+        new.execute(f'insert into "{name}" by name select * from {alias}."{name}" where {which}')
+        new.commit()
+
+
+def _count(path: Path, name: str) -> int:
+    with engine.attached_copy(path, read_only=True) as connection:
+        row = connection.execute(f'select count(*) from "{name}"').fetchone()
+    return int(row[0]) if row else 0
