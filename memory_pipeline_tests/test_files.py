@@ -62,12 +62,11 @@ def test_a_database_is_never_written_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("companion", ["other.duckdb.wal", "other.duckdb.lock"])
 def test_the_log_and_the_lock_of_any_store_are_never_written_over(tmp_path: Path, companion: str) -> None:
-    for _ in range(2):
-        with Store(tmp_path / "other.duckdb").writing("test") as tx:
-            tx.execute("insert into quarantine values ('f', 1, 'a reason', 'x', now()::timestamp)")
+    with Store(tmp_path / "other.duckdb").writing("test") as tx:
+        tx.execute("insert into quarantine values ('f', 1, 'a reason', 'x', now()::timestamp)")
     target = tmp_path / companion
     before = target.read_bytes()
-    with pytest.raises(OutputError, match="of a DuckDB database|of a store"):
+    with pytest.raises(OutputError, match=r"of a DuckDB database|of a store"):
         write_text(target, "x", OURS, force=True)
     assert target.read_bytes() == before
 
