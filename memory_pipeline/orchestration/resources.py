@@ -15,7 +15,7 @@ from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, release_lease, settle_stores
+from memory_pipeline.store import Store, release_lease
 
 #: Who else hears of progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
@@ -115,16 +115,18 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             holder=self.holder,
         )
         night.log, night.progress = log, _Progress(log)
+        self._nights[run_id, "knowledge base"] = night
         return night
 
     def teardown_after_execution(self, context: InitResourceContext) -> None:
         """However the run ended, its lease on the store goes back, and the store is left as one file."""
-        for night in self._nights.values():
-            if not night.options.dry_run and night.store.exists():
-                release_lease(night.store, night.options.run_id)
+        written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
+        for night in written:
+            release_lease(night.store, night.options.run_id)
         self._nights.clear()
         self._kept_open.close()
-        settle_stores()
+        for night in written:
+            night.store.settle()
 
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""

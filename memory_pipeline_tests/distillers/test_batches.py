@@ -149,15 +149,8 @@ run_night(Night(Store.of(settings), settings, NightOptions(date(2026, 3, 3), sys
 """
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        pytest.param("batch.announced", marks=pytest.mark.slow),
-        "batch.created",
-        pytest.param("batch.read", marks=pytest.mark.slow),
-        "store.commit.after",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["batch.announced", "batch.created", "batch.read", "store.commit.after"])
 def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> None:
     three_lessons(store)
     with serving(batch_polls=2) as server:

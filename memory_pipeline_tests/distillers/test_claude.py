@@ -132,12 +132,12 @@ def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
     "failure",
     [
         Failure(429, "rate_limit_error", retry_after=0.05),
-        Failure(500),
-        Failure(503),
+        pytest.param(Failure(500), marks=pytest.mark.slow),
+        pytest.param(Failure(503), marks=pytest.mark.slow),
         Failure(529, "overloaded_error"),
         Raw(b'{"id": "msg", "content": [', cut=True),
-        Raw(b"<html>a proxy speaks</html>"),
-        Raw(b"{}", delay_s=0.6),
+        pytest.param(Raw(b"<html>a proxy speaks</html>"), marks=pytest.mark.slow),
+        pytest.param(Raw(b"{}", delay_s=0.6), marks=pytest.mark.slow),
     ],
     ids=lambda failure: f"{getattr(failure, 'status', 'line')}-{getattr(failure, 'body', b'')[:6].decode()}",
 )

@@ -94,7 +94,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Memory]:
     return everything(store)
 
 
-@pytest.mark.parametrize("distiller", ["claude", "extractive"])
+@pytest.mark.parametrize("distiller", [pytest.param("claude", marks=pytest.mark.slow), "extractive"])
 def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
     store: Store, undisturbed: dict[str, Memory], distiller: str
 ) -> None:

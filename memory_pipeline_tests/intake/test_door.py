@@ -209,7 +209,7 @@ def test_secrets_addresses_and_phones_are_masked_on_the_way_in(store: Store) -> 
     assert list(contents(store).values()) == ["key [REDACTED:secret], mail [REDACTED:email], call [REDACTED:phone]"]
 
 
-@pytest.mark.parametrize("name", ["jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, name: str) -> None:
     fill(store, [*lesson(5), candidate("A single note, pinned.", pinned=True, tags=("t",), importance=2.6)])
     fill(store, lesson(2))

@@ -117,7 +117,7 @@ def log(store: Store) -> list[dict[str, Any]]:
         return [row for row in stream_table(tx, "audit_log") if row["table_name"] not in ("embeddings", "store")]
 
 
-@pytest.mark.parametrize("name", ["jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_path: Path, name: str) -> None:
     copy = Store(tmp_path / "copy.duckdb")
     summary = bring(copy, exported(original, name), name)

@@ -68,7 +68,7 @@ def answers(draw: st.DrawFn) -> tuple[tuple[str, ...], Any]:
 
 
 @given(answers(), st.booleans())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str, ...], Any], cut: bool) -> None:
     members, answer = case
     said = json.dumps(answer)[: -7 if cut else None]

@@ -198,7 +198,7 @@ def _deterministic(examples: int, steps: int) -> settings:
 class TestAnyOrder(AnyOrder.TestCase):  # type: ignore[misc,name-defined]
     """Runs in the default suite, with few examples; the slow one looks longer."""
 
-    settings = _deterministic(examples=3, steps=9)
+    settings = _deterministic(examples=2, steps=7)
 
 
 @pytest.mark.slow

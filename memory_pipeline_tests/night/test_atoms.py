@@ -123,9 +123,9 @@ def test_an_atom_that_fails_stops_nothing_and_is_tried_again(store: Store, monke
 @pytest.mark.parametrize(
     ("causal", "reason"),
     [
-        (Causal("build cache", "", "it stalls"), "no action"),
+        pytest.param(Causal("build cache", "", "it stalls"), "no action", marks=pytest.mark.slow),
         (Causal("build cache", "was cold", "the bank rejects customers"), "unsupported"),
-        (Causal("build cache", "was cold", "it stalls " * 60), "a field of"),
+        pytest.param(Causal("build cache", "was cold", "it stalls " * 60), "a field of", marks=pytest.mark.slow),
     ],
 )
 def test_what_the_sources_do_not_say_is_skipped(store: Store, causal: Causal, reason: str) -> None:

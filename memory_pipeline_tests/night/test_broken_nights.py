@@ -37,7 +37,12 @@ def reported(store: Store, run_id: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("step", "archived", "compressed"),
-    [("archive_duplicates", 0, 0), ("cluster_memories", 1, 0), ("grow_atoms", 5, 1), ("update_playbook", 5, 1)],
+    [
+        pytest.param("archive_duplicates", 0, 0, marks=pytest.mark.slow),
+        pytest.param("cluster_memories", 1, 0, marks=pytest.mark.slow),
+        pytest.param("grow_atoms", 5, 1, marks=pytest.mark.slow),
+        ("update_playbook", 5, 1),
+    ],
 )
 def test_a_night_that_breaks_off_reports_what_it_had_archived(
     store: Store, monkeypatch: pytest.MonkeyPatch, step: str, archived: int, compressed: int

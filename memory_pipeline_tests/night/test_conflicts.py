@@ -93,7 +93,7 @@ def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
 
 
 @pytest.mark.parametrize("keep", ["newer", "both"])
-@pytest.mark.parametrize("by_run", [True, False])
+@pytest.mark.parametrize("by_run", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None:
     conflict_id = contradiction(store)
     before = active_hash(store)

@@ -57,7 +57,16 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     assert len(settled) == 2
 
 
-@pytest.mark.parametrize("gate", ["lossy_distillations", "unkept_statements", "unsafe_members", "conflicts_inside"])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "lossy_distillations",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("unkept_statements", "unsafe_members", "conflicts_inside")
+        ),
+    ],
+)
 def test_every_gate_refuses_its_cluster_alone(store: Store, monkeypatch: pytest.MonkeyPatch, gate: str) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
     real = getattr(gates, gate)

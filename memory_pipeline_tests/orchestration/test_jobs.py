@@ -85,10 +85,10 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
     ("scope", "touched"),
     [
         ({"projects": ["a"]}, {"a"}),
-        ({"memory_types": ["warning"]}, {"b"}),
-        ({"first_day": "2026-03-10"}, {"b"}),
-        ({"last_day": "2026-03-09"}, {"a"}),
-        ({"dry_run": True}, set()),
+        pytest.param({"memory_types": ["warning"]}, {"b"}, marks=pytest.mark.slow),
+        pytest.param({"first_day": "2026-03-10"}, {"b"}, marks=pytest.mark.slow),
+        pytest.param({"last_day": "2026-03-09"}, {"a"}, marks=pytest.mark.slow),
+        pytest.param({"dry_run": True}, set(), marks=pytest.mark.slow),
     ],
 )
 def test_a_job_touches_its_scope_alone(

@@ -120,7 +120,7 @@ def test_a_commit_that_a_kill_kept_from_being_sealed_is_there(store: Store) -> N
     assert whole(Store(store.path))
 
 
-@pytest.mark.parametrize("cut", [1, 20, 200])
+@pytest.mark.parametrize("cut", [1, *(pytest.param(cut, marks=pytest.mark.slow) for cut in (20, 200))])
 def test_a_commit_that_a_kill_cut_off_costs_only_itself(store: Store, cut: int) -> None:
     log = with_a_log(store, 3)
     assert python(ADD_ONE, store.path, KILL_POINT="store.commit.logged#2").returncode == -signal.SIGKILL
