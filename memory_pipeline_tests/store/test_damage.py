@@ -248,7 +248,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a database of another program": (foreign_duckdb, "customers.*another program|another program.*customers"),
     "one that keeps migrations too": (other_migrations, "another program"),
     "a SQLite file": (sqlite, "SQLite database"),
-    "a text": (lambda path: path.write_text("hello" * 1000), "not a readable store"),
+    "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
     "a link in a circle": (lambda path: path.symlink_to(path), "link that leads in a circle"),

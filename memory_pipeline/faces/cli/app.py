@@ -20,6 +20,7 @@ from memory_pipeline.faces.cli.base import (
     as_day,
     check_target,
     config_app,
+    kept_copies,
     named_store,
     open_store,
     settings_of,
@@ -275,6 +276,7 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     from memory_pipeline.store import list_snapshots
 
     _, opened = open_store(store)
+    opened.check_is_or_was_there()
     rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
     emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]))
 
@@ -307,8 +309,13 @@ def snapshot_restore(
     target = real_path(to, "--to") if to is not None else None
     if target:
         check_target(settings, target)
+    opened.check_is_or_was_there()
+    before = kept_copies(opened, "before-restore")
     where = restore_snapshot(opened, name, target, settings.lease_expiry_s)
-    emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
+    kept = sorted(kept_copies(opened, "before-restore") - before)
+    text = f"Restored {name} to {where}."
+    text += f"\nThe store that was there is kept beside it as {' and '.join(kept)}." if kept else ""
+    emit({"restored": name, "to": str(where), "kept": kept}, as_json=json_, text=text)
 
 
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
@@ -321,6 +328,7 @@ def snapshot_verify(
     from memory_pipeline.store import verify_snapshot
 
     _, opened = open_store(store)
+    opened.check_is_or_was_there()
     found = verify_snapshot(opened, name)
     emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
 
