@@ -88,9 +88,9 @@ def failed_night(
 ) -> Report:
     """The report of a night that a fatal error ended: verdict FAIL, and whatever it had done before, by the rows.
 
-    `outcome`: what its steps had handed on by then.
+    `outcome`: what its steps had handed on by then. Whoever ends the run tells of the error.
     """
-    night.note_error("", "night", error)
+    night.note_error("", "night", error, tell=False)
     return _report(night, kind, outcome or NightOutcome(), started_at, error)
 
 

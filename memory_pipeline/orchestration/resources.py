@@ -124,7 +124,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                 release_lease(night.store, night.options.run_id)
         self._nights.clear()
         self._kept_open.close()
-        settle_stores()
+        settle_stores(quietly=True)
 
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""

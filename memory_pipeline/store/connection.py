@@ -22,7 +22,7 @@ from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import engine
-from memory_pipeline.store.folding import fold_log, remove_database, settle, sync, verify_store
+from memory_pipeline.store.folding import fold_log, remove_database, said_by, settle, sync, verify_store
 from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
@@ -299,7 +299,7 @@ def _explain_file(path: Path, error: OSError) -> StoreError:
 
 def _explain(path: Path, error: duckdb.Error) -> StoreError:
     """One sentence with the mend, from what DuckDB says."""
-    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    text = said_by(error)
     low = str(error).lower()
     if "no space left" in low or "disk full" in low or "file too large" in low or "enospc" in low:
         return _explain_file(path, OSError(errno.ENOSPC, ""))

@@ -39,7 +39,7 @@ def main() -> None:
     prepare_streams()
     arguments = sys.argv[1:]
     code = guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments)
-    settle_stores()
+    settle_stores(quietly=code != 0)
     sys.exit(code)
 
 
