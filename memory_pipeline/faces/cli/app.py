@@ -93,11 +93,13 @@ def import_(
     json_: JsonOption = False,
 ) -> None:
     """Bring memories into the store. Importing the same thing again changes nothing."""
-    from memory_pipeline.faces.cli.showing import import_into, import_text
+    from memory_pipeline.faces.cli.showing import import_into, import_text, nothing_was_read
 
     settings, opened = open_store(store)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
     emit(summary.as_json(), as_json=json_, text=import_text(summary))
+    if problem := nothing_was_read(summary, format_, path):
+        raise InputError(problem)
 
 
 @app.command(
