@@ -219,6 +219,7 @@ def _count(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, starte
         "started_at": started_at.isoformat(),
         "finished_at": started_at.isoformat(),
         "duration_ms": 0,
+        "rolled_back_at": None,
         "memories_scanned": len(outcome.eligible),
         "clusters_found": settled_patterns + len(archives),
         "clusters_skipped": settled + sum(archive.status == "skipped" for archive in archives),
