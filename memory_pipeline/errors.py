@@ -9,6 +9,11 @@ class MemoryPipelineError(Exception):
     """Base of every error that is the user's to mend."""
 
 
+def in_words(error: Exception) -> str:
+    """An error as a person reads it: one that is theirs to mend speaks for itself, another one is named."""
+    return str(error) if isinstance(error, MemoryPipelineError) else f"{type(error).__name__}: {error}"
+
+
 class SettingError(MemoryPipelineError):
     """A setting is unknown, has the wrong type, or lies outside its range."""
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import chain, islice
 
 import numpy as np
 
@@ -146,6 +147,8 @@ def import_memories(
         return summary
     door = _Door(store, summary, _Occurrences(), Claims(), project, embedder, now, mask, actor)
     stream = iter(reading)
+    first = list(islice(stream, 1))  # a file that is refused as a whole makes no store
+    stream = chain(first, stream)
     with store.writing(actor):
         pass  # an import of nothing still leaves a store that nights can run on
     with store.small_steps(_MEMORY_LIMIT_MB):

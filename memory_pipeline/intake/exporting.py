@@ -12,6 +12,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import check_output, writing_whole
 from memory_pipeline.intake.export_rows import MARK, export_row, export_row_columns, parquet_row, parquet_schema
 from memory_pipeline.intake.full_export import is_full_export_line, json_line, write_everything
+from memory_pipeline.intake.full_import import is_full_export
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store, all_memories, lineage_of
@@ -29,7 +30,7 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
     Only the active ones; with `everything` all that the store holds (full_export.py). Raises InputError for an
     unknown format, OutputError for a path that cannot or must not be written and for a full disk.
     """
-    check_export(store, name, path, force=force)
+    check_export(store, name, path, everything=everything, force=force)
     if everything:
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
             return write_everything(store, name, file)
@@ -65,12 +66,18 @@ def write_rows(
     return len(memories)
 
 
-def check_export(store: Store, name: str, path: Path, *, force: bool = False) -> None:
-    """Raises what `export_memories` would, before any work is done."""
+def check_export(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> None:
+    """Raises what `export_memories` would, before any work is done. An export of everything is replaced by less only
+    with `force`."""
     if name not in EXPORT_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
     check_is_free(path, store.path)
-    check_output(path, lambda found: is_export(name, found), force=force)
+    target = check_output(path, lambda found: is_export(name, found), force=force)
+    if not everything and not force and target.is_file() and target.stat().st_size and is_full_export(target, name):
+        raise OutputError(
+            f"'{path}' is an export of all that a store held, and would now hold memories alone; name another file, or "
+            "add --force"
+        )
 
 
 def is_export(name: str, path: Path) -> bool:

@@ -43,6 +43,7 @@ from memory_pipeline.store import (
     let_follow,
     note_arrival,
     put_in_blank_place,
+    remove_store,
     replace_audit_log,
     stage_records,
     staging,
@@ -235,7 +236,7 @@ def restore(store: Store, export: FullExport, actor: str) -> str | None:
     """
     store.path.parent.mkdir(parents=True, exist_ok=True)
     incoming = Store(store.path.with_name(f".{store.path.name}.incoming"))
-    _remove(incoming)
+    remove_store(incoming)
     try:
         return _fill(incoming, export, actor) or (
             None if put_in_blank_place(store, incoming) else "the store was written to meanwhile"
@@ -247,7 +248,7 @@ def restore(store: Store, export: FullExport, actor: str) -> str | None:
     except (TypeError, ValueError, OverflowError) as error:
         return f"one of its records does not fit ({type(error).__name__})"
     finally:
-        _remove(incoming)
+        remove_store(incoming)
 
 
 def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str]:
@@ -385,8 +386,3 @@ def _with_token_count(read: Any, row: dict[str, Any]) -> Any:
     if isinstance(read, Candidate) and type(count) is int and 0 < count < 2**31:
         return replace(read, token_count=count)
     return read
-
-
-def _remove(store: Store) -> None:
-    store.path.unlink(missing_ok=True)
-    store.path.with_name(f"{store.path.name}.wal").unlink(missing_ok=True)

@@ -21,6 +21,8 @@ from memory_pipeline.records import Source
 from memory_pipeline.wording.redaction import redact
 
 _log = logging.getLogger(__name__)
+#: How the reason begins for a line that holds no row at all.
+NO_OBJECT = "the line is no JSON object"
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
@@ -40,14 +42,17 @@ def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: da
         row = json.loads(check_storable(text, "the line"))
     except RowError as error:
         return Rejected.of(name, number, str(error), text)
-    except (ValueError, RecursionError) as error:
-        return Rejected.of(name, number, f"no valid JSON: {error}", text)
+    except json.JSONDecodeError as error:
+        where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
+        return Rejected.of(name, number, f"{NO_OBJECT}{where}", text)
+    except (ValueError, RecursionError) as error:  # a figure of thousands of digits, brackets without end
+        return Rejected.of(name, number, f"{NO_OBJECT} that can be read ({type(error).__name__})", text)
     if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
         row = {"timestamp": row.get("timestamp"), **row["message"]}
     if isinstance(row, list):
         return Rejected.of(name, number, "the line is a JSON list; write one object a line", text)
     if not isinstance(row, Mapping) or not row:
-        return Rejected.of(name, number, "the line is no JSON object with content", text)
+        return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
     return read_row(row, name, number, default_zone, now, "jsonl")
 
 

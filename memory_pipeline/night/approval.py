@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.errors import EmbeddingError, in_words
 from memory_pipeline.night.archive import DISTILLED, SourcesChangedError, abstraction_id, apply_distillation
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
@@ -103,7 +103,7 @@ def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
     except Exception as error:
         night.log.exception("approving %s", proposal.id)
         night.note_error(proposal.id, "write", error)
-        return f"failed: {type(error).__name__}: {error}"[:500]
+        return f"failed: {in_words(error)}"[:500]
 
 
 def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:

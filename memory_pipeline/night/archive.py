@@ -14,6 +14,7 @@ import numpy as np
 
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusal_of
 from memory_pipeline.night.review import propose_distillation
@@ -81,7 +82,7 @@ def _settle(night: Night, distillation: Distillation) -> Archive:
     except Exception as error:  # the cluster is rolled back whole; the others go on
         night.log.exception("archiving cluster %s", distillation.cluster_id)
         night.note_error(distillation.cluster_id, "write", error)
-        result = _result(distillation, "failed", f"{type(error).__name__}: {error}"[:500])
+        result = _result(distillation, "failed", in_words(error)[:500])
     _log_alone(night, result, distillation)
     return result
 

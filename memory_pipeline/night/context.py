@@ -20,7 +20,7 @@ import numpy as np
 from memory_pipeline.distillers import DistillationModel, choose_distiller
 from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, in_words
 from memory_pipeline.policies import Policy
 from memory_pipeline.records import Memory, NightError, Stage
 from memory_pipeline.settings import Settings
@@ -195,12 +195,16 @@ class Night:
         take_lease(self.store, self.options.run_id, self.holder, self.settings.lease_expiry_s)
         self._lease_renewed_at = monotonic()
 
-    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str) -> None:
-        """Record what went wrong with one cluster; the night goes on."""
-        text = str(error) if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:
+        """Record what went wrong with one cluster, or (`cluster_id` empty) with a step; the night goes on.
+
+        `tell`: in the log too, unless somebody else does.
+        """
+        text = error if isinstance(error, str) else in_words(error)
         found = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
         self.errors.append(found)
-        self.log.warning("%s failed for %s: %s", stage, cluster_id or "the night", text)
+        if tell:
+            self.log.warning("step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text)
         if not self.options.dry_run:
             with self.store.writing(self.holder, self.options.run_id) as tx:
                 keep_error(tx, self.options.run_id, found)

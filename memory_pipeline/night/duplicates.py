@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import groupby
 
+from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.review import DUPLICATE_POLICY, propose_duplicates
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
@@ -74,7 +75,7 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
     fingerprint = fingerprint_of(group.duplicate_ids)
     night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
     night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
-    reason = f"{type(error).__name__}: {error}"[:500]
+    reason = in_words(error)[:500]
     with night.store.writing(night.holder, night.options.run_id) as tx:
         insert_log(tx, _log_row(night, group, fingerprint, len(group.duplicate_ids) + 1, "failed", reason))
 

@@ -23,6 +23,7 @@ REPORT_FIELDS = {
     "started_at": "When the run started.",
     "finished_at": "When it ended.",
     "duration_ms": "How long it took.",
+    "rolled_back_at": "When the run was rolled back, if it was, as the store knows it when the report is read.",
     "memories_scanned": "Eligible memories.",
     "clusters_found": "Clusters, settled ones included.",
     "clusters_skipped": "Refused tonight, or decided within the last days.",
@@ -133,6 +134,11 @@ def _title(report: Report) -> str:
     return f"{TITLES[report.get('kind', 'night')]} {report['partition']}: {report['verdict']}"
 
 
+def _undone(report: Report) -> list[str]:
+    at = report.get("rolled_back_at")
+    return ["", f"**Rolled back at {at[:19].replace('T', ' ')} UTC**: what it made is no longer in use."] if at else []
+
+
 def as_markdown(report: Report, examples: int = 20) -> str:
     """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
     lines = [
@@ -140,6 +146,7 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         "",
         f"{plain(report['verdict_reason'])}. Run {code(report['run_id'])}, {report['duration_ms'] / 1000:.1f} s"
         + (" (dry run: nothing was written)." if report["dry_run"] else "."),
+        *_undone(report),
         "",
         "| | |",
         "|---|---:|",

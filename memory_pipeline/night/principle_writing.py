@@ -19,7 +19,7 @@ from memory_pipeline.distillers import (
     steering_draft,
 )
 from memory_pipeline.embedding import check_vectors
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import DistillerError, in_words
 from memory_pipeline.knowledge.principles import find_principle
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
@@ -114,7 +114,7 @@ def settle_group(
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if task is not None or not isinstance(error, DistillerError):
             note_failure(night, group, error)
-        return replace(blank, status="failed", reason=f"{type(error).__name__}: {error}"[:500])
+        return replace(blank, status="failed", reason=in_words(error)[:500])
 
 
 def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | None:

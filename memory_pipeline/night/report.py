@@ -88,9 +88,9 @@ def failed_night(
 ) -> Report:
     """The report of a night that a fatal error ended: verdict FAIL, and whatever it had done before, by the rows.
 
-    `outcome`: what its steps had handed on by then.
+    `outcome`: what its steps had handed on by then. Whoever ends the run tells of the error.
     """
-    night.note_error("", "night", error)
+    night.note_error("", "night", error, tell=False)
     return _report(night, kind, outcome or NightOutcome(), started_at, error)
 
 
@@ -219,6 +219,7 @@ def _count(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, starte
         "started_at": started_at.isoformat(),
         "finished_at": started_at.isoformat(),
         "duration_ms": 0,
+        "rolled_back_at": None,
         "memories_scanned": len(outcome.eligible),
         "clusters_found": settled_patterns + len(archives),
         "clusters_skipped": settled + sum(archive.status == "skipped" for archive in archives),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from memory_pipeline.errors import in_words
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import cluster_memories
@@ -63,7 +64,7 @@ def report_failure(
     """Report a run that an error ended. Where the store cannot take the report, the log says so, and the error that
     ended the run stays the one that is raised."""
     try:
-        failed_night(night, f"{type(error).__name__}: {error}", started, outcome, kind)
+        failed_night(night, in_words(error), started, outcome, kind)
     except Exception:
         night.log.exception("the run could not be reported")
 

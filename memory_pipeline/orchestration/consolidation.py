@@ -23,7 +23,7 @@ from dagster import (
 )
 from dagster._core.errors import DagsterExecutionInterruptedError
 
-from memory_pipeline.errors import InputError, RunStoppedError, SettingError
+from memory_pipeline.errors import InputError, RunStoppedError, SettingError, in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.report import report_run
@@ -81,7 +81,7 @@ def _report(job: Night | None, night: NightResource, run_id: str, fatal: str | N
     job.keep_going = lambda: None
     try:
         if fatal:
-            job.note_error("", "night", fatal)
+            job.note_error("", "night", fatal, tell=False)
         report_run(job, "job", night.started_at(run_id), fatal=fatal)
     except Exception:
         job.log.exception("the job could not be reported")
@@ -118,9 +118,9 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
             raise Failure(description=str(mistake), allow_retries=False) from mistake
         except Exception as error:
             if context.retry_number >= MAX_RETRIES:
-                _report(job, night, context.run_id, f"phase {phase}: {type(error).__name__}: {error}")
+                _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
             delay = night.effective_settings().consolidation_retry_delay_s * 2**context.retry_number
-            context.log.warning(f"phase {phase} failed ({type(error).__name__}: {error}); tried again in {delay:g} s")
+            context.log.warning(f"phase {phase} failed ({in_words(error)}); tried again in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}
         context.log.info(f"{phase}: {figures}")

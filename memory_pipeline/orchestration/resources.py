@@ -126,7 +126,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         self._nights.clear()
         self._kept_open.close()
         for night in written:
-            night.store.settle()
+            night.store.settle(quietly=True)
 
     def started_at(self, run_id: str) -> datetime:
         """When this process first opened the run's night."""

@@ -18,6 +18,7 @@ from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store, Transaction
 from memory_pipeline.store.folding import copy_files, put_in_place, remove_database
+from memory_pipeline.store.lock import lock_path
 from memory_pipeline.store.memories import MEMORY_COLUMNS, memory_of_row
 from memory_pipeline.store.seal import log_path
 
@@ -214,6 +215,12 @@ def put_in_blank_place(store: Store, incoming: Store) -> bool:
     except OSError as error:
         raise StoreError(f"the store '{store.path}' cannot be written: {error.strerror or error}") from error
     return True
+
+
+def remove_store(store: Store) -> None:
+    """Remove a store that was only ever on its way to another place, with its lock."""
+    remove_database(store.path)
+    lock_path(store.path).unlink(missing_ok=True)
 
 
 def _lies_blank(path: Path) -> bool:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import duckdb
 
@@ -22,7 +22,8 @@ from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.settings import Settings
 from memory_pipeline.store import engine
-from memory_pipeline.store.folding import fold_log, remove_database, settle, sync, verify_store
+from memory_pipeline.store.folding import fold_log, remove_database, said_by, settle, sync, verify_store
+from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.seal import Seal, header_of, log_path, write_seal
@@ -53,6 +54,15 @@ class Store:
         """Whether the file is there."""
         return self.path.exists()
 
+    def check_is_or_was_there(self) -> None:
+        """Raises StoreError where there is neither a store nor anything that one has left, and for another file."""
+        with _explained(self.path):
+            self._refuse_a_circle()
+            if self.path.exists():
+                refuse_other_files(self.path)
+            elif not was_a_store(self.path):
+                self._say_there_is_none()
+
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A read-only transaction: one consistent view, and not one byte of the file changes.
@@ -64,9 +74,7 @@ class Store:
             self._refuse_a_circle()
             if not self.path.exists():
                 self._refuse_a_log_alone()
-                raise StoreError(
-                    f"there is no store at '{self.path}'; import something first, or name the file with --store"
-                )
+                self._say_there_is_none()
         if not self._migrated:
             self._bring_up_to_date()
         with self._connected(read_only=True) as attached:
@@ -127,10 +135,12 @@ class Store:
         finally:
             holding.__exit__(None, None, None)
 
-    def settle(self) -> None:
-        """At the end of some work: leave the store as one file without a log, unless it is large or in use."""
+    def settle(self, *, quietly: bool = False) -> None:
+        """At the end of some work: leave the store as one file without a log, unless it is large or in use.
+
+        Where that cannot be done it is a warning, or `quietly` no more than a line in the log."""
         if self.path.exists():
-            settle(self.path, only_if_due=False)
+            settle(self.path, only_if_due=False, quietly=quietly)
 
     def fold(self) -> None:
         """Bring the log into the store's file, whatever its size. Raises StoreError when the store is damaged."""
@@ -180,6 +190,9 @@ class Store:
     def _refuse_a_circle(self) -> None:
         if self.path.is_symlink():  # the constructor has followed every link that leads somewhere
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+    def _say_there_is_none(self) -> NoReturn:
+        raise StoreError(f"there is no store at '{self.path}'; import something first, or name the file with --store")
 
     def _refuse_a_log_alone(self) -> None:
         log = log_path(self.path)
@@ -288,7 +301,7 @@ def _explain_file(path: Path, error: OSError) -> StoreError:
 
 def _explain(path: Path, error: duckdb.Error) -> StoreError:
     """One sentence with the mend, from what DuckDB says."""
-    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    text = said_by(error)
     low = str(error).lower()
     if "no space left" in low or "disk full" in low or "file too large" in low or "enospc" in low:
         return _explain_file(path, OSError(errno.ENOSPC, ""))

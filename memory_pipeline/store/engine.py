@@ -27,6 +27,7 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.killpoints import reached
+from memory_pipeline.store.foreign import refuse_other_files, refuse_unreadable
 from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted
 from memory_pipeline.store.seal import (
     Seal,
@@ -35,7 +36,6 @@ from memory_pipeline.store.seal import (
     header_of,
     log_path,
     read_seal,
-    refuse_other_files,
     seal_in_force,
     write_seal,
 )
@@ -168,8 +168,11 @@ def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
     """Hold a store's files still, whatever state they are in, or the place where there is none yet: nobody writes
     to them (`shared`), or nobody has them open at all.
 
-    What a kill has left half replaced is finished first. Raises InUseError without waiting.
+    What a kill has left half replaced is finished first. Raises InUseError without waiting, and StoreError for what
+    never was a store.
     """
+    if path.exists():
+        refuse_other_files(path)
     with _lock:
         key = (os.getpid(), str(path))
         _let_go(key)
@@ -278,6 +281,7 @@ def memory_limit(megabytes: int) -> Iterator[None]:
 
 def _opened(path: Path, *, read_only: bool) -> _File:
     refuse_other_files(path)
+    refuse_unreadable(path)
     lock = _settled_lock(path, shared=read_only)
     try:
         seal = seal_in_force(path, read_seal(lock))

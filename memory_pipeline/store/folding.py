@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -29,9 +30,16 @@ _log = logging.getLogger("memory_pipeline.store")
 _LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
 #: Tables whose rows are no knowledge: they may differ between two looks at the same store.
 _PASSING = ("lease",)
+_CHECKSUMS = re.compile(r"computed checksum \d+ does not match stored checksum \d+")
 _TABLE_DIGEST = """
 select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from "{table}" t
 """
+
+
+def said_by(error: duckdb.Error) -> str:
+    """The first line of what DuckDB says, without the figures of checksums, which tell nobody anything."""
+    text = str(error).strip() or type(error).__name__
+    return _CHECKSUMS.sub("the checksum does not match", text.splitlines()[0])
 
 
 def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
@@ -126,7 +134,7 @@ def make_whole(path: Path) -> str:
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
+        raise DamagedStoreError(f"DuckDB says: {said_by(error)}") from error
 
 
 def verify_whole(path: Path) -> str:
@@ -145,7 +153,7 @@ def verify_whole(path: Path) -> str:
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
+        raise DamagedStoreError(f"DuckDB says: {said_by(error)}") from error
 
 
 def put_in_place(
@@ -171,10 +179,11 @@ def put_in_place(
     write_seal(lock, Seal(header_of(path)))
 
 
-def settle(path: Path, *, only_if_due: bool) -> None:
+def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
     """Fold the log in where that is due, or where the store is small enough that nobody notices.
 
-    It is no failure of the caller's work when that cannot be done now: the log holds everything, and is told of.
+    It is no failure of the caller's work when that cannot be done now: the log holds everything. It is told of as a
+    warning, or `quietly` where the caller tells of what is wrong with the store.
     """
     try:
         if log_is_due(path) or (not only_if_due and log_path(path).exists() and path.stat().st_size <= _LEAST_LOG * 16):
@@ -182,14 +191,16 @@ def settle(path: Path, *, only_if_due: bool) -> None:
     except InUseError:
         return
     except (OSError, StoreError) as error:
-        _log.warning("the write-ahead log of '%s' stays for now: %s", path, error)
+        level = logging.INFO if quietly else logging.WARNING
+        _log.log(level, "the write-ahead log of '%s' stays for now: %s", path, error)
 
 
-def settle_stores() -> None:
-    """At the end of a program: leave the stores that it has written to as one file each, where that is quick."""
+def settle_stores(*, quietly: bool = False) -> None:
+    """At the end of a program: leave the stores that it has written to as one file each, where that is quick.
+    `quietly`: as in `settle`."""
     for path in engine.written_stores():
         if path.is_file():
-            settle(path, only_if_due=False)
+            settle(path, only_if_due=False, quietly=quietly)
 
 
 def verify_store(path: Path) -> str:

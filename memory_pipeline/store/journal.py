@@ -12,6 +12,7 @@ import pyarrow as pa
 from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import from_utc, to_utc
+from memory_pipeline.store.runs import rolled_back_at
 
 
 def insert_log(tx: Transaction, row: LogRow) -> None:
@@ -96,14 +97,17 @@ def keep_report(
 def read_report(tx: Transaction, run_id: str | None = None, kind: str | None = "night") -> dict[str, Any] | None:
     """The report of a run of whatever kind, or the latest one of a kind (of any with None); None when there is none.
 
-    Reports of before there were kinds are those of nights.
+    Reports of before there were kinds are those of nights. `rolled_back_at` is what the store knows by now.
     """
     row = tx.execute(
-        "select report from night_reports where case when $1 is not null then run_id = $1 "
+        "select report, run_id from night_reports where case when $1 is not null then run_id = $1 "
         "else $2 is null or coalesce(report ->> 'kind', 'night') = $2 end order by written_at desc, run_id limit 1",
         [run_id, kind],
     ).fetchone()
-    return json.loads(row[0]) if row else None
+    if row is None:
+        return None
+    undone = rolled_back_at(tx, row[1])
+    return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
 
 
 def newest_reported_day(tx: Transaction) -> date | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.memories import from_utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,9 @@ def tokens_around_run(tx: Transaction, run_id: str) -> tuple[int, int]:
     assert row is not None
     now, gone, made = (int(value) for value in row)
     return now + gone - made, now
+
+
+def rolled_back_at(tx: Transaction, run_id: str) -> datetime | None:
+    """When a run was last rolled back; None when it never was."""
+    row = tx.execute("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id]).fetchone()
+    return from_utc(row[0]) if row and row[0] else None

@@ -17,13 +17,12 @@ import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store.blocks import identifier_of
 from memory_pipeline.store.lock import StoreLock
 
 #: DuckDB's three headers: one of the file, two of the database, one of which changes with every checkpoint.
 _HEADERS = 3 * 4096
-_MAGIC_AT, _MAGIC = 8, b"DUCK"
 #: The first field of a log (number 100, the kind of entry) says that its version follows.
 _LOG_BEGINS = b"\x64\x00\x62"
 #: Then come the version (field 101), and the identifier of the database that the log continues (field 102, a list of
@@ -68,24 +67,6 @@ def header_of(path: Path) -> str:
     """What tells one checkpoint of a database file from every other: a hash of its headers, as 32 hex digits."""
     with path.open("rb") as file:
         return hashlib.sha256(file.read(_HEADERS)).hexdigest()[:32]
-
-
-def refuse_other_files(path: Path) -> None:
-    """Raise StoreError for what is no database file: a directory, a device, text, a SQLite file, an empty one."""
-    if path.is_dir():
-        raise StoreError(f"the store '{path}' is a directory; name a file, such as '{path / 'store.duckdb'}'")
-    if not path.is_file():
-        raise StoreError(f"the store '{path}' is no file; name one")
-    with path.open("rb") as file:
-        start = file.read(_MAGIC_AT + len(_MAGIC))
-    if start.startswith(b"SQLite format 3"[: _MAGIC_AT + len(_MAGIC)]):
-        raise StoreError(f"'{path}' is a SQLite database, not a store of this program; name another file with --store")
-    if start[_MAGIC_AT:] != _MAGIC:
-        what = "is empty" if not start else "does not begin as a store does"
-        raise DamagedStoreError(
-            f"'{path}' is not a readable store: it {what}; if it was one, 'memory-pipeline recover' puts it aside and "
-            f"brings the newest snapshot back ('memory-pipeline snapshot restore' another one), else name another file"
-        )
 
 
 def read_seal(lock: StoreLock) -> Seal | None:

@@ -17,6 +17,7 @@ from memory_pipeline.store.conflicts import reopen_conflicts
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
 from memory_pipeline.store.playbook import withdraw_contributions
+from memory_pipeline.store.runs import rolled_back_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,27 @@ class RollbackPlan:
 
 
 def plan_run_rollback(tx: Transaction, run_id: str, *, cascade: bool = False) -> RollbackPlan:
-    """Undo one run. Raises InputError for a run that the audit log does not know."""
-    if not tx.execute("select 1 from audit_log where run_id = $1 limit 1", [run_id]).fetchone():
-        raise InputError(f"there is no run '{run_id}' in the store's log; 'memory-pipeline report' names the latest")
-    return _plan(tx, f"run {run_id}", [run_id], cascade=cascade)
+    """Undo the run with an id, or with the only id that begins so.
+
+    Raises InputError for a run that the audit log does not know, for several, and for one that was rolled back already.
+    """
+    run_id = _find_run(tx, run_id)
+    plan = _plan(tx, f"run {run_id}", [run_id], cascade=cascade)
+    already = rolled_back_at(tx, run_id)
+    if plan.is_empty and already:
+        raise InputError(f"run '{run_id}' was rolled back on {already:%Y-%m-%d %H:%M:%S} UTC already")
+    return plan
+
+
+def _find_run(tx: Transaction, run_id: str) -> str:
+    rows = tx.execute("select distinct run_id from audit_log where starts_with(run_id, $1)", [run_id]).fetchall()
+    found = {str(row[0]) for row in rows}
+    if run_id in found:
+        return run_id
+    if len(found) != 1:
+        which = f"{len(found)} runs begin with" if found else "there is no run"
+        raise InputError(f"{which} '{run_id}' in the store's log; 'memory-pipeline report' names the latest")
+    return found.pop()
 
 
 def plan_rollback_since(tx: Transaction, since: datetime, *, cascade: bool = False) -> RollbackPlan:

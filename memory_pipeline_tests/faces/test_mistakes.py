@@ -137,3 +137,22 @@ def test_a_user_without_a_name_is_named_by_number(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("getpass.getuser", nobody)
     assert base.current_user() == f"user {os.getuid()}"
+
+
+def test_an_import_that_reads_no_row_ends_with_an_error_and_a_guess(tmp_path: Path) -> None:
+    rows = tmp_path / "notes.csv"
+    rows.write_text("content,tags\nthe gateway listens on port 5432,net\n", encoding="utf-8")
+    done = command("import", "jsonl", rows)
+    assert done.code == 1 and "the line is no JSON object" in done.out and "Expecting value" not in done.out
+    assert done.err.startswith("Error: not one row of ") and "'memory-pipeline import csv" in done.err
+    assert command("import", "csv", rows).code == 0
+    assert "breaks off at character" in command("import", "jsonl", _file(tmp_path, '{"content": "x')).out
+    some = _file(tmp_path, '{"content": "the gateway listens on port 5432"}\nnonsense\n')
+    assert command("import", "jsonl", some).code == 0
+    assert command("import", "jsonl", _file(tmp_path, "")).code == 0
+
+
+def _file(directory: Path, text: str) -> Path:
+    path = directory / "rows.jsonl"
+    path.write_text(text, encoding="utf-8")
+    return path

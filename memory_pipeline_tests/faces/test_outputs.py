@@ -43,6 +43,20 @@ def test_a_store_elsewhere_and_a_snapshot_that_was_moved_are_not_written_over(da
     assert done.code == 1 and "is a DuckDB database" in done.err
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_an_export_of_everything_is_replaced_by_less_only_with_force(data: Path, tmp_path: Path, kind: str) -> None:
+    target = tmp_path / f"all.{kind}"
+    assert command("export", kind, target, "--all").code == 0
+    whole = target.read_bytes()
+    for words in (("export", kind), ("as-of", "2026-03-02", "export", kind)):
+        done = command(*words, target)
+        assert done.code == 1 and "is an export of all that a store held" in done.err and "--force" in done.err
+        assert target.read_bytes() == whole
+    assert command("export", kind, target, "--all").code == 0
+    assert command("export", kind, target, "--force").code == 0
+    assert command("export", kind, target, "--all").code == 0
+
+
 def test_a_file_that_we_did_not_make_is_replaced_only_with_force_and_one_of_ours_at_once(
     data: Path, tmp_path: Path
 ) -> None:

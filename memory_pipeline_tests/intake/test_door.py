@@ -83,7 +83,11 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
     ]
     with store.reading() as tx:
         kept = {line: reason for _, line, reason, _ in read_quarantine(tx)}
-    assert "importance is 9; use 0 to 3" in kept[7] and "no valid JSON" in kept[15] and "length is zero" in kept[12]
+    assert (
+        "importance is 9; use 0 to 3" in kept[7]
+        and "the line is no JSON object" in kept[15]
+        and "length is zero" in kept[12]
+    )
 
 
 def test_an_import_of_nothing_leaves_a_store_that_a_night_can_run_on(store: Store, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.errors import StoreError
 from memory_pipeline.night import run as steps
-from memory_pipeline.night.report import closing_line
+from memory_pipeline.night.report import closing_line, failed_night
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.store import (
     Store,
@@ -21,7 +22,7 @@ from memory_pipeline.store import (
     run_of_night,
     store_facts,
 )
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
 COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="copy")
@@ -130,3 +131,26 @@ def test_reports_of_other_kinds_are_no_nights(store: Store) -> None:
         latest, newest, job = read_report(tx), read_report(tx, kind=None), read_report(tx, "job")
     assert latest and newest and job
     assert (latest["run_id"], newest["run_id"], job["run_id"]) == ("night", "job", "job")
+
+
+def test_what_ends_a_night_is_told_by_whoever_ends_it_and_not_in_the_log_too(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(store, lesson(4))
+    report = failed_night(night_of(store, DAY), "stopped by Ctrl-C", FIRST)
+    assert report["verdict_reason"] == "fatal error: stopped by Ctrl-C" and not caplog.records
+
+
+def test_a_mistake_of_the_user_is_told_without_the_name_of_its_class(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise StoreError("the disk is full: nothing was written")
+
+    fill(store, lesson(4))
+    monkeypatch.setattr(steps, "cluster_memories", refused)
+    with pytest.raises(StoreError):
+        run(store, DAY)
+    with store.reading() as tx:
+        (known,) = report_history(tx)
+    assert known["verdict_reason"] == "fatal error: the disk is full: nothing was written"

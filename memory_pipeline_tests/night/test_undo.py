@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.recall import read_state
 from memory_pipeline.store import (
@@ -17,6 +18,7 @@ from memory_pipeline.store import (
     list_snapshots,
     log_of_run,
     read_memories,
+    read_report,
     release_lease,
     replacement_of,
     settled_fingerprints,
@@ -56,6 +58,33 @@ def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) ->
     result = roll_back(store, settings_for(store), RUN)
     assert active_hash(store) == before == result["active_hash"]
     assert len(result["restored"]) == 6 and len(result["retired"]) == 1
+
+
+def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) -> None:
+    with_a_night(store)
+    roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"[:-3]))
+    for again in (roll_back, lambda store, _, scope: preview_rollback(store, scope)):
+        with pytest.raises(InputError, match=rf"run 'run-{DAY}' was rolled back on 20\d\d-.* UTC already"):
+            again(store, settings_for(store), RUN)
+
+
+def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
+    with_a_night(store)
+    run(store, DAY + timedelta(days=1))
+    with pytest.raises(InputError, match="2 runs begin with 'run-'"):
+        preview_rollback(store, RollbackScope(run_id="run-"))
+
+
+def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
+    with_a_night(store)
+    for is_undone in (False, True):
+        with store.reading() as tx:
+            report = read_report(tx, f"run-{DAY}")
+        assert report is not None and report["verdict"] == "PASS"
+        assert (report["rolled_back_at"] is not None) == is_undone
+        assert ("**Rolled back at 20" in as_markdown(report)) == is_undone
+        if not is_undone:
+            roll_back(store, settings_for(store), RUN)
 
 
 def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -> None:

@@ -22,6 +22,7 @@ from memory_pipeline.store import (
     list_snapshots,
     recover_store,
     restore_snapshot,
+    settle_stores,
     snapshot_directory,
     verify_snapshot,
 )
@@ -210,6 +211,21 @@ def test_a_snapshot_with_a_damaged_block_is_not_called_whole(store: Store, table
         verify_snapshot(store, snapshot.name)
 
 
+def test_damage_is_told_without_figures_of_checksums_and_not_a_second_time_at_the_end(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill_and_settle(store, 4)
+    damage_block_of(store, "memories")
+    note(store, "x")
+    with pytest.raises(StoreError, match="the checksum does not match") as told:
+        create_snapshot(Store(store.path), "manual", AT, keep=3)
+    assert "computed checksum" not in str(told.value)
+    settle_stores(quietly=True)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    settle_stores()
+    assert [record.levelname for record in caplog.records if str(store.path) in record.getMessage()].count("WARNING")
+
+
 def test_every_used_block_is_read_those_of_indexes_too(store: Store) -> None:
     fill_and_settle(store, 4)
     report = read_blocks(store.path)
@@ -248,7 +264,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a database of another program": (foreign_duckdb, "customers.*another program|another program.*customers"),
     "one that keeps migrations too": (other_migrations, "another program"),
     "a SQLite file": (sqlite, "SQLite database"),
-    "a text": (lambda path: path.write_text("hello" * 1000), "not a readable store"),
+    "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
     "a link in a circle": (lambda path: path.symlink_to(path), "link that leads in a circle"),

@@ -20,6 +20,7 @@ from memory_pipeline.faces.cli.base import (
     as_day,
     check_target,
     config_app,
+    kept_copies,
     named_store,
     open_store,
     settings_of,
@@ -38,7 +39,7 @@ def main() -> None:
     prepare_streams()
     arguments = sys.argv[1:]
     code = guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments)
-    settle_stores()
+    settle_stores(quietly=code != 0)
     sys.exit(code)
 
 
@@ -92,11 +93,13 @@ def import_(
     json_: JsonOption = False,
 ) -> None:
     """Bring memories into the store. Importing the same thing again changes nothing."""
-    from memory_pipeline.faces.cli.showing import import_into, import_text
+    from memory_pipeline.faces.cli.showing import import_into, import_text, nothing_was_read
 
     settings, opened = open_store(store)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
     emit(summary.as_json(), as_json=json_, text=import_text(summary))
+    if problem := nothing_was_read(summary, format_, path):
+        raise InputError(problem)
 
 
 @app.command(
@@ -275,6 +278,7 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     from memory_pipeline.store import list_snapshots
 
     _, opened = open_store(store)
+    opened.check_is_or_was_there()
     rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
     emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]))
 
@@ -307,8 +311,13 @@ def snapshot_restore(
     target = real_path(to, "--to") if to is not None else None
     if target:
         check_target(settings, target)
+    opened.check_is_or_was_there()
+    before = kept_copies(opened, "before-restore")
     where = restore_snapshot(opened, name, target, settings.lease_expiry_s)
-    emit({"restored": name, "to": str(where)}, as_json=json_, text=f"Restored {name} to {where}.")
+    kept = sorted(kept_copies(opened, "before-restore") - before)
+    text = f"Restored {name} to {where}."
+    text += f"\nThe store that was there is kept beside it as {' and '.join(kept)}." if kept else ""
+    emit({"restored": name, "to": str(where), "kept": kept}, as_json=json_, text=text)
 
 
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
@@ -321,6 +330,7 @@ def snapshot_verify(
     from memory_pipeline.store import verify_snapshot
 
     _, opened = open_store(store)
+    opened.check_is_or_was_there()
     found = verify_snapshot(opened, name)
     emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
 

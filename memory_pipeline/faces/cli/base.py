@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import glob
 import os
 from datetime import date
 from pathlib import Path
@@ -68,6 +69,11 @@ def open_store(store: Path | None) -> tuple[Settings, Store]:
     """The settings in force and the store that they name."""
     settings = settings_of(store)
     return settings, Store.of(settings)
+
+
+def kept_copies(store: Store, why: str) -> set[str]:
+    """The names of the files that were put aside as NAME.why-TIME, beside the store."""
+    return {file.name for file in store.path.parent.glob(f"{glob.escape(store.path.name)}.{why}-*")}
 
 
 def check_target(settings: Settings, path: Path, *, force: bool = False) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, open_store
+from memory_pipeline.faces.cli.base import JsonOption, StoreOption, app, kept_copies, open_store
 from memory_pipeline.faces.cli.output import emit
 
 
@@ -24,12 +24,15 @@ def recover(
     from memory_pipeline.store import recover_store
 
     _, opened = open_store(store)
+    opened.check_is_or_was_there()
+    before = kept_copies(opened, "damaged")
     found = recover_store(opened, dry_run=dry_run)
+    kept = sorted(kept_copies(opened, "damaged") - before)
     if found.source == "store":
         text = f"The store '{opened.path}' is whole: every block, every table and its log read. Nothing to bring back."
     else:
         source = found.source + (f" (snapshot {found.snapshot})" if found.snapshot else "")
         happened = "Would be brought back" if dry_run else "Brought back"
-        kept = "" if dry_run else f"\nThe damaged files are kept as '{opened.path.name}.damaged-...' beside it."
-        text = f"What was wrong: {found.problem}.\n{happened} from: {source}.\nLost: {found.lost}.{kept}"
-    emit(asdict(found), as_json=json_, text=text)
+        text = f"What was wrong: {found.problem}.\n{happened} from: {source}.\nLost: {found.lost}."
+        text += f"\nThe damaged files are kept beside it as {' and '.join(kept)}." if kept else ""
+    emit({**asdict(found), "kept": kept}, as_json=json_, text=text)

@@ -20,6 +20,7 @@ from memory_pipeline.files import nobody, real_path, write_text
 from memory_pipeline.intake import ImportSummary, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
 from memory_pipeline.intake.dates import zone
+from memory_pipeline.intake.tables import NO_OBJECT
 from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.report import closing_line, latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
@@ -77,6 +78,15 @@ def import_text(summary: ImportSummary) -> str:
     if summary.embedding_error:
         lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
     return "\n".join(lines)
+
+
+def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | None:
+    """The sentence that an import ends with when not one row could be read, with a guess why."""
+    if not summary.quarantined or summary.quarantined < summary.read:
+        return None
+    is_other = all(NO_OBJECT in rejected.reason for rejected in summary.rejected)
+    mend = f"; is it a CSV? then use 'memory-pipeline import csv {path}'" if name == "jsonl" and is_other else ""
+    return f"not one row of '{path}' could be taken in; the reasons are above{mend}"
 
 
 def initialise(

@@ -30,7 +30,7 @@ from memory_pipeline.moments import check_has_come, read_moment
     "2026-03-14T00:00Z --cascade"
 )
 def rollback(
-    run_id: Annotated[str | None, typer.Option("--run-id", help="Undo one run.")] = None,
+    run_id: Annotated[str | None, typer.Option("--run-id", help="Undo one run: its id, or how it begins.")] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")
     ] = None,
