@@ -45,7 +45,7 @@ _Key = tuple[int, str]
 
 #: Seconds for which a file that is kept open may lie unused, for which it may be kept while somebody waits, and for
 #: which one then steps back.
-_IDLE_S, _TURN_S, _COURTESY_S = 0.05, 0.2, 0.1
+_IDLE_S, _TURN_S, _COURTESY_S = 0.05, 0.2, 0.5
 
 _lock = threading.RLock()
 _numbers = count()
@@ -128,10 +128,9 @@ class Attached:
             if self._file.users:
                 return
             self._file.idle_since = monotonic()
-            is_due = self._file.is_due()
-            if is_due and _kept[self._key]:
-                _left_to_others.add(self._key)
-            if failed or is_due or not _kept[self._key]:
+            if failed or not _kept[self._key] or self._file.is_due():
+                if self._file.lock.is_wanted():
+                    _left_to_others.add(self._key)
                 _let_go(self._key)
 
 
