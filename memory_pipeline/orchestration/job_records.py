@@ -2,20 +2,20 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord, RunsFilter
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.night.phases import PHASES
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
 from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, projects_of
+from memory_pipeline.store import Store, projects_of, verdicts_of
 
 _STATUS = {
     DagsterRunStatus.STARTED: "running",
@@ -69,6 +69,19 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> dict[str, Any]:
     }
 
 
+def with_verdicts(settings: Settings, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The jobs, each with the verdict of its report: a job that Dagster calls completed may have had errors.
+
+    None for one that has no report, as when it found nothing to do, and where the store cannot be read.
+    """
+    try:
+        with Store.of(settings).reading() as tx:
+            known = verdicts_of(tx, [job["job_id"] for job in jobs])
+    except StoreError:
+        known = {}
+    return [{**job, "verdict": known.get(job["job_id"])} for job in jobs]
+
+
 def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> dict[str, Any]:
     """Cancel a job and return its record. What it has committed stays; it stops between two pieces of work.
 
@@ -88,9 +101,14 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
     return job_record(instance, find_job(instance, run.run_id))
 
 
+def status_text(job: Mapping[str, Any]) -> str:
+    """A job's status, and beside it the verdict of its report."""
+    return f"{job['status']} ({job['verdict']})" if job.get("verdict") else str(job["status"])
+
+
 def job_text(job: dict[str, Any]) -> str:
     """A job for a person."""
-    lines = [f"{job['job_id']}  {job['status']}, {job['trigger']}, by {job['triggered_by']}"]
+    lines = [f"{job['job_id']}  {status_text(job)}, {job['trigger']}, by {job['triggered_by']}"]
     lines.append(f"  scope: {', '.join(f'{k}={v}' for k, v in job['scope'].items()) or 'everything'}")
     lines.append(f"  phases completed: {', '.join(job['phases_completed']) or 'none'}")
     if job["started_at"]:

@@ -86,6 +86,7 @@ from memory_pipeline.store.journal import (
     settled_fingerprints,
     store_facts,
     store_hash,
+    verdicts_of,
 )
 from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, take_lease
 from memory_pipeline.store.memories import (
@@ -305,6 +306,7 @@ __all__ = [
     "take_lease",
     "tokens_around_run",
     "unconsolidated_memories",
+    "verdicts_of",
     "verify_snapshot",
     "withdraw_contributions",
     "witnesses_of",

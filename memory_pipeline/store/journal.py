@@ -110,6 +110,14 @@ def read_report(tx: Transaction, run_id: str | None = None, kind: str | None = "
     return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
 
 
+def verdicts_of(tx: Transaction, run_ids: Sequence[str]) -> dict[str, str]:
+    """The verdicts of those of these runs that have a report."""
+    rows = tx.execute(
+        "select run_id, verdict from night_reports where run_id in (select unnest($1::text[]))", [list(run_ids)]
+    ).fetchall()
+    return {str(run_id): str(verdict) for run_id, verdict in rows}
+
+
 def newest_reported_day(tx: Transaction) -> date | None:
     """The newest partition of which there is a report of a night."""
     row = tx.execute("select max(partition_date) from night_reports").fetchone()

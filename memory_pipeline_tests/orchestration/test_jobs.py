@@ -28,10 +28,20 @@ from memory_pipeline.night import phases
 from memory_pipeline.night.context import Night
 from memory_pipeline.orchestration import consolidation
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
-from memory_pipeline.orchestration.job_records import cancel_job, check_scope, find_job, job_record, job_text, list_jobs
+from memory_pipeline.orchestration.job_records import (
+    cancel_job,
+    check_scope,
+    find_job,
+    job_record,
+    job_text,
+    list_jobs,
+    status_text,
+    with_verdicts,
+)
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
 from memory_pipeline.orchestration.sensors import ended_periods, failed_run_notice, unconsolidated_sensor
-from memory_pipeline.store import Store, all_memories, check_store, lease_holder, read_report, store_hash
+from memory_pipeline.records import Verdict
+from memory_pipeline.store import Store, all_memories, check_store, keep_report, lease_holder, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
 ALL = ["duplicates", "merge", "canonical", "patterns", "principles", "playbook"]
@@ -67,6 +77,8 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
     assert figures["pattern_created"] == figures["playbook_created"] == 1
     assert job["started_at"] < job["completed_at"] and job["duration_seconds"] > 0 and job["error"] is None
     assert list_jobs(instance) == [job] and "phases completed: duplicates, merge" in job_text(job)
+    (judged,) = with_verdicts(settings_for(store), [job])
+    assert judged["verdict"] == "PASS" and "completed (PASS), manual" in job_text(judged)
     with store.reading() as tx:
         report, night = read_report(tx, job["job_id"]), read_report(tx)
     assert report is not None and night is None
@@ -153,6 +165,17 @@ def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, sto
     job = start(instance, first_day="yesterday")
     assert (job["status"], job["retry_count"]) == ("failed", 0)
     assert job["error"] == "first_day is 'yesterday', no date; write it as YYYY-MM-DD"
+
+
+@pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL"])
+def test_a_completed_job_whose_report_is_worse_says_so(store: Store, verdict: Verdict) -> None:
+    with store.writing("test") as tx:
+        keep_report(tx, "3f0c", FIRST.date(), verdict, {"verdict": verdict}, FIRST)
+    jobs = [{"job_id": job_id, "status": "completed"} for job_id in ("3f0c", "without a report")]
+    told = [status_text(job) for job in with_verdicts(settings_for(store), jobs)]
+    assert told == [f"completed ({verdict})", "completed"]
+    elsewhere = settings_for(store.path.with_name("none.duckdb"))
+    assert [job["verdict"] for job in with_verdicts(elsewhere, jobs)] == [None, None]
 
 
 @pytest.mark.slow

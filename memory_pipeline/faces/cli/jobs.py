@@ -23,14 +23,16 @@ def jobs_list(
 ) -> None:
     """Show the jobs, the newest first."""
     from memory_pipeline.faces.cli.running import instance_of
-    from memory_pipeline.orchestration.job_records import list_jobs
+    from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
 
-    with instance_of(settings_of(store)) as instance:
-        found = list_jobs(instance, limit)
+    settings = settings_of(store)
+    with instance_of(settings) as instance:
+        found = with_verdicts(settings, list_jobs(instance, limit))
     rows: list[dict[str, object]] = [
         {
             **job,
             "id": job["job_id"][:8],
+            "status": status_text(job),
             "started": (job["started_at"] or "")[:19],
             "seconds": job["duration_seconds"] if job["duration_seconds"] is not None else "",
             "phases": len(job["phases_completed"]),
@@ -45,10 +47,11 @@ def jobs_list(
 def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """A job's scope, phases, figures and error."""
     from memory_pipeline.faces.cli.running import instance_of
-    from memory_pipeline.orchestration.job_records import find_job, job_record, job_text
+    from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
 
-    with instance_of(settings_of(store)) as instance:
-        job = job_record(instance, find_job(instance, job_id))
+    settings = settings_of(store)
+    with instance_of(settings) as instance:
+        (job,) = with_verdicts(settings, [job_record(instance, find_job(instance, job_id))])
     emit(job, as_json=json_, text=job_text(job))
 
 
@@ -71,7 +74,7 @@ def jobs_start(
 ) -> None:
     """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
     from memory_pipeline.faces.cli.running import instance_of, run_consolidation
-    from memory_pipeline.orchestration.job_records import check_scope, job_text
+    from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
 
     settings = settings_of(store)
     scope = {
@@ -84,7 +87,9 @@ def jobs_start(
     }
     check_scope(settings, scope)
     with instance_of(settings) as instance:
-        job = run_consolidation(instance, settings, scope, current_user(), progress_printer())
+        (job,) = with_verdicts(
+            settings, [run_consolidation(instance, settings, scope, current_user(), progress_printer())]
+        )
     emit(job, as_json=json_, text=job_text(job))
     if job["status"] != "completed":
         raise typer.Exit(1)

@@ -114,6 +114,8 @@ def initialise(
         f"{as_markdown(report)}\n{config}\n"
         "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
         "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
+        "Its schedules and sensors run from then on and may start work at once, a consolidation job when "
+        f"{settings.consolidation_threshold} or more memories wait.\n"
         f"{closing_line(report)}"
     )
     return {"import": summary.as_json(), "preview": report}, text
