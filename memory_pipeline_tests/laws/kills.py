@@ -205,12 +205,14 @@ def _examine(path: Path, kind: Kind, acknowledged: int, sources: str, acknowledg
 
 
 def kills(kind_name: str, number: int, seed: int, directory: Path) -> Iterator[Outcome]:
-    """Kill `number` workers, one after the other; the outcome so far after each."""
+    """Kill `number` workers, one after the other; the outcome so far after each. Some have done before they die."""
     kind, chance, outcome = KINDS[kind_name], random.Random(f"{kind_name}-{seed}"), Outcome()
     calm, path = directory / "calm" / "store.duckdb", directory / "work" / "store.duckdb"
     sources, lasts = _prepare(kind, calm)
     acknowledged = 0
-    for turn in range(number):
+    for turn in range(4 * number):
+        if outcome.killed == number:
+            return
         if (turn % 3 == 0 and not kind.counted) or (not path.exists() and turn == 0):
             shutil.rmtree(path.parent, ignore_errors=True)
             shutil.copytree(calm.parent, path.parent)
