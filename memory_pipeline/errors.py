@@ -35,7 +35,7 @@ class DamagedStoreError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Another process holds the store, or another night is running on it."""
+    """Another process holds the store, or another run has it in use."""
 
 
 class StoreVersionError(StoreError):

@@ -77,11 +77,12 @@ def nobody(path: Path) -> bool:
     return False
 
 
-def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Path:
+def check_output(path: Path, is_ours: Recogniser, *, force: bool | None = None) -> Path:
     """The real path of a file that may be written: a new one, an empty one, one of our own, or with `force` any
     ordinary file but a database, its log and its lock.
 
-    Raises OutputError for everything else, before anything is done.
+    `force` is None where the command that writes has no `--force`. Raises OutputError for everything else, before
+    anything is done.
     """
     try:
         target = real_path(path)
@@ -98,7 +99,9 @@ def check_output(path: Path, is_ours: Recogniser, *, force: bool = False) -> Pat
     return target
 
 
-def _check_present(path: Path, target: Path, is_ours: Recogniser, status: os.stat_result, *, force: bool) -> None:
+def _check_present(
+    path: Path, target: Path, is_ours: Recogniser, status: os.stat_result, *, force: bool | None
+) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "", str(target))
     if not stat.S_ISREG(status.st_mode):
@@ -111,12 +114,16 @@ def _check_present(path: Path, target: Path, is_ours: Recogniser, status: os.sta
         if mark.match(start):
             raise OutputError(f"'{path}' is {what}; name another file")
     if status.st_size and not force and not is_ours(target):
+        if force is None:
+            raise OutputError(
+                f"'{path}' exists and was not made by this program; move it away, or choose another place for it"
+            )
         raise OutputError(f"'{path}' exists and was not made by this command; name another file, or add --force")
 
 
 @contextmanager
 def writing_whole(
-    path: Path, is_ours: Recogniser, *, force: bool = False, place: str = "file.written"
+    path: Path, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
 ) -> Iterator[BinaryIO]:
     """A file to write to, which takes the name `path` when the block ends; on any error nothing is left behind.
 
@@ -141,7 +148,9 @@ def writing_whole(
             partial.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, is_ours: Recogniser, *, force: bool = False, place: str = "file.written") -> None:
+def write_text(
+    path: Path, text: str, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
+) -> None:
     """Write a text as UTF-8, whole or not at all; errors as in `writing_whole`."""
     with writing_whole(path, is_ours, force=force, place=place) as file:
         file.write(text.encode("utf-8", "backslashreplace"))

@@ -55,7 +55,7 @@ def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -
 
 def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
     fill(store, [candidate("my only copy")])
-    with pytest.raises(InputError, match="is no demo"):
+    with pytest.raises(InputError, match="is there already and was not made by the demo"):
         import_demo(store, Settings().model_copy(update={"store_path": str(store.path)}))
     with store.reading() as tx:
         assert [memory.content for memory in all_memories(tx)] == ["my only copy"]
@@ -66,7 +66,7 @@ def test_the_demo_takes_away_nothing_but_a_demo(store: Store) -> None:
     snapshots = store.path.with_name("store.snapshots")
     snapshots.mkdir()
     (snapshots / "20260314T073000000000Z-night.duckdb").write_bytes(b"the last copy of a store that was lost")
-    with pytest.raises(InputError, match="is no demo"):
+    with pytest.raises(InputError, match="is there already and was not made by the demo"):
         import_demo(store, settings)
     assert list(snapshots.iterdir())
     store.path.with_suffix(".demo").write_text("This store holds the demo")

@@ -47,7 +47,7 @@ def test_somebody_elses_file_is_written_over_only_when_told_to(tmp_path: Path) -
     target = tmp_path / "x"
     target.write_text("a letter")
     with pytest.raises(OutputError, match="was not made by this command; name another file, or add --force"):
-        write_text(target, "made by us", OURS)
+        write_text(target, "made by us", OURS, force=False)
     assert target.read_text() == "a letter" and names_in(tmp_path) == ["x"]
     write_text(target, "made by us", OURS, force=True)
     assert target.read_text() == "made by us"
@@ -58,6 +58,14 @@ def test_a_database_is_never_written_over(tmp_path: Path) -> None:
     duckdb.connect(str(target)).close()
     with pytest.raises(OutputError, match="is a DuckDB database"):
         write_text(target, "x", OURS, force=True)
+
+
+def test_force_is_spoken_of_only_where_the_command_has_it(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    target.write_text("a letter")
+    with pytest.raises(OutputError, match="was not made by this program; move it away, or choose another") as refused:
+        write_text(target, "made by us", OURS)
+    assert "--force" not in str(refused.value) and target.read_text() == "a letter"
 
 
 @pytest.mark.parametrize("companion", ["other.duckdb.wal", "other.duckdb.lock"])
@@ -74,7 +82,7 @@ def test_the_log_and_the_lock_of_any_store_are_never_written_over(tmp_path: Path
 def test_the_file_behind_a_link_is_the_one_that_counts(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("a letter")
     (tmp_path / "link").symlink_to("real")
-    with pytest.raises(OutputError, match="was not made by this command"):
+    with pytest.raises(OutputError, match="was not made by this program"):
         write_text(tmp_path / "link", "x", OURS)
     write_text(tmp_path / "link", "made by us", OURS, force=True)
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "made by us"
@@ -129,7 +137,7 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> N
 
 def test_a_file_that_came_while_ours_was_written_is_not_written_over(tmp_path: Path) -> None:
     target = tmp_path / "x"
-    with pytest.raises(OutputError, match="was not made by this command"), writing_whole(target, OURS) as file:
+    with pytest.raises(OutputError, match="was not made by this program"), writing_whole(target, OURS) as file:
         file.write(b"made by us")
         target.write_text("a letter")
     assert target.read_text() == "a letter" and names_in(tmp_path) == ["x"]

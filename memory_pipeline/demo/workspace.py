@@ -76,7 +76,9 @@ def _clear_earlier_demo(store: Store) -> None:
     beside = [snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")]
     log = store.path.with_name(f"{store.path.name}.wal")
     if not _mark(store).exists() and (present := [path for path in (store.path, log, *beside) if path.exists()]):
-        raise InputError(f"'{present[0]}' exists and is no demo; name another file with --store")
+        raise InputError(
+            f"'{present[0]}' is there already and was not made by the demo; name another file with --store"
+        )
     if store.exists():
         with store.reading() as tx:
             own = sorted(set(projects_of(tx)) - {*ZONES, *TABLES})

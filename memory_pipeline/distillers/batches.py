@@ -179,8 +179,14 @@ class BatchCalls:
             self._pause(min(self._settings.batch_poll_s, left))
 
     def _lost(self, record: ModelBatch) -> str:
-        named = f"batch {record.batch_id}" if record.batch_id else "batch that was announced"
-        self._session.log.warning("the server has no %s; its questions are sent again", named)
+        if record.batch_id:
+            words = f"batch {record.batch_id} cannot be collected from the server any more; what is still to be asked "
+            words += "goes into a new one"
+        else:
+            which = "this run" if record.run_id == self._session.answers.run_id else f"run {record.run_id}"
+            words = f"the server did not take the batch of {which}; its questions are asked again the next time they "
+            words += "come up"
+        self._session.log.warning("%s", words)
         self._session.answers.note_batch(replace(record, status="lost", settled_at=datetime.now(UTC)))
         return "lost"
 

@@ -20,7 +20,10 @@ def unit_rows(raw: object, model: str) -> Vectors:
     try:
         rows = np.asarray(raw, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise EmbeddingError(f"model '{model}' returned vectors of unequal length or no numbers") from error
+        raise EmbeddingError(
+            f"model '{model}' returned vectors that differ in length or are not made of numbers; check embedding.model "
+            "and the server"
+        ) from error
     lengths = np.sqrt((rows**2).sum(axis=-1, keepdims=True))
     if rows.ndim != 2 or not np.isfinite(lengths).all() or (lengths == 0).any():
         raise EmbeddingError(f"model '{model}' returned a vector that is empty, zero or not finite")

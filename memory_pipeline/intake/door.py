@@ -172,7 +172,9 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
         return False
     why_not = restore(store, export, actor)
     if why_not:
-        summary.notes.append(f"'{export.name}' could not be taken as a whole, but was read row by row: {why_not}.")
+        summary.notes.append(
+            f"'{export.name}' could not be taken over as a whole, because {why_not}; it was read row by row instead."
+        )
         return False
     with store.reading() as tx:
         summary.read = summary.imported = count_memories(tx)

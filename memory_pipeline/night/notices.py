@@ -103,6 +103,13 @@ def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:
     sent = bool(len(channel)) and channel.notify(title=notice["subject"], body=notice["body"])
     if sent and not refused:
         return None
-    error = f"{refused} of {len(urls)} notice URLs are not understood" if refused else "a channel did not accept it"
-    _log.warning("the notice was not delivered everywhere: %s; check notices.urls", error)
+    why, mend = "a channel did not accept it", "check the setting notices.urls and the channel itself"
+    if refused:
+        why, mend = f"not understood: {refused} of {_urls(len(urls))}", "check the setting notices.urls"
+    error = f"the notice was not delivered everywhere ({why}); {mend}"
+    _log.warning("%s", error)
     return error
+
+
+def _urls(number: int) -> str:
+    return f"{number} URL{'' if number == 1 else 's'}"

@@ -159,7 +159,9 @@ def _confidence(night: Night, memory: Memory) -> float:
     return round(evidence_confidence(witnesses or [memory]), 4)
 
 
-def export_playbook(store: Store, directory: Path, project: str | None = None, *, force: bool = False) -> list[Path]:
+def export_playbook(
+    store: Store, directory: Path, project: str | None = None, *, force: bool | None = None
+) -> list[Path]:
     """Write the playbook as one Markdown file a project and category, each whole or not at all, and take away the
     files of categories that are no more. Returns the files.
 

@@ -97,8 +97,16 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[
     with store.reading() as tx:
         case = read_conflict(tx, conflict_id)
     if case.resolution_run is None:
-        why = f"was settled by the pipeline ({case.resolution})" if case.resolution else "is open"
-        raise InputError(f"conflict '{case.id}' {why}; there is no decision to take back")
+        if case.resolution is None:
+            raise InputError(
+                f"conflict '{case.id}' is still open, so there is no decision to take back; settle it with "
+                "'memory-pipeline conflicts resolve'"
+            )
+        found = "a series of readings" if case.resolution == "series" else case.resolution
+        raise InputError(
+            f"conflict '{case.id}' was settled by a night, which found {found}; only a person's decision can be taken "
+            "back"
+        )
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
 
 
@@ -122,12 +130,19 @@ def _archive_other(
     floor, stands = settings.critical_floor, replacement_of(tx, winner.id)
     if stands == loser.id:
         raise InputError(
-            f"memory '{winner.id}' is archived into '{loser.id}', which would go; take the decision back that put it "
-            f"there, or keep '{loser.id}'"
+            f"memory '{winner.id}' is itself archived into '{loser.id}', which this would archive too; keep "
+            f"'{loser.id}', or first undo what archived '{winner.id}' ('memory-pipeline conflicts reopen' for a "
+            "decision, 'memory-pipeline rollback' for a night)"
         )
     if not supersede_memory(tx, loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
-        why = "pinned" if loser.pinned else f"critical (importance {loser.importance:g}, from {floor:g})"
-        raise InputError(f"memory '{loser.id}' is {why} and is never archived; keep it, or keep both with their scope")
+        why = (
+            "pinned, and a pinned memory is never archived"
+            if loser.pinned
+            else f"critical (its importance is {loser.importance:g}, and from {floor:g} on nothing is archived)"
+        )
+        raise InputError(
+            f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
+        )
     insert_lineage(tx, [LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
     insert_log(

@@ -53,7 +53,7 @@ def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Set
         return SkipReason(str(held))
     if run_id is None or is_queued(run_id):
         return None
-    return SkipReason(f"another night is running on '{store.path}': {holder}")
+    return SkipReason(f"'{store.path}' is in use by {holder}")
 
 
 def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:

@@ -99,11 +99,11 @@ def prepare_dagster_home(store_path: Path) -> Path:
 def named_dagster_home(text: str) -> Path:
     """The directory that `DAGSTER_HOME` names. Raises SettingError unless it is absolute and can be written to."""
     path = Path(text)
-    mend = "or unset it to keep the history beside the store"
+    mend = "or unset DAGSTER_HOME to keep the history beside the store"
     if not path.is_absolute():
         raise SettingError(f"DAGSTER_HOME is '{text}', a relative path; write an absolute one, {mend}")
     if not path.is_dir():
-        raise SettingError(f"DAGSTER_HOME is '{text}', no directory; create it, {mend}")
+        raise SettingError(f"DAGSTER_HOME names '{text}', which is no directory; create that directory, {mend}")
     if not os.access(path, os.W_OK | os.X_OK):
         raise SettingError(f"DAGSTER_HOME is '{text}', which cannot be written to; name another one, {mend}")
     return path

@@ -109,16 +109,27 @@ def status_text(job: Mapping[str, Any]) -> str:
 def job_text(job: dict[str, Any]) -> str:
     """A job for a person."""
     lines = [f"{job['job_id']}  {status_text(job)}, {job['trigger']}, by {job['triggered_by']}"]
-    lines.append(f"  scope: {', '.join(f'{k}={v}' for k, v in job['scope'].items()) or 'everything'}")
+    lines.append(f"  scope: {_scope_text(job['scope'])}")
     lines.append(f"  phases completed: {', '.join(job['phases_completed']) or 'none'}")
     if job["started_at"]:
         took = f", {job['duration_seconds']:.1f} s" if job["duration_seconds"] is not None else ""
-        lines.append(f"  started {job['started_at'][:19]}{took}, {job['retry_count']} retries of {job['max_retries']}")
+        at = job["started_at"][:19].replace("T", " ")
+        lines.append(f"  started {at} UTC{took}, {job['retry_count']} of {job['max_retries']} retries used")
     figures = {name: value for name, value in job["metrics"].items() if value}
     lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
     lines += [f"  error: {job['error']}"] if job["error"] else []
     lines += [f"  skipped: {job['skipped']}"] if job["skipped"] else []
     return "\n".join(lines)
+
+
+def _scope_text(scope: Mapping[str, Any]) -> str:
+    """The scope of a job for a person: `from 2026-11-01, type lesson`."""
+    first, last = scope.get("date_range") or (None, None)
+    parts = [" ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)]
+    for noun, names in (("project", scope.get("projects") or ()), ("type", scope.get("memory_types") or ())):
+        parts.append(f"{noun}{'s' if len(names) > 1 else ''} {' and '.join(names)}" if names else "")
+    parts.append("raw memories alone" if scope.get("unconsolidated_only") else "")
+    return ", ".join(filter(None, parts)) or "everything"
 
 
 def _reload(instance: DagsterInstance, run: DagsterRun) -> DagsterRun:

@@ -35,7 +35,7 @@ def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
         lambda run_id: context.instance.get_run_by_id(run_id) is not None, night.store(), night.effective_settings()
     )
     if skip is not None:
-        context.log.warning(f"skipped: {skip.skip_message}")
+        context.log.warning(f"no run was started this time: {skip.skip_message}; what it leaves, the next one takes up")
     return skip
 
 

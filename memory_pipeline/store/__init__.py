@@ -88,7 +88,7 @@ from memory_pipeline.store.journal import (
     store_hash,
     verdicts_of,
 )
-from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, take_lease
+from memory_pipeline.store.lease import lease_holder, leased_run, release_lease, store_in_use, take_lease
 from memory_pipeline.store.memories import (
     SameContent,
     all_memories,
@@ -299,6 +299,7 @@ __all__ = [
     "staging",
     "store_facts",
     "store_hash",
+    "store_in_use",
     "stream_memories",
     "stream_table",
     "strengthen_atom",

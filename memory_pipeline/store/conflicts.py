@@ -8,9 +8,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
 from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.memories import from_utc, to_utc
 
 _COLUMNS = (
@@ -95,11 +95,8 @@ def conflict_cases(tx: Transaction, *, settled: bool = False, project_id: str | 
 
 def read_conflict(tx: Transaction, conflict_id: str) -> ConflictCase:
     """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or several."""
-    found = [case for case in conflict_cases(tx, settled=True) if case.id.startswith(conflict_id)]
-    if len(found) != 1:
-        which = "there is no conflict" if not found else f"{len(found)} conflicts begin with"
-        raise InputError(f"{which} '{conflict_id}'; 'memory-pipeline conflicts list' shows them")
-    return found[0]
+    cases = conflict_cases(tx, settled=True)
+    return only_one(cases, conflict_id, "conflict", "memory-pipeline conflicts list --all")
 
 
 def settle_conflict(tx: Transaction, case: ConflictCase) -> None:

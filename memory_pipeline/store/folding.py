@@ -145,8 +145,9 @@ def verify_whole(path: Path) -> str:
     try:
         found = read_blocks(path)
         if found.damaged:
+            which = f"block {found.damaged[0]}" + (" is the first of them" if len(found.damaged) > 1 else "")
             raise DamagedStoreError(
-                f"{len(found.damaged)} of its {found.blocks} blocks do not read, the first is number {found.damaged[0]}"
+                f"{len(found.damaged)} of the file's {found.blocks} blocks cannot be read ({which})"
             )
         with engine.attached_copy(path, read_only=True) as connection:
             return contents_digest(connection)

@@ -37,7 +37,10 @@ def history_of(tx: Transaction, memory_id: str) -> list[Event]:
     """Every entry of the audit log that concerns a memory, oldest first: itself, its links, its conflicts
     and the decisions that made it. Raises InputError for a memory that does not exist."""
     if not read_memories(tx, [memory_id]):
-        raise InputError(f"there is no memory '{memory_id}'")
+        raise InputError(
+            f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' shows "
+            "them)"
+        )
     rows = tx.execute(
         "select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state "
         "from audit_log where (table_name = 'memories' and row_id = $1) "

@@ -26,7 +26,7 @@ def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
     with store.writing(holder, run_id) as tx:
         row = _read(tx)
         if row and row[3] != run_id and _is_alive(row, now, expiry_s):
-            raise StoreBusyError(f"another night is running on '{store.path}': {_words(row)}")
+            raise store_in_use(store, _words(row))
         if row and row[3] == run_id and row[2] == os.getpid():
             tx.execute("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
             return
@@ -34,6 +34,11 @@ def take_lease(store: Store, run_id: str, holder: str, expiry_s: float) -> None:
             "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)",
             [_NAME, holder, socket.gethostname(), os.getpid(), run_id, to_utc(now)],
         )
+
+
+def store_in_use(store: Store, holder: str) -> StoreBusyError:
+    """The error that says who has the lease: a night, or whatever else takes it."""
+    return StoreBusyError(f"'{store.path}' is in use by {holder}; try again when it has ended")
 
 
 def release_lease(store: Store, run_id: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import astuple
 from datetime import datetime
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.records import Proposal
 from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.memories import from_utc, to_utc
 
 
@@ -38,11 +38,7 @@ def list_proposals(tx: Transaction, status: str | None = "pending") -> list[Prop
 
 def read_proposal(tx: Transaction, proposal_id: str) -> Proposal:
     """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or several."""
-    found = [proposal for proposal in list_proposals(tx, None) if proposal.id.startswith(proposal_id)]
-    if len(found) != 1:
-        which = "there is no proposal" if not found else f"{len(found)} proposals begin with"
-        raise InputError(f"{which} '{proposal_id}'; 'memory-pipeline proposals list' shows them")
-    return found[0]
+    return only_one(list_proposals(tx, None), proposal_id, "proposal", "memory-pipeline proposals list --all")
 
 
 def decide_proposal(

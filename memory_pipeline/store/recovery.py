@@ -98,14 +98,22 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
             remove_database(incoming)
     if found is None:
         tried += [] if list_snapshots(store) else ["it has no snapshot"]
-        reasons = "; ".join(tried).replace(str(incoming), str(store.path))
+        reasons = _about(store, incoming, "; ".join(tried))
         raise StoreError(
-            f"the store '{store.path}' cannot be brought back ({problem.replace(str(incoming), str(store.path))}), and "
-            f"neither can what was tried instead: {reasons}; its files were left as they are"
+            f"the store '{store.path}' cannot be brought back ({_about(store, incoming, problem)}), and neither can "
+            f"what was tried instead: {reasons}; its files were left as they are; keep a copy of them, and bring back "
+            "a backup if you have one"
         )
     if found.done:
         _begin_anew(store)
     return found
+
+
+def _about(store: Store, incoming: Path, text: str) -> str:
+    """A text about the copies that were tried, as one about the store: nobody else knows of them."""
+    for copy in (f"{incoming}.salvaged", str(incoming)):
+        text = text.replace(copy, str(store.path))
+    return text
 
 
 def _begin_anew(store: Store) -> None:

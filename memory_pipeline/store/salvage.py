@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from textwrap import shorten
 
 import duckdb
 
 from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import engine
-from memory_pipeline.store.folding import copy_files, remove_database
+from memory_pipeline.store.folding import copy_files, remove_database, said_by
 from memory_pipeline.store.migrations import migrate
 
 #: Whose rows have to be there, every one.
@@ -47,7 +48,7 @@ def salvage(path: Path, target: Path) -> str:
             new.execute("force checkpoint")
         return "; ".join(lost) or "nothing but what is made again (vectors, comparisons)"
     except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB says: {str(error).splitlines()[0]}") from error
+        raise DamagedStoreError(f"its tables could not be read (DuckDB: {_said_by(error, source)})") from error
     finally:
         remove_database(source)
 
@@ -61,7 +62,7 @@ def _tables_of(source: Path) -> list[str]:
     names = {str(name) for (name,) in rows} - set(_PASSING)
     missing = [name for name in _WHOLE if name not in names]
     if missing:
-        raise DamagedStoreError(f"it has no table '{missing[0]}'")
+        raise DamagedStoreError(f"its table '{missing[0]}' is missing, without which no store can be made")
     return [*_WHOLE, *sorted(names - {*_WHOLE, _AUDIT}), *sorted(names & {_AUDIT})]
 
 
@@ -72,7 +73,8 @@ def _carry_over(source: Path, target: Path, name: str) -> str:
         return ""
     except duckdb.Error as error:
         if name in _WHOLE:
-            raise DamagedStoreError(f"some of its {name} do not read: {str(error).splitlines()[0]}") from error
+            said = _said_by(error, source)
+            raise DamagedStoreError(f"some of its {name} cannot be read (DuckDB: {said})") from error
     if name in _MADE_AGAIN:
         return ""
     before, after = _count(source, name), 0
@@ -94,6 +96,11 @@ def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool)
             new.execute(f"delete from {_AUDIT}")
         new.execute(f'insert into "{name}" by name select * from {alias}."{name}" where {which}')
         new.commit()
+
+
+def _said_by(error: duckdb.Error, source: Path) -> str:
+    """What DuckDB says, without the name of the copy that was read, and cut to what a sentence can hold."""
+    return shorten(said_by(error).replace(f" '{source}'", "").replace(f' "{source}"', ""), 120, placeholder=" ...")
 
 
 def _count(path: Path, name: str) -> int:

@@ -214,7 +214,7 @@ def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
     except StoreError:  # there is none, or it is too damaged to be read
         return
     if holder:
-        raise StoreBusyError(f"a night is running on '{store.path}': {holder}; restore when it has ended")
+        raise StoreBusyError(f"'{store.path}' is in use by {holder}; restore when it has ended")
 
 
 def _sweep(store: Store) -> None:

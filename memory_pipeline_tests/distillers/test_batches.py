@@ -83,21 +83,25 @@ def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: St
 
 
 @pytest.mark.slow
-def test_a_batch_that_the_server_lost_is_sent_again(store: Store) -> None:
+def test_a_batch_that_the_server_lost_is_sent_again(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
         night(store, server, **BATCH, distillation_time_limit_s=0.2)
         server.batches.clear()
         server.batch_polls = 1
         assert night(store, server, run_id="second", **BATCH)["clusters_compressed"] == 3
+    words = "cannot be collected from the server any more; what is still to be asked goes into a new one"
+    assert f"batch msgbatch_1 {words}" in caplog.text
 
 
-def test_a_refused_batch_is_one_error_and_nothing_is_waited_for(store: Store) -> None:
+def test_a_refused_batch_is_one_error_and_nothing_is_waited_for(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     three_lessons(store)
     with serving(create_failure=Failure(400, "invalid_request_error", "no credit")) as server:
         report = night(store, server, **BATCH)
     assert len(report["errors"]) == 1 and "no credit" in report["errors"][0]["error"]
     assert batch_rows(store) == [(None, "lost")] and archived(store) == 0
+    words = "the server did not take the batch of this run; its questions are asked again the next time they come up"
+    assert words in caplog.text and "new one" not in caplog.text
 
 
 @pytest.mark.slow

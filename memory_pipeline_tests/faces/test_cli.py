@@ -131,7 +131,8 @@ def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_
     cli("import", "openclaw", workspace, home=tmp_path)
     take_lease(Store(tmp_path / "data" / "store.duckdb"), "other", "the daemon", 60)
     held = cli("night", DAY, home=tmp_path)
-    assert held.returncode == 0 and last(held).startswith("COMPRESSION BLOCKED: another night is running")
+    assert held.returncode == 0 and last(held).startswith("COMPRESSION BLOCKED: '")
+    assert "store.duckdb' is in use by the daemon on" in last(held)
     from memory_pipeline.store import release_lease
 
     release_lease(Store(tmp_path / "data" / "store.duckdb"), "other")
@@ -291,7 +292,8 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     assert job["status"] == "completed" and job["scope"] == {"date_range": [None, "2026-03-31"], "projects": ["web"]}
     assert job["metrics"]["pattern_archived"] == 4 and job["triggered_by"]
     assert "completed" in cli("jobs", "list", home=tmp_path).stdout
-    assert "scope: date_range" in cli("jobs", "show", job["job_id"][:8], home=tmp_path).stdout
+    shown = cli("jobs", "show", job["job_id"][:8], home=tmp_path).stdout
+    assert "scope: to 2026-03-31, project web" in shown and "0 of 3 retries used" in shown
     ended = cli("jobs", "cancel", job["job_id"][:8], home=tmp_path)
     assert ended.returncode == 1 and "has ended (completed)" in ended.stderr
     unknown = cli("jobs", "start", "--project", "nowhere", home=tmp_path)

@@ -61,6 +61,54 @@ def test_a_mistake_is_one_sentence_told_once(data: Path, arguments: tuple[str, .
     assert bytes_of(data / "store.duckdb") == before
 
 
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        ((), "No conflict awaits a decision."),
+        (("--project", "p"), "No conflict of project 'p' awaits a decision; 'memory-pipeline conflicts list --all' s"),
+        (("--all",), "The store has no conflict."),
+        (("--all", "--project", "p"), "The store has no conflict of project 'p'; 'memory-pipeline conflicts list"),
+    ],
+)
+def test_an_empty_list_of_conflicts_says_of_what_it_is_the_list(
+    tmp_path: Path, filters: tuple[str, ...], told: str
+) -> None:
+    fill(Store(tmp_path / "data" / "store.duckdb"), lesson(1))
+    done = command("conflicts", "list", *filters)
+    assert done.code == 0 and done.told.startswith(told)
+
+
+def test_of_a_kind_that_is_settled_the_list_says_that_none_waits_and_how_to_see_all(data: Path) -> None:
+    (found,) = json.loads(command("conflicts", "list", "--json").out)
+    assert command("conflicts", "resolve", found["id"], "--keep", "a").code == 0
+    done = command("conflicts", "list", "--kind", "number")
+    assert done.told.startswith(
+        "No conflict of kind 'number' awaits a decision; 'memory-pipeline conflicts list --all'"
+    )
+    assert found["id"][:8] in command("conflicts", "list", "--all").out
+
+
+def test_a_memory_that_is_not_there_leads_to_a_list_of_whole_ids(data: Path) -> None:
+    done = command("history", "a")
+    assert "there is no memory 'a'; give its whole id ('memory-pipeline as-of now list --archived' shows" in done.told
+    listed = command("as-of", "now", "list", "--archived")
+    assert listed.code == 0 and all(f"gateway-{n}" in listed.out for n in range(5))
+
+
+@pytest.mark.slow
+def test_a_night_that_fails_by_a_strict_verdict_fails_in_a_backfill_too(data: Path) -> None:
+    strict = {"MEMORY_PIPELINE_REPORT_STRICT_VERDICT": "true"}
+    assert command("night", DAY, **strict).code == 1
+    done = command("backfill", "--from", DAY, "--to", DAY, "--json", **strict)
+    said = json.loads(done.out)
+    (report,) = said["reports"]
+    assert done.code == 1 and report["verdict"] == "FAIL" and not report["errors"] and said["failed"] == [DAY]
+    assert said["result"].startswith(
+        f"COMPRESSION BLOCKED: 1 of 1 nights failed, the first {DAY}; see 'memory-pipeline"
+    )
+    assert command("report", report["run_id"]).out.startswith(f"# Night of {DAY}: FAIL")
+
+
 @pytest.mark.slow
 def test_a_cluster_that_does_not_exist_is_told(data: Path) -> None:
     unknown = command("night", DAY, "--cluster-id", "nonsense")
@@ -126,8 +174,8 @@ def test_a_held_store_is_told_once_and_exits_0(data: Path) -> None:
     store = Store(data / "store.duckdb")
     take_lease(store, "other", "the daemon", 60)
     done = command("night", DAY)
-    assert done.code == 0 and done.told.startswith("COMPRESSION BLOCKED: another night is running")
-    assert "another night" not in done.err
+    assert done.code == 0 and done.told.startswith(f"COMPRESSION BLOCKED: '{store.path}' is in use by the daemon on")
+    assert "is in use" not in done.err
     release_lease(store, "other")
 
 

@@ -53,6 +53,17 @@ def test_where_there_is_no_store_every_command_says_so_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_list_of_no_snapshots_says_whether_there_is_a_store(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    fill(store, [candidate("the gateway listens on port 5432")])
+    there = command("snapshot", "list", "--store", store.path)
+    assert there.code == 0 and there.told == f"No snapshot in '{tmp_path / 'store.snapshots'}'."
+    assert command("snapshot", "list", "--store", store.path, "--json").out.strip() == "[]"
+    store.path.unlink()
+    gone = command("snapshot", "list", "--store", store.path)
+    assert gone.code == 1 and f"there is no store at '{store.path}', and no snapshot beside it" in gone.told
+
+
 @pytest.mark.parametrize("kept", ["lock", "snapshots", "nothing but an empty file"])
 def test_what_may_have_been_a_store_leads_to_recover(tmp_path: Path, kept: str) -> None:
     store = Store(tmp_path / "store.duckdb")

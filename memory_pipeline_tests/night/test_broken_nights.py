@@ -88,6 +88,24 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     assert (outbox[0][1] is not None) == (setting == "reports_dir")
 
 
+@pytest.mark.parametrize(
+    ("urls", "why"),
+    [
+        (("nonsense",), "(not understood: 1 of 1 URL); check the setting notices.urls"),
+        (
+            ("json://127.0.0.1:9/",),
+            "(a channel did not accept it); check the setting notices.urls and the channel itself",
+        ),
+    ],
+)
+def test_a_notice_that_did_not_go_out_says_what_to_check(store: Store, urls: tuple[str, ...], why: str) -> None:
+    fill(store, lesson(4))
+    run(store, DAY, settings_for(store, notice_urls=urls), run_id="night")
+    with store.reading() as tx:
+        (error,) = tx.execute("select delivery_error from notices").fetchone() or ("",)
+    assert error == f"the notice was not delivered everywhere {why}"
+
+
 @pytest.mark.slow
 def test_a_figure_that_a_step_told_wrongly_is_not_believed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, lesson(4))

@@ -126,7 +126,7 @@ def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) ->
     with store.writing("agent") as tx:
         tx.execute("update memories set importance = 2.9 where id = 'old'")
     before = active_hash(store)
-    with pytest.raises(InputError, match="critical"):
+    with pytest.raises(InputError, match=r"critical \(its importance is 2\.9, and from .* on nothing is archived\)"):
         settle(store, conflict_id, "newer")
     assert active_hash(store) == before
     assert settle(store, conflict_id, "b").kept_id == "old"
@@ -148,13 +148,17 @@ def test_a_decision_that_is_none_is_refused(given: dict[str, Any], says: str) ->
 
 def test_what_cannot_be_settled_says_why(store: Store) -> None:
     conflict_id = contradiction(store)
-    with pytest.raises(InputError, match="there is no conflict 'zzz'"):
+    with pytest.raises(InputError, match=r"no conflict has an id that begins with 'zzz'; .* list --all' shows every"):
         settle(store, "zzz", "newer")
-    with pytest.raises(InputError, match="is open; there is no decision to take back"):
+    with pytest.raises(InputError, match="is still open, so there is no decision to take back; settle it with"):
         reopen_conflict(store, settings_for(store), conflict_id)
     settle(store, conflict_id, "newer")
     with pytest.raises(InputError, match="was settled by dana"):
         settle(store, conflict_id, "a")
+    with store.writing("test") as tx:
+        tx.execute("update conflicts set resolution = 'series', resolved_by = null, resolution_run = null")
+    with pytest.raises(InputError, match="was settled by a night, which found a series of readings; only a person's"):
+        reopen_conflict(store, settings_for(store), conflict_id)
 
 
 def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
@@ -210,7 +214,7 @@ def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
     decide("2", "1")
     decide("3", "2")
     before = active_hash(store)
-    with pytest.raises(InputError, match="'1' is archived into '3', which would go"):
+    with pytest.raises(InputError, match="'1' is itself archived into '3', which this would archive too; keep '3'"):
         decide("1", "3")
     assert active_hash(store) == before
 

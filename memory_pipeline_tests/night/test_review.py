@@ -190,8 +190,17 @@ def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store)
 
 def test_an_unknown_proposal_is_named(store: Store) -> None:
     filled(store)
-    with pytest.raises(InputError, match="there is no proposal 'zz'"):
+    with pytest.raises(InputError, match=r"no proposal has an id that begins with 'zz'; .* list --all' shows every"):
         approve_proposals(store, manual(store), ["zz"], "dana")
+
+
+def test_an_id_that_fits_several_proposals_names_them(store: Store) -> None:
+    filled(store)
+    run(store, DAY, manual(store))
+    proposals = find_proposals(store, [])
+    assert len(proposals) > 1
+    with pytest.raises(InputError, match=f"{len(proposals)} proposals have ids that begin with ''.*{proposals[0].id}"):
+        approve_proposals(store, manual(store), [""], "dana")
 
 
 def test_a_dry_run_leaves_no_proposals(store: Store) -> None:

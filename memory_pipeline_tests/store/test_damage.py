@@ -502,8 +502,11 @@ def test_without_a_snapshot_a_store_whose_memories_do_not_read_stays_as_it_is(st
     fill_and_settle(store, 5)
     damage_block_of(store, "memories")
     damaged = store.path.read_bytes()
-    with pytest.raises(StoreError, match="some of its memories do not read"):
+    with pytest.raises(StoreError, match=r"some of its memories cannot be read \(DuckDB: ") as told:
         recover_store(Store(store.path))
+    words = str(told.value)
+    assert ".incoming" not in words and "computed checksum" not in words
+    assert words.endswith("keep a copy of them, and bring back a backup if you have one")
     assert store.path.read_bytes() == damaged
 
 

@@ -242,7 +242,7 @@ def test_restoring_while_a_night_runs_is_refused_and_no_lease_comes_back(store: 
     fill(store, lesson(4))
     take_lease(store, "run-a", "nightly", 60)
     snapshot = create_snapshot(store, "manual", AT, keep=7)
-    with pytest.raises(StoreBusyError, match=r"a night is running on .*: nightly on .* restore when it has ended"):
+    with pytest.raises(StoreBusyError, match=r"is in use by nightly on .*; restore when it has ended"):
         restore_snapshot(store, snapshot.name)
     release_lease(store, "run-a")
     restore_snapshot(store, snapshot.name)

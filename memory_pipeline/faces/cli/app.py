@@ -180,18 +180,22 @@ def backfill(
                 say(f"{made}: {line}")
                 failed_periods += [made] if line.startswith("FAILED") else []
             day += timedelta(days=1)
-    broken = [report["partition"] for report in reports if report["verdict"] == "FAIL" and report["errors"]]
+    failed = [report for report in reports if report["verdict"] == "FAIL"]
     saved = sum(report["tokens_before"] - report["tokens_after"] for report in reports)
     archived = sum(report["memories_archived"] for report in reports)
     made = sum(report["abstractions_created"] for report in reports)
     line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
-    if broken:
-        line = f"COMPRESSION BLOCKED: {len(broken)} of {len(reports)} nights failed, first {broken[0]}"
+    if failed:
+        line = (
+            f"COMPRESSION BLOCKED: {len(failed)} of {len(reports)} nights failed, the first {failed[0]['partition']}; "
+            f"see 'memory-pipeline report {failed[0]['run_id']}'"
+        )
     elif failed_periods:
         line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
-    summary = {"nights": len(reports), "failed": [*broken, *failed_periods], "reports": reports, "result": line}
+    nights = [str(report["partition"]) for report in failed]
+    summary = {"nights": len(reports), "failed": nights + failed_periods, "reports": reports, "result": line}
     emit(summary, as_json=json_, text=line)
-    if broken or failed_periods:
+    if failed or failed_periods:
         raise typer.Exit(1)
 
 
@@ -275,12 +279,17 @@ def check(
 @snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
 def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show the snapshots, oldest first."""
-    from memory_pipeline.store import list_snapshots
+    from memory_pipeline.store import list_snapshots, snapshot_directory
 
     _, opened = open_store(store)
     opened.check_is_or_was_there()
     rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
-    emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]))
+    if not rows and not opened.exists():
+        raise InputError(
+            f"there is no store at '{opened.path}', and no snapshot beside it; name the right one with --store"
+        )
+    none = f"No snapshot in '{snapshot_directory(opened)}'."
+    emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
 
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")

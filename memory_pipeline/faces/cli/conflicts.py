@@ -22,12 +22,12 @@ def conflicts_list(
     all_: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
     project: Annotated[str | None, typer.Option("--project", help="Of this project alone.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="Of this kind alone: negation, number, ...")] = None,
-    each: Annotated[bool, typer.Option("--each", help="Every one, not one of those of the same memories.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Every one, not one of several that share memories.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the contradictions that await a decision, the plainest first; of those of the same memories one."""
+    """Show the contradictions that await a decision, the plainest first; of several that share memories, one."""
     from memory_pipeline.night.conflicts import list_conflicts
 
     _, opened = open_store(store)
@@ -45,13 +45,24 @@ def conflicts_list(
         for row in shown[:limit]
     ]
     columns = ["id", "found", "project", "status", "kind", "detail", "alike", "one side", "the other"]
-    lines = [table(rows, columns) if rows else "No conflict awaits a decision."]
+    lines = [table(rows, columns) if rows else _none_words(project, kind, settled=all_)]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
     if any(row["alike"] for row in shown):
         alike = sum(row["alike"] for row in shown)
-        lines.append(f"{len(shown) + alike} conflicts; of those of the same memories one is shown (--each shows all).")
+        lines.append(
+            f"{len(shown) + alike} conflicts; of several that share memories, one is shown (--each shows them all)."
+        )
     emit(shown[:limit], as_json=json_, text="\n".join(lines))
+
+
+def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
+    """That nothing is to be shown, and of what."""
+    named = {"project": project, "kind": kind}
+    which = " and ".join(f"{name} '{value}'" for name, value in named.items() if value is not None)
+    of = f" of {which}" if which else ""
+    none = f"The store has no conflict{of}" if settled else f"No conflict{of} awaits a decision"
+    return f"{none}; 'memory-pipeline conflicts list --all' shows every conflict." if which else f"{none}."
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")

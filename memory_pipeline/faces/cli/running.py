@@ -22,7 +22,7 @@ from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
 from memory_pipeline.settings import Settings
-from memory_pipeline.store import Store, lease_holder, read_report
+from memory_pipeline.store import Store, lease_holder, read_report, store_in_use
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -95,7 +95,7 @@ def run_night_job(
 ) -> Report:
     """Run one night as a Dagster job and return its report.
 
-    Raises StoreBusyError when another night holds the store. A run that fails for another reason is
+    Raises StoreBusyError when somebody else holds the store. A run that fails for another reason is
     reported as FAIL, in the store too.
     """
     from memory_pipeline.definitions import defs
@@ -211,7 +211,7 @@ def run_consolidation(
     with store.reading() as tx:
         holder = lease_holder(tx, settings.lease_expiry_s)
     if holder and not scope.get("dry_run"):
-        raise StoreBusyError(f"another night is running on '{store.path}': {holder}")
+        raise store_in_use(store, holder)
     resources.listeners[:] = [progress]
     config = {name: value for name, value in scope.items() if value}
     result = defs.resolve_job_def(JOB_NAME).execute_in_process(
@@ -248,7 +248,7 @@ def check_request(settings: Settings, request: NightRequest) -> None:
     with store.reading() as tx:
         holder = lease_holder(tx, settings.lease_expiry_s)
     if holder and not request.dry_run:
-        raise StoreBusyError(f"another night is running on '{store.path}': {holder}")
+        raise store_in_use(store, holder)
 
 
 def check_days(settings: Settings, first: date, last: date) -> None:

@@ -1,0 +1,29 @@
+"""What a person reads of a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memory_pipeline.orchestration.job_records import job_text
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        ({}, "everything"),
+        ({"date_range": ["2026-11-01", None], "memory_types": ["lesson"]}, "from 2026-11-01, type lesson"),
+        ({"date_range": ["2026-11-01", "2026-11-03"]}, "from 2026-11-01 to 2026-11-03"),
+        ({"projects": ["shop", "web"], "unconsolidated_only": True}, "projects shop and web, raw memories alone"),
+    ],
+)
+def test_a_scope_is_told_in_words(scope: dict[str, Any], words: str) -> None:
+    job: dict[str, Any] = {
+        "job_id": "j", "status": "completed", "trigger": "manual", "triggered_by": "dana", "scope": scope,
+        "phases_completed": [], "started_at": "2026-11-22T07:44:06.123+00:00", "duration_seconds": 3.4,
+        "retry_count": 0, "max_retries": 3, "metrics": {}, "error": None, "skipped": None,
+    }  # fmt: skip
+    lines = job_text(job).splitlines()
+    assert f"  scope: {words}" in lines
+    assert "  started 2026-11-22 07:44:06 UTC, 3.4 s, 0 of 3 retries used" in lines
