@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.store import Store
+from memory_pipeline.store import Store, engine
 
 
 @pytest.fixture
@@ -55,6 +55,12 @@ def new_stores_are_copies(monkeypatch: pytest.MonkeyPatch, new_store_file: Path)
 
     monkeypatch.setattr(Store, "_create", copy)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture(autouse=True)
+def a_program_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its end a program settles the stores that it wrote; those of earlier tests are none of them."""
+    monkeypatch.setattr(engine, "_written", set())
 
 
 @pytest.fixture(autouse=True)

@@ -213,7 +213,7 @@ def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: 
         (["backfill", "--from", "2026-03-04", "--to", "2026-03-01"], "swap them"),
         (["report"], "there is no store at"),
         (["check"], "there is no store at"),
-        (["snapshot", "verify", "x"], "there is no snapshot 'x'"),
+        (["snapshot", "verify", "x"], "there is no store at"),
         (["export", "jsonl", "missing/x.jsonl"], "directory that exists"),
         (["init", "nowhere"], "'nowhere' is no directory"),
     ],

@@ -69,6 +69,7 @@ def follows_no_order(rows: list[Row], rng: random.Random) -> None:
         assert left_by_nights(one, rows) == left_by_nights(other, shuffled)
 
 
+@pytest.mark.slow
 @given(files(), st.randoms(use_true_random=False))
 @settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_file_with_its_rows_in_another_order_leaves_the_same_memories(rows: list[Row], rng: random.Random) -> None:

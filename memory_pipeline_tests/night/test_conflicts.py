@@ -92,7 +92,7 @@ def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
     assert report["conflicts_known"] == 0 and report["memories_archived"] == 0
 
 
-@pytest.mark.parametrize("keep", ["newer", "both"])
+@pytest.mark.parametrize("keep", ["newer", pytest.param("both", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by_run", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None:
     conflict_id = contradiction(store)

@@ -92,6 +92,7 @@ def test_a_night_is_eleven_assets_in_one_run_and_the_same_as_the_plain_function(
         assert store_hash(one, with_log=True) == store_hash(other, with_log=True)
 
 
+@pytest.mark.slow
 def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(5))
     result = launch(instance)

@@ -352,6 +352,7 @@ def test_the_week_and_the_month_are_assets_with_their_lineage(instance: DagsterI
     assert parents["principles"] == {"archives"} and parents["knowledge_base"] == {"canonical_entries"}
 
 
+@pytest.mark.slow
 def test_a_job_that_failed_is_announced_once(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

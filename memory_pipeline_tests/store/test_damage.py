@@ -202,7 +202,7 @@ def test_a_store_with_a_damaged_block_gives_no_snapshot_and_costs_none(store: St
         verify_snapshot(store, snapshot.name)
 
 
-@pytest.mark.parametrize("table", ["embeddings", "audit_log"])
+@pytest.mark.parametrize("table", [pytest.param("embeddings", marks=pytest.mark.slow), "audit_log"])
 def test_a_snapshot_with_a_damaged_block_is_not_called_whole(store: Store, table: str) -> None:
     fill_and_settle(store, 4)
     snapshot = create_snapshot(store, "manual", AT, keep=3)
