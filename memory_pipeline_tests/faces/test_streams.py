@@ -53,7 +53,7 @@ def test_a_full_disk_behind_standard_output_is_told(home: Path) -> None:
     assert len(errors.splitlines()) == 1
 
 
-@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize("closed", [*(pytest.param((n,), marks=pytest.mark.slow) for n in range(3)), (0, 1, 2)])
 def test_streams_that_are_closed_leave_the_store_alone(home: Path, closed: tuple[int, ...]) -> None:
     def close() -> None:
         for number in closed:

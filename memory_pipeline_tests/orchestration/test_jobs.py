@@ -93,14 +93,15 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
         assert store_hash(tx, with_log=True) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "touched"),
     [
         ({"projects": ["a"]}, {"a"}),
-        pytest.param({"memory_types": ["warning"]}, {"b"}, marks=pytest.mark.slow),
-        pytest.param({"first_day": "2026-03-10"}, {"b"}, marks=pytest.mark.slow),
-        pytest.param({"last_day": "2026-03-09"}, {"a"}, marks=pytest.mark.slow),
-        pytest.param({"dry_run": True}, set(), marks=pytest.mark.slow),
+        ({"memory_types": ["warning"]}, {"b"}),
+        ({"first_day": "2026-03-10"}, {"b"}),
+        ({"last_day": "2026-03-09"}, {"a"}),
+        ({"dry_run": True}, set()),
     ],
 )
 def test_a_job_touches_its_scope_alone(

@@ -415,6 +415,7 @@ def test_a_branch_that_is_moved_back_takes_no_log_of_the_other_one(store: Store)
     assert log_path(store.path).read_bytes() == kept
 
 
+@pytest.mark.slow
 def test_a_log_that_a_kill_kept_from_being_folded_in_is_kept_once(store: Store) -> None:
     fill_and_settle(store, 4)
     create_snapshot(store, "manual", AT, keep=7)
@@ -451,7 +452,7 @@ def test_kept_logs_go_with_the_snapshots_that_they_follow(store: Store) -> None:
     assert len(list(snapshot_directory(store).glob("log-*.wal"))) <= 2
 
 
-@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("at", [0.5, *(pytest.param(at, marks=pytest.mark.slow) for at in (0.1, 0.9))])
 def test_of_a_damaged_log_everything_before_the_damage_comes_back(store: Store, at: float) -> None:
     log = with_a_log(store, 40)
     flip(log, int(log.stat().st_size * at))
@@ -480,7 +481,7 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
     assert "everything since snapshot" in result.lost
 
 
-@pytest.mark.parametrize("table", ["embeddings", "audit_log"])
+@pytest.mark.parametrize("table", [pytest.param("embeddings", marks=pytest.mark.slow), "audit_log"])
 def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Store, table: str) -> None:
     fill_and_settle(store, 5)
     run(store, date(2026, 3, 3))
