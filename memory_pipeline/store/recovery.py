@@ -9,8 +9,6 @@ with as many logs as there are.
 from __future__ import annotations
 
 import logging
-import os
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
 from memory_pipeline.store.kept_logs import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.lock import StoreLock
-from memory_pipeline.store.salvage import salvage
+from memory_pipeline.store.salvage import cut_at_damage, salvage
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
 from memory_pipeline.store.snapshots import (
     create_snapshot,
@@ -36,9 +34,8 @@ from memory_pipeline.store.snapshots import (
 
 _log = logging.getLogger("memory_pipeline.store")
 
-#: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
-_DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
-_ENTRY_HEADER = 16
+#: Lost of a store of which every memory reads.
+_MADE_AGAIN = "nothing but what is made again (vectors, comparisons)"
 
 Source = Literal["store", "snapshot and log", "store and part of its log", "what reads of the store", "snapshot"]
 
@@ -79,11 +76,11 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
         tried, found = [], None
         try:
             for candidate in _candidates(store, lock):
-                lost = candidate.lost
+                lost = [candidate.lost] if candidate.lost else []
                 try:
                     if candidate.in_part:
                         remove_database(incoming)
-                        lost = salvage(candidate.file, incoming)
+                        lost = lost + salvage(candidate.file, incoming) or [_MADE_AGAIN]
                         make_whole(incoming)
                     else:
                         _assemble(candidate, incoming)
@@ -92,7 +89,7 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
                     continue
                 if not dry_run:
                     put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
-                found = Recovery(candidate.source, problem, lost, candidate.snapshot, done=not dry_run)
+                found = Recovery(candidate.source, problem, "; ".join(lost), candidate.snapshot, done=not dry_run)
                 break
         finally:
             remove_database(incoming)
@@ -148,6 +145,7 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     there = log.stat().st_size if log.exists() else 0
     last = (KeptLog(log, "", ""),) if there else ()
     lost_of_log = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
+    cut: list[_Candidate] = []
     broken: list[_Candidate] = []
     for name in _whole_snapshots(store):
         file = snapshot_path(store, name)
@@ -157,7 +155,7 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
             if whole_log:
                 yield _Candidate("snapshot and log", file, logs, name, "nothing")
             else:
-                broken.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, last_is_damaged=True))
+                cut.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, last_is_damaged=True))
         elif following := tuple(logs_after(store.path, header_of(file))):
             lost = f"what came after snapshot '{name}' and the {len(following)} logs that follow it"
             broken.append(_Candidate("snapshot", file, following, name, lost))
@@ -165,8 +163,11 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     if store.path.is_file() and not whole_log:
         yield _Candidate("store and part of its log", store.path, last, None, lost_of_log, last_is_damaged=True)
         yield _Candidate("store and part of its log", store.path, (), None, "the log beside it")
+    yield from cut
     if store.path.is_file():
-        yield _Candidate("what reads of the store", store.path, (), None, "", in_part=True)
+        # DuckDB reads a damaged log up to where it takes it for cut off, and says nothing.
+        lost = "" if whole_log else lost_of_log
+        yield _Candidate("what reads of the store", store.path, (), None, lost, in_part=True)
     yield from broken
 
 
@@ -201,10 +202,9 @@ def _assemble(candidate: _Candidate, incoming: Path) -> None:
         try:
             contents = make_whole(incoming)
         except DamagedStoreError as error:
-            damaged = _DAMAGED_ENTRY.search(str(error))
-            if not candidate.last_is_damaged or kept is not candidate.logs[-1] or not damaged:
+            is_last = candidate.last_is_damaged and kept is candidate.logs[-1]
+            if not is_last or not cut_at_damage(log, error):
                 raise
-            os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
             contents = make_whole(incoming)
         if kept.contents and short_hash(contents) != kept.contents:
             raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the store that it led to before")

@@ -6,6 +6,8 @@ Every memory and every link has to read; of other tables, the rows that do are t
 
 from __future__ import annotations
 
+import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from textwrap import shorten
@@ -16,7 +18,11 @@ from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import engine
 from memory_pipeline.store.folding import copy_files, remove_database, said_by
 from memory_pipeline.store.migrations import migrate
+from memory_pipeline.store.seal import log_path
 
+#: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
+_DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
+_ENTRY_HEADER = 16
 #: Whose rows have to be there, every one.
 _WHOLE = ("memories", "lineage")
 #: What a night makes again, so that nothing is lost with it.
@@ -29,8 +35,9 @@ _AUDIT = "audit_log"
 _ROWS = 2048
 
 
-def salvage(path: Path, target: Path) -> str:
-    """Write what reads of the store at `path`, its log included, to a new store at `target`; return what is lost.
+def salvage(path: Path, target: Path) -> list[str]:
+    """Write what reads of the store at `path`, its log included, to a new store at `target`; return what is lost of it
+    for good. Of a damaged log, what stands before the damage is read.
 
     The caller holds the store. Raises DamagedStoreError when a memory or a link does not read.
     """
@@ -39,18 +46,31 @@ def salvage(path: Path, target: Path) -> str:
         copy_files(path, source)
         with engine.attached_copy(target, read_only=False) as new:
             migrate(new, target)
-        tables = _tables_of(source)
+        try:
+            tables = _tables_of(source)
+        except duckdb.Error as error:
+            if not cut_at_damage(log_path(source), error):
+                raise
+            tables = _tables_of(source)
         lost = [words for name in tables if (words := _carry_over(source, target, name))]
         with engine.attached_copy(target, read_only=False) as new:
             newest = new.execute(f"select coalesce(max(sequence), 0) from {_AUDIT}").fetchone()
             assert newest is not None
             new.execute("select max(nextval('audit_sequence')) from range($1)", [newest[0]]).fetchall()
             new.execute("force checkpoint")
-        return "; ".join(lost) or "nothing but what is made again (vectors, comparisons)"
+        return lost
     except duckdb.Error as error:
         raise DamagedStoreError(f"its tables could not be read (DuckDB: {_said_by(error, source)})") from error
     finally:
         remove_database(source)
+
+
+def cut_at_damage(log: Path, error: Exception) -> bool:
+    """Cut a copy of a log off before the entry that DuckDB says it cannot read; False when it says of none."""
+    damaged = _DAMAGED_ENTRY.search(str(error))
+    if damaged:
+        os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
+    return damaged is not None
 
 
 def _tables_of(source: Path) -> list[str]:

@@ -499,6 +499,20 @@ def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Stor
     assert report["verdict"] != "FAIL" and not report["errors"] and whole(Store(store.path))
 
 
+@pytest.mark.parametrize("with_snapshot", [True, False])
+def test_where_file_and_log_are_damaged_the_loss_of_the_log_is_told(store: Store, with_snapshot: bool) -> None:
+    fill_and_settle(store, 5)
+    if with_snapshot:
+        create_snapshot(store, "manual", AT, keep=7)
+    for number in range(20):
+        note(store, f"reason {number}")
+    damage_block_of(store, "embeddings")
+    flip(log_path(store.path), log_path(store.path).stat().st_size // 2)
+    result = recover_store(Store(store.path))
+    assert "damaged log" in result.lost and 0 < notes(Store(store.path)) < 20 and whole(Store(store.path))
+    assert result.source == ("snapshot and log" if with_snapshot else "what reads of the store")
+
+
 def test_without_a_snapshot_a_store_whose_memories_do_not_read_stays_as_it_is(store: Store) -> None:
     fill_and_settle(store, 5)
     damage_block_of(store, "memories")
