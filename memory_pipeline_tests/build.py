@@ -15,7 +15,8 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.intake.candidates import Candidate
-from memory_pipeline.intake.door import ImportSummary, import_memories
+from memory_pipeline.intake.door import import_memories
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source

@@ -1,8 +1,9 @@
 """Where memories come from, and go back to: one file a format, and one door that all of them pass."""
 
-from memory_pipeline.intake.door import ImportSummary, import_memories
+from memory_pipeline.intake.door import import_memories
 from memory_pipeline.intake.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
 from memory_pipeline.intake.formats import IMPORT_FORMATS, read_format
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.wording.redaction import redact
 
 __all__ = [

@@ -13,7 +13,7 @@ import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
 
@@ -29,6 +29,7 @@ from memory_pipeline.intake.full_import import FullExport, bring_what_follows, i
 from memory_pipeline.intake.gate import check_candidate, makes_claims
 from memory_pipeline.intake.masking import mask_candidate, mask_rejected
 from memory_pipeline.intake.memories import as_memory
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.intake.values import MAX_ID, identifier
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import (
@@ -51,57 +52,6 @@ _BATCH_CHARS = 8_000_000
 _FIRST_PAGE = 16
 _MEMORY_LIMIT_MB = 192
 _EXCERPT = 160
-_SHOWN = 100
-_COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined")
-
-
-@dataclass
-class ImportSummary:
-    """What an import did. `dates` counts where creation times came from; `masked` what was redacted.
-
-    `rejected` shows the first rows of those in quarantine; the store keeps all. `notes` are sentences for a person.
-    """
-
-    read: int = 0
-    imported: int = 0
-    unchanged: int = 0
-    new_versions: int = 0
-    embedded: int = 0
-    quarantined: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-    masked: Counter[str] = field(default_factory=Counter)
-    dates: Counter[str] = field(default_factory=Counter)
-    skipped: dict[str, int] = field(default_factory=dict)
-    embedding_error: str | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, object]:
-        """The summary for `--json`."""
-        return {
-            **{name: getattr(self, name) for name in _COUNTS},
-            "rejected": [asdict(rejected) for rejected in self.rejected],
-            "masked": dict(self.masked),
-            "dates": dict(self.dates),
-            "skipped": self.skipped,
-            "embedding_error": self.embedding_error,
-            "notes": self.notes,
-        }
-
-    def add(self, other: ImportSummary) -> None:
-        """Add what another import did."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.rejected += other.rejected
-        self.masked += other.masked
-        self.dates += other.dates
-        self.skipped = dict(Counter(self.skipped) + Counter(other.skipped))
-        self.embedding_error = self.embedding_error or other.embedding_error
-        self.notes += other.notes
-
-    def reject(self, rejected: list[Rejected]) -> None:
-        """Count what went to quarantine and keep the first of it to show."""
-        self.quarantined += len(rejected)
-        self.rejected += rejected[: max(0, _SHOWN - len(self.rejected))]
 
 
 class _Occurrences:

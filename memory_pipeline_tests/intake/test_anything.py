@@ -17,7 +17,7 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.intake import export_memories, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
-from memory_pipeline.intake.door import ImportSummary
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.store import Store, all_memories, check_store, store_hash
 from memory_pipeline_tests.build import NOW, run, settings_for
 from memory_pipeline_tests.intake.anything import archived_pair, as_line, rows

@@ -19,7 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.intake import import_memories, read_format
 from memory_pipeline.intake.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.intake.dates import file_date, parse_moment, written_time, zone
-from memory_pipeline.intake.door import ImportSummary
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.store import Store, all_memories, check_store, knowledge_hash
 from memory_pipeline_tests.build import NOW, settings_for
 from memory_pipeline_tests.intake.anything import deep, json_values

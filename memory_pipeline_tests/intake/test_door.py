@@ -12,7 +12,7 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.intake import export_memories, import_memories, read_format
 from memory_pipeline.intake.candidates import Skipped
-from memory_pipeline.intake.door import ImportSummary
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.store import Store, all_memories, check_store, read_quarantine, store_hash
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
 

@@ -19,8 +19,8 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.intake import export_memories, import_memories, read_format
 from memory_pipeline.intake.candidates import Rejected, Skipped
-from memory_pipeline.intake.door import ImportSummary
 from memory_pipeline.intake.full_export import KINDS, json_line
+from memory_pipeline.intake.summary import ImportSummary
 from memory_pipeline.night.approval import find_proposals, reject_proposals
 from memory_pipeline.night.conflicts import list_conflicts
 from memory_pipeline.night.playbook import update_playbook

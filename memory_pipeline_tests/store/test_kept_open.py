@@ -12,7 +12,7 @@ from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import Store, take_lease
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import log_path
-from memory_pipeline_tests.store.test_damage import note, notes
+from memory_pipeline_tests.store.damaging import note, notes
 
 #: Takes the lock as soon as it is free, and says how long that took.
 _WAITER = """
