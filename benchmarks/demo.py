@@ -8,16 +8,16 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard
 from memory_pipeline.demo.generate import TABLES, ZONES
 from memory_pipeline.demo.workspace import LAST_NIGHTS, NOW, days_of_demo, demo_directory, import_demo
 from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.intake import import_memories, read_format
-from memory_pipeline.intake.candidates import Candidate, Skipped
-from memory_pipeline.intake.dates import zone
+from memory_pipeline.ingest import import_memories, read_format
+from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.dates import zone
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, sources_fingerprint, store_hash
 
 

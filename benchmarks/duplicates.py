@@ -27,10 +27,10 @@ from planted_conflicts import CONFLICTS
 from planted_duplicates import DUPLICATES
 from planting import Planter
 
-from memory_pipeline.configuration import load_settings
+from memory_pipeline.config.loading import load_settings
 from memory_pipeline.demo.workspace import import_demo
 from memory_pipeline.embedding import Embedder, choose_embedder
-from memory_pipeline.faces.cli.showing import import_into
+from memory_pipeline.interfaces.cli.setup import import_into
 from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline.wording.conflicts import ConflictFinding, find_conflict

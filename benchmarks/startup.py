@@ -10,11 +10,11 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.generate import LAST_DAY
 from memory_pipeline.demo.workspace import import_demo
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store
 
 _REPEATS = 5
@@ -43,7 +43,7 @@ def main() -> None:
         settings = Settings().model_copy(update={"store_path": str(store.path)})
         import_demo(store, settings)
         run_night(Night(store, settings, NightOptions(LAST_DAY + timedelta(days=1), "first")))
-        program = [sys.executable, "-c", "from memory_pipeline.faces.cli import main; main()"]
+        program = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import main; main()"]
         day = str(LAST_DAY + timedelta(days=2))
         night = seconds_of(*program, "night", day, "--store", str(store.path))
         print(f"  a night with nothing new, 842 memories, from the command line  {night:.2f} s")

@@ -66,14 +66,14 @@ def lines_of(kind: str, count: int) -> list[tuple[str, datetime]]:
 
 def measure(kind: str, count: int, model: str) -> dict[str, float]:
     """One night over the lines, in this process."""
+    from memory_pipeline.config.settings import Settings
     from memory_pipeline.embedding import choose_embedder
-    from memory_pipeline.intake import import_memories
-    from memory_pipeline.intake.candidates import Candidate
+    from memory_pipeline.ingest import import_memories
+    from memory_pipeline.ingest.candidates import Candidate
     from memory_pipeline.night import similarity
     from memory_pipeline.night.context import Night, NightOptions
     from memory_pipeline.night.run import run_night
     from memory_pipeline.records import Source
-    from memory_pipeline.settings import Settings
     from memory_pipeline.store import Store
 
     looked_at = 0

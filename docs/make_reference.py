@@ -10,13 +10,13 @@ from typing import Any
 
 import typer
 
-from memory_pipeline.configuration import describe_settings
-from memory_pipeline.faces.cli.app import app
-from memory_pipeline.intake.export_rows import export_row_columns
-from memory_pipeline.intake.full_export import FIRST, FORMAT, KINDS, LAST, MEMORY, VERSION
-from memory_pipeline.intake.gate import MAX_CONTENT
-from memory_pipeline.intake.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
-from memory_pipeline.night.pages import REPORT_FIELDS
+from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.ingest.export_rows import export_row_columns
+from memory_pipeline.ingest.full_export import FIRST, FORMAT, KINDS, LAST, MEMORY, VERSION
+from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
+from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.reporting.rendering import REPORT_FIELDS
 from memory_pipeline.store.carry import LEFT_BEHIND
 
 TARGET = Path(__file__).with_name("reference.md")

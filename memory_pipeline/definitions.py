@@ -2,12 +2,12 @@
 
 from dagster import Definitions, in_process_executor
 
+from memory_pipeline.orchestration.asset_defaults import IO
 from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import NightFiles
 from memory_pipeline.orchestration.jobs import JOBS
-from memory_pipeline.orchestration.policy import IO
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS

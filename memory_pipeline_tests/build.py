@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from memory_pipeline.configuration import load_settings
+from memory_pipeline.config.loading import load_settings
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.intake.candidates import Candidate
-from memory_pipeline.intake.door import import_memories
-from memory_pipeline.intake.summary import ImportSummary
+from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 

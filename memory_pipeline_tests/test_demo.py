@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard
 from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_demo
 from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo, load_truth
 from memory_pipeline.errors import InputError
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline_tests.build import candidate, fill, run

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import typer
 
-from memory_pipeline.configuration import describe_settings
-from memory_pipeline.faces.cli.app import app
-from memory_pipeline.night.pages import REPORT_FIELDS
+from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.reporting.rendering import REPORT_FIELDS
 from memory_pipeline_tests.build import fill, lesson, run, settings_for
 
 ROOT = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from memory_pipeline.files import (
     writing_whole,
 )
 from memory_pipeline.store import Store
-from memory_pipeline_tests.faces.in_process import no_room
+from memory_pipeline_tests.interfaces.in_process import no_room
 
 OURS = begins_with("made by us")
 

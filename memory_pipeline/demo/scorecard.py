@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.workspace import demo_directory, load_truth
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import Memory
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories, read_vectors, sources_fingerprint, store_facts
 
 BUDGET = 1000

@@ -9,15 +9,15 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.generate import LAST_DAY, TABLES, ZONES, write_demo
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import begins_with, directories, write_text
-from memory_pipeline.intake import ImportSummary, import_memories, read_format
-from memory_pipeline.intake.candidates import Skipped
-from memory_pipeline.intake.dates import zone
+from memory_pipeline.ingest import ImportSummary, import_memories, read_format
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.dates import zone
 from memory_pipeline.orchestration.home import dagster_home, project_home
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, projects_of, snapshot_directory
 
 #: The demo shows its last seven nights; the first of them works through all the days before.

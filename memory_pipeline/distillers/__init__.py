@@ -4,7 +4,7 @@ from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.distillers.hostile import STEERS, attempt_in, find_attempt, steering_draft
+from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.session import AnswerBook, Session

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
 from memory_pipeline.distillers.pricing import Ledger
 from memory_pipeline.distillers.prompts import VERSION
@@ -20,7 +21,6 @@ from memory_pipeline.distillers.session import Session
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, ModelBatch
-from memory_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse

@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DistillerError
-from memory_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

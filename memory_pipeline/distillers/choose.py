@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.settings import Settings
 
 
 def choose_distiller(settings: Settings) -> DistillationModel:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memory_pipeline.config.policies import PRINCIPLE
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer, MalformedAnswerError, parse_answer
+from memory_pipeline.distillers.attachments import left_out_of, unsaid_statements
 from memory_pipeline.distillers.batches import BatchCalls
 from memory_pipeline.distillers.calls import Connection, Question, Reply, hash_prompt, output_room
 from memory_pipeline.distillers.draft import Declined, Draft, Task
 from memory_pipeline.distillers.live import LiveCalls
-from memory_pipeline.distillers.pieces import left_out_of, unsaid_statements
 from memory_pipeline.distillers.pricing import Ledger, price_of
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.session import Session
 from memory_pipeline.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
 from memory_pipeline.distillers.support import find_unshared, find_unsupported
 from memory_pipeline.errors import DistillerError
-from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import BATCH_EXPIRED, COST_CAP, NO_ANSWER, Causal, ModelAnswer
-from memory_pipeline.settings import Settings
 from memory_pipeline.wording.redaction import redact
 
 _QUOTE = 200

@@ -16,10 +16,10 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.distillers.attachments import fragment_around, trim_piece
 from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Declined, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
-from memory_pipeline.distillers.pieces import fragment_around, trim_piece
 from memory_pipeline.distillers.session import Session
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts

@@ -12,11 +12,11 @@ from dataclasses import astuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Task
-from memory_pipeline.distillers.hostile import steering_draft
+from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.records import Cluster, Distillation
-from memory_pipeline.settings import Settings
 
 COMPRESSED_CATEGORY = "compressed"
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
 from memory_pipeline.distillers.pacing import Pace
 from memory_pipeline.distillers.pricing import Ledger
 from memory_pipeline.distillers.session import Session
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.records import COST_CAP, TIME_LIMIT
-from memory_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DistillerError
-from memory_pipeline.settings import Settings
 
 _MILLION = 1_000_000
 #: A batch costs half (https://platform.claude.com/docs/en/build-with-claude/batch-processing).

@@ -14,12 +14,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
+from memory_pipeline.config.policies import PRINCIPLE
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
-from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import Cluster, Memory
-from memory_pipeline.settings import Settings
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
 

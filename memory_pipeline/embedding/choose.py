@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.embedding.model import Embedder
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,6 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusal_of
-from memory_pipeline.night.review import propose_distillation
 from memory_pipeline.records import (
     LEVEL_MERGED,
     LEVEL_PATTERN,
@@ -33,6 +32,7 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
+from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import (
     Transaction,
     archive_memories,

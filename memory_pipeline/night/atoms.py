@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import find_addition, find_clash
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Archive, Atom, AtomDecision, Causal, Distillation, derived_id
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     FIRST_CONFIDENCE,
     decide_candidate,

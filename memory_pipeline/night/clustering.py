@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from memory_pipeline.config.policies import Policy
 from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.linkage import connected_components, link
-from memory_pipeline.night.review import kept_apart
-from memory_pipeline.policies import Policy
 from memory_pipeline.records import (
     Cluster,
     Conflict,
@@ -21,6 +20,7 @@ from memory_pipeline.records import (
     derived_id,
     fingerprint_of,
 )
+from memory_pipeline.review.proposals import kept_apart
 from memory_pipeline.store import (
     Transaction,
     conflicts_of_readings,

@@ -17,13 +17,13 @@ from typing import cast
 
 import numpy as np
 
+from memory_pipeline.config.policies import Policy
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import DistillationModel, choose_distiller
 from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError, in_words
-from memory_pipeline.policies import Policy
 from memory_pipeline.records import Memory, NightError, Stage
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import (
     Store,
     Transaction,

@@ -11,8 +11,8 @@ from itertools import groupby
 
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.review import DUPLICATE_POLICY, propose_duplicates
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
+from memory_pipeline.review.proposals import DUPLICATE_POLICY, propose_duplicates
 from memory_pipeline.store import (
     REJECTED,
     SameContent,

@@ -11,8 +11,8 @@ from datetime import timedelta
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.review import held_by_proposals
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
+from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import count_before_night, count_raw_sources, select_candidates
 
 

@@ -14,17 +14,17 @@ from typing import Any
 
 import yaml
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.eligibility import as_eligible, is_entry_of
 from memory_pipeline.night.levels import consolidate
-from memory_pipeline.night.report import NightOutcome, report_run
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
-from memory_pipeline.settings import Settings
+from memory_pipeline.reporting.report import NightOutcome, report_run
 from memory_pipeline.store import (
     EDGE_SCHEMA,
     Store,

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from memory_pipeline.config.policies import Method
 from memory_pipeline.distillers import (
     STEERS,
     Extractive,
@@ -28,7 +29,6 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.policies import Method
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
 from memory_pipeline.store import AWAITS_REVIEW, count_raw_sources
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.policies import Linkage
+from memory_pipeline.config.policies import Linkage
 
 Edges = Mapping[tuple[int, int], float]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from memory_pipeline.config.policies import Method
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import cluster_memories
@@ -16,7 +17,6 @@ from memory_pipeline.night.levels import consolidate
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.policies import Method
 from memory_pipeline.records import Archive
 
 Metrics = dict[str, int]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.distillers import (
     COMPRESSED_CATEGORY,
     Declined,
@@ -24,7 +25,6 @@ from memory_pipeline.knowledge.principles import find_principle
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
-from memory_pipeline.policies import PRINCIPLE
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
+from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.knowledge.principles import CONTRADICTING
 from memory_pipeline.night.clustering import conflicts_in, find_clusters
@@ -21,7 +22,6 @@ from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.principle_writing import SharedStatements, misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
-from memory_pipeline.policies import PRINCIPLE, Policy
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import (
     EDGE_SCHEMA,

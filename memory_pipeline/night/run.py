@@ -17,9 +17,9 @@ from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
-from memory_pipeline.night.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import PrincipleResult
+from memory_pipeline.reporting.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.store import create_snapshot, release_lease
 
 

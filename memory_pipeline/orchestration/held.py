@@ -15,9 +15,9 @@ from dagster import (
     SkipReason,
 )
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.night.context import Night
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, lease_holder, leased_run
 
 #: On a run that was skipped: why.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import memory_pipeline
-from memory_pipeline.configuration import CONFIG_FILE, LoadedSettings, load_settings
+from memory_pipeline.config.loading import CONFIG_FILE, LoadedSettings, load_settings
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
 

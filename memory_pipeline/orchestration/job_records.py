@@ -8,13 +8,13 @@ from typing import Any
 
 from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord, RunsFilter
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.night.phases import PHASES
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
 from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, projects_of, verdicts_of
 
 _STATUS = {

@@ -18,16 +18,16 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from pydantic import Field
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
-from memory_pipeline.night.pages import as_markdown
-from memory_pipeline.night.report import closing_line
-from memory_pipeline.night.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.night.run import run_night
+from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
-from memory_pipeline.orchestration.policy import DUPLICATES_JOB
 from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.report import closing_line
+from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
 night_job = define_asset_job(
     "night",

@@ -18,9 +18,9 @@ from typing import NoReturn, TypeVar
 
 import duckdb
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import engine
 from memory_pipeline.store.folding import fold_log, remove_database, said_by, settle, sync, verify_store
 from memory_pipeline.store.foreign import refuse_other_files, was_a_store

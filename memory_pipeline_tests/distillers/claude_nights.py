@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.run import run_night
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Reaction, faithful

@@ -146,7 +146,7 @@ from datetime import date
 from pathlib import Path
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.settings import Settings
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.store import Store
 settings = Settings.model_validate(json.loads(sys.argv[1]))
 run_night(Night(Store.of(settings), settings, NightOptions(date(2026, 3, 3), sys.argv[2])))

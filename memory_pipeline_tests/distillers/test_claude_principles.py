@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.night.conflicts import list_conflicts
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import PrincipleResult
+from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.store import Store, all_memories, check_store, log_of_run, release_lease
 from memory_pipeline_tests.build import fill, night_of
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving

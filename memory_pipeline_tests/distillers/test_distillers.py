@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
 from memory_pipeline.distillers.causality import find_cause, shared_cause
@@ -15,7 +16,6 @@ from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
-from memory_pipeline.settings import Settings
 from memory_pipeline_tests.build import FIRST, memory
 
 

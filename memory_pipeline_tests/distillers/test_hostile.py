@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.distillers.hostile import attempt_in, find_attempt
+from memory_pipeline.distillers.injections.detect import attempt_in, find_attempt
 from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory_pipeline.distillers import hostile
-from memory_pipeline.distillers.hostile import attempt_in, steering_draft
+from memory_pipeline.distillers.injections import detect
+from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_html, diff_states, read_state
 from memory_pipeline.records import MADE, Memory
@@ -124,7 +124,7 @@ def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store,
     injections = [style["held_out"] for style in styles()[7::20]]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])
     report, made = a_night(store, *policies)
-    assert report["refusals"][hostile.STEERS] >= len(injections)
+    assert report["refusals"][detect.STEERS] >= len(injections)
     assert {memory.content.split()[0] for memory in made} == {f"topic{len(injections)}"}
     with store.reading() as tx:
         assert all(f"topic{len(injections)}" in entry.content for entry in read_playbook(tx))
@@ -155,8 +155,8 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr(hostile, "RULES", ())
-    monkeypatch.setattr(hostile, "hides_words", lambda text: False)
+    monkeypatch.setattr(detect, "RULES", ())
+    monkeypatch.setattr(detect, "hides_words", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, "merge enabled=false")
     directory = settings_for(store).reports_path

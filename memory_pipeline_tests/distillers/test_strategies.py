@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import Draft, strategies
 from memory_pipeline.distillers.strategies import (
     CausalStrategy,
@@ -19,7 +20,6 @@ from memory_pipeline.distillers.strategies import (
 )
 from memory_pipeline.errors import DistillerError, StrategyError
 from memory_pipeline.records import Causal, Cluster, Memory
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import candidate, fill, lesson
 from memory_pipeline_tests.distillers.claude_nights import night, serving

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, judge
 from memory_pipeline.distillers.calls import Question, Reply
 from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
 from memory_pipeline.distillers.pricing import Ledger, Price
-from memory_pipeline.settings import Settings
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
 EPISODES = [episodes for _, episodes in texts.CAUSAL]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import MADE
 from memory_pipeline.store import (
     Store,

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import context
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
@@ -25,7 +26,6 @@ from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
-from memory_pipeline.settings import Settings
 from memory_pipeline.store import Store, all_memories, check_store, read_playbook, release_lease
 from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import temporary_store, whole_hash

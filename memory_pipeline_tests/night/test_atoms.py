@@ -10,9 +10,9 @@ import pytest
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.night import atoms as atoms_step
-from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms, state_atom
 from memory_pipeline.records import Atom, Causal
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, check_store, note_candidate, read_atoms
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 

@@ -10,8 +10,8 @@ import pytest
 
 from memory_pipeline.errors import StoreError
 from memory_pipeline.night import run as steps
-from memory_pipeline.night.report import closing_line, failed_night
 from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.reporting.report import closing_line, failed_night
 from memory_pipeline.store import (
     Store,
     all_memories,

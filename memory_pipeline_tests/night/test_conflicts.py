@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.night.conflicts import conflict_text, group_conflicts, list_conflicts
-from memory_pipeline.night.resolution import Decision, reopen_conflict, resolve_conflict
-from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.records import Conflict, ConflictCase
+from memory_pipeline.review.conflicts import conflict_text, group_conflicts, list_conflicts
+from memory_pipeline.review.resolution import Decision, reopen_conflict, resolve_conflict
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
     Store,
     check_store,

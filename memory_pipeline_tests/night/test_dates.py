@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_pipeline.night.report import latest_complete_day
 from memory_pipeline.recall import read_state
+from memory_pipeline.reporting.report import latest_complete_day
 from memory_pipeline.store import Store, check_store, history_of, read_memories, store_hash
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 

@@ -100,7 +100,7 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
 
 
 def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_pipeline.night import report as reporting
+    from memory_pipeline.reporting import report as reporting
 
     fill(store, lesson(4))
     monkeypatch.setattr(reporting, "check_recall", lambda night, ids: (3, 4))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import levels
-from memory_pipeline.night.approval import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.records import Memory
-from memory_pipeline.settings import Settings
+from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
     Store,
     all_memories,

@@ -19,10 +19,10 @@ from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.report import closing_line
 from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Distillation, Memory
+from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import (
     Store,
     all_memories,

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import duplicates, gates, levels
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
-from memory_pipeline.night.rollback import RollbackScope, roll_back
-from memory_pipeline.night.tally import NightOutcome, tally_of
 from memory_pipeline.records import DuplicateGroup
+from memory_pipeline.reporting.outcome import NightOutcome, tally_of
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, Transaction, all_memories, check_store, settled_fingerprints
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
@@ -139,7 +139,7 @@ def test_a_group_of_exact_copies_that_breaks_leaves_the_others(store: Store, mon
         real(night, tx, group)
 
     monkeypatch.setattr(duplicates, "archive_group", shaky)
-    monkeypatch.setattr("memory_pipeline.settings.Settings.night_policies", lambda *_: ())
+    monkeypatch.setattr("memory_pipeline.config.settings.Settings.night_policies", lambda *_: ())
     report = run(store, DAY)
     assert archived(store) == {"good-b"}
     assert (report["verdict"], report["duplicates_archived"]) == ("PARTIAL", 1)

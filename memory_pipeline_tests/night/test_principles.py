@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.intake.candidates import Candidate
-from memory_pipeline.night.conflicts import list_conflicts
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.playbook import export_playbook, update_playbook
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
-from memory_pipeline.night.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
-from memory_pipeline.settings import Settings
+from memory_pipeline.review.conflicts import list_conflicts
+from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import (
     Store,
     all_memories,

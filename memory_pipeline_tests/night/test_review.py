@@ -7,11 +7,11 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.night import approval
-from memory_pipeline.night.approval import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.night.report import closing_line
-from memory_pipeline.night.review import describe_proposal, proposal_text
-from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.reporting.report import closing_line
+from memory_pipeline.review import decisions
+from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
+from memory_pipeline.review.proposals import describe_proposal, proposal_text
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, check_store, list_proposals, read_memories, read_report, store_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
@@ -147,7 +147,7 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
     def broken(*_: object) -> None:
         raise OSError("the line broke")
 
-    monkeypatch.setattr(approval, "archive_group", broken)
+    monkeypatch.setattr(decisions, "archive_group", broken)
     results = approve_proposals(store, manual(store), [], "dana")
     assert sorted(result["outcome"] for result in results) == ["approved", "failed: OSError: the line broke"]
     with store.reading() as tx:

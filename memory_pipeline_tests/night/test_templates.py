@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.intake.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import cells, similarity
 from memory_pipeline.night.cells import READINGS_AT_ONCE
 from memory_pipeline.night.eligibility import select_eligible

@@ -9,8 +9,8 @@ import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
-from memory_pipeline.night.rollback import RollbackScope, roll_back
 from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state, search_state
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, history_of, known_migrations, read_memories, verify_snapshot
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 

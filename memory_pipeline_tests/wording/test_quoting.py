@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memory_pipeline.faces.cli.output import emit
+from memory_pipeline.interfaces.cli.output import emit
 from memory_pipeline.wording.hidden import UNSEEN, hides_words, visible
 from memory_pipeline.wording.quoting import clipped, code, html_quote, named, plain
 

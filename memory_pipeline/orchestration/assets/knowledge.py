@@ -19,14 +19,14 @@ from dagster import (
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.principles import misplaced_patterns
-from memory_pipeline.night.report import report_run
 from memory_pipeline.night.run import report_failure, run_week
+from memory_pipeline.orchestration.asset_defaults import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.describe import principles_metadata, schema_of
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
-from memory_pipeline.orchestration.policy import IO, KNOWLEDGE_GROUP, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import PrincipleResult
+from memory_pipeline.reporting.report import report_run
 
 REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
 

@@ -25,12 +25,11 @@ from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
-from memory_pipeline.night.pages import as_markdown
 from memory_pipeline.night.playbook import update_playbook
-from memory_pipeline.night.report import Kind, NightOutcome, report_night, report_run, safe_name
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.orchestration import describe
+from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
@@ -46,7 +45,6 @@ from memory_pipeline.orchestration.checks import (
 )
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.policy import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
     Archive,
@@ -57,6 +55,8 @@ from memory_pipeline.records import (
     DuplicateGroup,
     EligibleMemory,
 )
+from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.report import Kind, NightOutcome, report_night, report_run, safe_name
 from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dagster import DataVersion, ObserveResult, observable_source_asset
 
-from memory_pipeline.orchestration.policy import GROUP
+from memory_pipeline.orchestration.asset_defaults import GROUP
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.store import store_facts, store_hash
 

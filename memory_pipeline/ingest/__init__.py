@@ -1,0 +1,19 @@
+"""Where memories come from, and go back to: one file a format, and one door that all of them pass."""
+
+from memory_pipeline.ingest.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
+from memory_pipeline.ingest.formats import IMPORT_FORMATS, read_format
+from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.wording.redaction import redact
+
+__all__ = [
+    "EXPORT_FORMATS",
+    "IMPORT_FORMATS",
+    "ImportSummary",
+    "check_export",
+    "export_memories",
+    "import_memories",
+    "read_format",
+    "redact",
+    "write_rows",
+]

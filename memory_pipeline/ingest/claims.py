@@ -1,0 +1,182 @@
+"""Rows that speak of other memories: what they were made from, or what took their place.
+
+Such a row may stand before or after those it speaks of. So these rows wait on disk until the file is read; then
+they are let in, each group that hangs together in one transaction. A source that is nowhere is left out, and who
+has none left was made by no night. A row that was archived into something that does not bear it out is refused:
+active again it would say what was put away. What is in the store already is never touched, and takes on no links.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from memory_pipeline.ingest.admitted import Admitted
+from memory_pipeline.ingest.gate import BESIDE
+from memory_pipeline.records import MADE
+
+#: Longest chain of replacements that a file may bring; `check` follows 100.
+MAX_CHAIN = 90
+#: Connector of what a night made elsewhere, and whose sources did not come along.
+ORPHAN = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    project_id: str
+    into: str | None
+    sources: tuple[str, ...]
+    made_from: tuple[str, ...]
+    place: int
+
+
+#: Looks up which of these ids the store has, with their projects.
+LookUp = Callable[[Iterable[str]], Mapping[str, str]]
+
+
+class Claims:
+    """The rows that wait. Their words lie in a temporary file; only ids are held in memory."""
+
+    def __init__(self) -> None:
+        # One file for as long as the import lasts; it goes with the object.
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._claims: dict[str, _Claim] = {}
+        self._ids: dict[str, str] = {}
+        #: Those whose sources were not all to be found.
+        self.loosened: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def add(self, entry: Admitted) -> bool:
+        """Keep a row until the file is read; False when one with its id waits already."""
+        memory = entry.memory
+        if memory.id in self._claims:
+            return False
+        into = memory.consolidated_into_id
+        sources = tuple(self._same(link.source_id) for link in entry.links)
+        made_from = tuple(self._same(link.source_id) for link in entry.links if link.relation not in BESIDE)
+        place = self._file.seek(0, 2)
+        project = self._same(memory.project_id)
+        claim = _Claim(
+            project, into and self._same(into), sources, sources if made_from == sources else made_from, place
+        )
+        self._claims[self._same(memory.id)] = claim
+        pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
+        return True
+
+    def waiting(self, memory_id: str) -> Admitted:
+        """The row that waits under an id, with the sources that were found."""
+        claim = self._claims[memory_id]
+        self._file.seek(claim.place)
+        entry: Admitted = pickle.load(self._file)
+        if memory_id not in self.loosened:
+            return entry
+        links = tuple(link for link in entry.links if link.source_id in claim.sources)
+        source = entry.memory.source
+        if source.connector == MADE and not links:
+            source = replace(source, connector=ORPHAN)
+        return replace(entry, links=links, memory=replace(entry.memory, source=source, compressed_from=None))
+
+    def ids(self) -> list[str]:
+        """The ids that wait."""
+        return list(self._claims)
+
+    def drop(self, memory_ids: Iterable[str]) -> None:
+        """Let these wait no longer."""
+        for memory_id in memory_ids:
+            del self._claims[memory_id]
+
+    def refuse(self, look_up: LookUp) -> Iterator[tuple[Admitted, str]]:
+        """Leave out sources that are nowhere, and drop every row whose replacement does not bear it out, with the
+        reason; what rested on a dropped row is looked at again."""
+        while True:
+            self._leave_out_sources(look_up)
+            wrong = {i: why for i, claim in self._claims.items() if (why := self._wrong(i, claim))}
+            wrong = wrong or self._circles()
+            if not wrong:
+                return
+            for memory_id, why in wrong.items():
+                yield self.waiting(memory_id), why
+            self.drop(wrong)
+
+    def _leave_out_sources(self, look_up: LookUp) -> None:
+        known = look_up({source for claim in self._claims.values() for source in claim.sources} - self._claims.keys())
+        for memory_id, claim in self._claims.items():
+            kept = tuple(source for source in claim.sources if self._project_of(source, known) == claim.project_id)
+            if kept != claim.sources:
+                made_from = tuple(source for source in claim.made_from if source in kept)
+                self._claims[memory_id] = replace(claim, sources=kept, made_from=made_from)
+                self.loosened.add(memory_id)
+
+    def _project_of(self, memory_id: str, known: Mapping[str, str]) -> str | None:
+        waiting = self._claims.get(memory_id)
+        return waiting.project_id if waiting else known.get(memory_id)
+
+    def groups(self) -> Iterator[list[str]]:
+        """The ids that wait, those that hang together in one list."""
+        leader = {memory_id: memory_id for memory_id in self._claims}
+
+        def first(memory_id: str) -> str:
+            while leader[memory_id] != memory_id:
+                leader[memory_id] = leader[leader[memory_id]]
+                memory_id = leader[memory_id]
+            return memory_id
+
+        for memory_id, claim in self._claims.items():
+            for other in _named(claim):
+                if other in leader:
+                    one, two = first(memory_id), first(other)
+                    leader[max(one, two)] = min(one, two)
+        members: dict[str, list[str]] = {}
+        for memory_id in self._claims:
+            members.setdefault(first(memory_id), []).append(memory_id)
+        yield from members.values()
+
+    def _same(self, text: str) -> str:
+        """One object for equal ids, of which there are many."""
+        return self._ids.setdefault(text, text)
+
+    def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
+        if claim.into is None:
+            return None
+        target = self._claims.get(claim.into)
+        if target is None or memory_id not in target.sources:
+            return f"the row is archived into '{claim.into}', which does not have it among its sources"
+        return None
+
+    def _circles(self) -> dict[str, str]:
+        """Those whose replacements, or whose sources, lead back to themselves, or further than can be followed."""
+        replaced = {i: (claim.into,) for i, claim in self._claims.items() if claim.into}
+        found = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
+        made = {i: claim.made_from for i, claim in self._claims.items()}
+        return found or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
+
+
+def _named(claim: _Claim) -> tuple[str, ...]:
+    return (*claim.sources, claim.into) if claim.into else claim.sources
+
+
+def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:
+    """Those from which no end is reached (in `most` steps): what remains when ends are taken away again and again."""
+    waiting_for: dict[str, int] = {}
+    back: dict[str, list[str]] = {}
+    for one, others in leads_to.items():
+        waiting_for[one] = sum(other in leads_to for other in others)
+        for other in others:
+            back.setdefault(other, []).append(one)
+    ends = [one for one, number in waiting_for.items() if number == 0]
+    steps = 0
+    while ends and (most is None or steps < most):
+        steps += 1
+        following = []
+        for end in ends:
+            del waiting_for[end]
+            for one in back.get(end, ()):
+                waiting_for[one] -= 1
+                if waiting_for[one] == 0:
+                    following.append(one)
+        ends = following
+    return list(waiting_for)

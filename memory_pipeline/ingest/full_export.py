@@ -1,0 +1,140 @@
+"""Everything that a store holds, as a file: what the nights made and decided beside the memories.
+
+A file of records. Each says what it is (`"record": "memory"`, `"atom"`, ...); the first names the format and its
+version, the last counts the others and has hashes of the file and of what the store held, so that a file that was cut
+off or altered is noticed. In Parquet the memories
+stand in their usual columns, the others as JSON in `payload`. An import into an empty store gives the same store
+(full_import.py); docs/reference.md lists the records, and what is left behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from memory_pipeline.ingest.export_rows import export_row, parquet_row, parquet_schema
+from memory_pipeline.store import (
+    Store,
+    Transaction,
+    carried_tables,
+    knowledge_hash,
+    known_migrations,
+    stream_memories,
+    stream_table,
+)
+
+FORMAT, VERSION = "memory-pipeline", 1
+FIRST, LAST, MEMORY = "export", "end", "memory"
+#: The table that is carried last, as it was.
+AUDIT = "audit_log"
+#: What a row of each table is called in an export; a table that is not named here goes by its own name.
+KINDS = {
+    "atom_candidates": "finding",
+    "atoms": "atom",
+    "audit_log": "audit",
+    "compression_log": "decision",
+    "conflicts": "conflict",
+    "model_answers": "model_answer",
+    "model_batches": "model_batch",
+    "model_calls": "model_call",
+    "night_errors": "night_error",
+    "night_reports": "report",
+    "notices": "notice",
+    "patterns": "pattern",
+    "playbook_contributions": "contribution",
+    "playbook_entries": "playbook_entry",
+    "proposals": "proposal",
+    "rollbacks": "rollback",
+}
+_GROUP = 2000
+
+
+def write_everything(store: Store, name: str, file: BinaryIO) -> int:
+    """Write all that a store holds to an open file; return how many memories."""
+    with store.reading() as tx:
+        return _write_jsonl(file, tx) if name == "jsonl" else _write_parquet(file, tx)
+
+
+def is_full_export_line(row: Mapping[str, Any]) -> bool:
+    """Whether a record is the one that a whole export begins with."""
+    return row.get("record") == FIRST and row.get("format") == FORMAT
+
+
+def table_of(kind: str) -> str:
+    """The table whose rows an export calls so."""
+    return next((table for table, called in KINDS.items() if called == kind), kind)
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """A record as one line of JSON; half characters, which an old store may hold, are written as escapes."""
+    line = json.dumps(record, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        line = json.dumps(record)
+    return f"{line}\n"
+
+
+def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
+    yield {"record": FIRST, "format": FORMAT, "version": VERSION, "schema": known_migrations()[-1][0]}
+    for memory, links in stream_memories(tx):
+        updated = memory.updated_at.isoformat() if memory.updated_at else None
+        more = {"token_count": memory.token_count, "updated_at": updated}
+        yield {"record": MEMORY, **export_row(memory, links), **more}
+    for table in carried_tables(tx):
+        for row in stream_table(tx, table):
+            yield {"record": KINDS.get(table, table), **row}
+
+
+def _write_jsonl(file: BinaryIO, tx: Transaction) -> int:
+    counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    for record in _records(tx):
+        line = json_line(record).encode()
+        digest.update(line)
+        file.write(line)
+        counts[record["record"]] += 1
+    file.write(json_line(_last(tx, counts, digest.hexdigest())).encode())
+    return counts[MEMORY]
+
+
+def _write_parquet(file: BinaryIO, tx: Transaction) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = parquet_schema().append(pa.field("record", pa.string())).append(pa.field("payload", pa.string()))
+    counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for record in _records(tx):
+            counts[record["record"]] += 1
+            row = _with_payload(record)
+            digest.update(row["payload"].encode())
+            yield row
+        yield _with_payload(_last(tx, counts, digest.hexdigest()))
+
+    with pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+        group: list[dict[str, Any]] = []
+        for row in rows():
+            group.append(row)
+            if len(group) >= _GROUP:
+                writer.write_table(pa.Table.from_pylist(group, schema=schema))
+                group = []
+        writer.write_table(pa.Table.from_pylist(group, schema=schema))
+    return counts[MEMORY]
+
+
+def _last(tx: Transaction, counts: Counter[str], digest: str) -> dict[str, Any]:
+    """`sha256`: of the lines before this one, in Parquet of the payloads; `contents`: of all that the store knows."""
+    return {"record": LAST, "records": dict(counts), "sha256": digest, "contents": knowledge_hash(tx)}
+
+
+def _with_payload(record: dict[str, Any]) -> dict[str, Any]:
+    if record["record"] != MEMORY:
+        return {"record": record["record"], "payload": json.dumps(record)}
+    more = {"token_count": record["token_count"], "updated_at": record["updated_at"]}
+    return {**parquet_row(record), "record": MEMORY, "payload": json.dumps(more)}

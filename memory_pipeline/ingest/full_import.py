@@ -1,0 +1,388 @@
+"""An export of everything, read: into an empty store as the same store, into another row by row.
+
+The file is read once to see that it is whole. Then, where the store is empty, another one is filled beside it,
+checked like any store, and moved into place: nobody ever meets half of it. Otherwise its memories pass the door like
+any row's, and what is known about them follows, as far as it speaks of memories that came in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory_pipeline.errors import InputError, MemoryPipelineError
+from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.full_export import AUDIT, FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.memories import as_memory
+from memory_pipeline.ingest.parquet import parquet_rows
+from memory_pipeline.ingest.rows import candidate_from_row
+from memory_pipeline.ingest.tables import read_row
+from memory_pipeline.ingest.values import check_json
+from memory_pipeline.records import LineageLink, Source
+from memory_pipeline.store import (
+    FOLLOWING_TABLES,
+    Store,
+    carried_tables,
+    check_store,
+    insert_lineage,
+    insert_memories,
+    insert_records,
+    is_blank,
+    knowledge_hash,
+    known_migrations,
+    let_follow,
+    note_arrival,
+    put_in_blank_place,
+    remove_store,
+    replace_audit_log,
+    stage_records,
+    staging,
+)
+
+_BATCH_ROWS = 500
+_BATCH_CHARS = 4_000_000
+_MEMORY_LIMIT_MB = 192
+#: Longest line of an export: the largest memory with all that is known of it.
+_MAX_LINE = 64_000_000
+#: Times in an export of this program are those that a store had; no clock of today bounds them.
+_ANY_TIME = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+ALTERED = "it was altered since it was written"
+
+
+@dataclass
+class _Survey:
+    """What one look through a file tells: how many records of each kind, the first and the last, and what is wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, Any] = field(default_factory=dict)
+    last: dict[str, Any] = field(default_factory=dict)
+    wrong: str | None = None
+
+
+class Item(NamedTuple):
+    """One record of an export: where it stands, what it is, its fields, and its length in characters."""
+
+    line: int
+    kind: str
+    row: dict[str, Any]
+    size: int
+
+
+@dataclass(frozen=True)
+class FullExport:
+    """A file with everything that a store held. Iterated, it gives its memories as any reader does."""
+
+    path: Path
+    format: str
+    zone: tzinfo
+    now: datetime
+    max_line_bytes: int
+
+    @property
+    def name(self) -> str:
+        """The file's name as text."""
+        return readable_name(self.path.name)
+
+    def __iter__(self) -> Iterator[Candidate | Rejected]:
+        """The memories, each as a candidate for the door, and what could not be read."""
+        for item in self.items():
+            if isinstance(item, Rejected):
+                yield item
+            elif item.kind == MEMORY and item.size > self.max_line_bytes:
+                yield Rejected(self.name, item.line, f"the row is longer than {self.max_line_bytes} bytes")
+            elif item.kind == MEMORY:
+                read = read_row(item.row, self.name, item.line, self.zone, self.now, self.format)
+                yield _with_token_count(read, item.row)
+
+    def items(self) -> Iterator[Item | Rejected]:
+        """Every record between the first and the last."""
+        return (item for item in self._all() if isinstance(item, Rejected) or item.kind not in (FIRST, LAST))
+
+    def followers(self) -> Iterator[Item]:
+        """The records that may follow their memories into a store that has others."""
+        for item in self.items():
+            if isinstance(item, Item) and table_of(item.kind) in FOLLOWING_TABLES:
+                try:
+                    check_json(item.row, item.kind)
+                except RowError:
+                    continue
+                yield item
+
+    def what_is_wrong(self) -> str | None:
+        """Why the file is not the whole that was written, or None. Raises InputError for one of a newer program."""
+        if self._survey.wrong:
+            return self._survey.wrong
+        if self._survey.last.get("records") != dict(self._survey.counts):
+            return "it does not hold as many records as its last one says"
+        if self._survey.last.get("sha256") != self.digest():
+            return ALTERED
+        return None
+
+    @property
+    def contents(self) -> object:
+        """The hash of what the exporting store knew, where this program reckons it as that one did, else None."""
+        same = self._survey.first.get("schema") == known_migrations()[-1][0]
+        return self._survey.last.get("contents") if same else None
+
+    @cached_property
+    def _survey(self) -> _Survey:
+        survey = _Survey()
+        for item in self._all():
+            if isinstance(item, Rejected):
+                survey.wrong = f"line {item.line}: {item.reason}"
+            elif survey.last:
+                survey.wrong = f"something follows its last record, at line {item.line}"
+            elif item.kind == LAST:
+                survey.last = item.row
+            else:
+                survey.counts[item.kind] += 1
+            if survey.wrong:
+                return survey
+            if isinstance(item, Item) and item.kind == FIRST:
+                self._check_version(item)
+                survey.first = item.row
+        if not survey.last:
+            survey.wrong = "its last record is missing: it was cut off"
+        return survey
+
+    def digest(self) -> str:
+        """SHA-256 of the file up to its last line; of a Parquet file, of the payloads of all rows but the last."""
+        digest = hashlib.sha256()
+        if self.format == "parquet":
+            payload = ""
+            for _, row in parquet_rows(self.path):
+                digest.update(payload.encode())
+                payload = str(row["payload"]) if isinstance(row, dict) else ""
+            return digest.hexdigest()
+        with self.path.open("rb") as file:
+            before = b""
+            for line in file:
+                digest.update(before)
+                before = line
+        return digest.hexdigest()
+
+    def _check_version(self, item: Item) -> None:
+        schema, newest = item.row.get("schema"), known_migrations()[-1][0]
+        if item.row.get("version") != VERSION or not isinstance(schema, int) or schema > newest:
+            raise InputError(
+                f"'{self.path}' was exported by a newer program (version {item.row.get('version')}, schema {schema}; "
+                f"this one knows {VERSION} and {newest}); install that one"
+            )
+
+    def _all(self) -> Iterator[Item | Rejected]:
+        return self._of_jsonl() if self.format == "jsonl" else self._of_parquet()
+
+    def _of_jsonl(self) -> Iterator[Item | Rejected]:
+        with opened(self.path) as file:
+            for number, line, too_long in bounded_lines(file, _MAX_LINE):
+                item = None if too_long else _item(number, line)
+                yield item or Rejected(self.name, number, "the line is no record of an export", line[:160])
+
+    def _of_parquet(self) -> Iterator[Item | Rejected]:
+        for number, row in parquet_rows(self.path):
+            if isinstance(row, str):
+                yield Rejected(self.name, number, row)
+                continue
+            payload = row.pop("payload", None)
+            more = _item(number, payload, kind=row.get("record")) if isinstance(payload, str) else None
+            if more is None:
+                yield Rejected(self.name, number, "the row is no record of an export")
+            elif more.kind == MEMORY:
+                size = len(payload or "") + len(str(row.get("content")))
+                yield Item(number, MEMORY, {**row, **more.row}, size)
+            else:
+                yield more
+
+
+def is_full_export(path: Path, name: str) -> bool:
+    """Whether a file begins as an export of everything does."""
+    if name == "jsonl":
+        with opened(path) as file:
+            first = _item(1, file.readline(4096))
+    elif name == "parquet":
+        row = next((row for _, row in parquet_rows(path)), None)
+        first = None
+        if isinstance(row, dict) and isinstance(row.get("payload"), str):
+            first = _item(1, row["payload"])
+    else:
+        return False
+    return first is not None and first.kind == FIRST and first.row.get("format") == FORMAT
+
+
+def is_empty(store: Store) -> bool:
+    """Whether an export can become this store as a whole."""
+    if not store.exists():
+        return True
+    with store.reading() as tx:
+        return is_blank(tx)
+
+
+def restore(store: Store, export: FullExport, actor: str) -> str | None:
+    """Make an empty store the one that was exported; None when that was done, else why not.
+
+    Nothing happens to the store unless all of it fits, and what comes out is sound.
+    """
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    incoming = Store(store.path.with_name(f".{store.path.name}.incoming"))
+    remove_store(incoming)
+    try:
+        return _fill(incoming, export, actor) or (
+            None if put_in_blank_place(store, incoming) else "the store was written to meanwhile"
+        )
+    except RowError as error:
+        return str(error)
+    except KeyError as error:
+        return f"it holds records of a kind that this program does not know: {error}"
+    except (TypeError, ValueError, OverflowError) as error:
+        return f"one of its records does not fit ({type(error).__name__})"
+    finally:
+        remove_store(incoming)
+
+
+def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str]:
+    """After the memories: their conflicts, decisions, atoms and playbook, as far as they fit into this store; what a
+    person should know of it, in sentences."""
+    try:
+        with store.writing(actor) as tx, staging(tx):
+            before = set(check_store(tx, deep=True))
+            tables = carried_tables(tx)
+            for kind, items in _batches(export.followers()):
+                table = table_of(kind)
+                stage_records(tx, table, tables[table], [item.row for item in items])
+            counts = let_follow(tx)
+            new = [finding for finding in check_store(tx, deep=True) if finding not in before]
+            if new:
+                raise InputError(f"{new[0].rule}: {new[0].where}: {new[0].problem}")
+    except MemoryPipelineError as error:
+        return [f"What is known about these memories (conflicts, atoms, playbook, log) did not come: {error}."]
+    came = ", ".join(f"{number} {table}" for table, (number, _) in counts.items() if number)
+    left = ", ".join(f"{number} {table}" for table, (_, number) in counts.items() if number)
+    notes = [f"With them came: {came}."] if came else []
+    return [*notes, f"Not taken, being here already or about other memories: {left}."] if left else notes
+
+
+def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
+    """Write all records into a store of its own; why it is not sound, if it is not."""
+    with incoming.writing(actor) as tx:
+        tables = carried_tables(tx)
+    batches = _batches(export.items())
+    at_audit = False
+    with incoming.small_steps(_MEMORY_LIMIT_MB):
+        while load := _load(batches):
+            try:
+                with incoming.writing(actor) as tx:
+                    for kind, items in load:
+                        if kind == MEMORY:
+                            _insert(tx, items, export)
+                            continue
+                        table = table_of(kind)
+                        if table == AUDIT and not at_audit:
+                            replace_audit_log(tx)
+                            at_audit = True
+                        insert_records(tx, table, tables[table], [item.row for item in items])
+            except MemoryPipelineError as error:
+                return f"its {kind} records do not fit: {error}"
+        with incoming.writing(actor) as tx:
+            note_arrival(tx, actor, export.name, export.digest())
+    with incoming.reading() as tx:
+        findings = check_store(tx, deep=True)
+        if export.contents not in (None, knowledge_hash(tx)):
+            return ALTERED
+    if findings:
+        found = findings[0]
+        return f"what it holds is not sound ({found.rule}: {found.where}: {found.problem})"
+    return None
+
+
+def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
+    memories, links = [], []
+    for item in items:
+        candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, _ANY_TIME)
+        candidate = _with_token_count(candidate, item.row)
+        check_candidate(candidate)
+        if candidate.native_id is None or candidate.project_id is None or candidate.created_at is None:
+            raise RowError(f"line {item.line} lacks an id, a project or a time")
+        if candidate.token_count is None:
+            raise RowError(f"line {item.line} lacks its token count")
+        memory = as_memory(
+            candidate,
+            candidate.native_id,
+            candidate.project_id,
+            candidate.content,
+            candidate.created_at,
+            candidate.token_count,
+        )
+        memories.append(replace(memory, updated_at=_updated_at(item)))
+        links += [LineageLink(memory.id, *link) for link in candidate.source_links]
+    insert_memories(tx, memories)
+    insert_lineage(tx, links)
+
+
+def _updated_at(item: Item) -> datetime | None:
+    told = item.row.get("updated_at")
+    if told is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(told)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise RowError(f"line {item.line} has an updated_at that is no time") from None
+
+
+def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]]]:
+    """Records of one kind that stand together, a bounded number at a time."""
+    batch: list[Item] = []
+    size = 0
+    for item in items:
+        if isinstance(item, Rejected):
+            raise RowError(f"line {item.line}: {item.reason}")
+        if batch and (item.kind != batch[0].kind or len(batch) >= _BATCH_ROWS or size + item.size > _BATCH_CHARS):
+            yield batch[0].kind, batch
+            batch, size = [], 0
+        batch.append(item)
+        size += item.size
+    if batch:
+        yield batch[0].kind, batch
+
+
+def _load(batches: Iterator[tuple[str, list[Item]]]) -> list[tuple[str, list[Item]]]:
+    """As many batches as one transaction takes."""
+    load: list[tuple[str, list[Item]]] = []
+    rows = 0
+    while rows < _BATCH_ROWS and (batch := next(batches, None)):
+        load.append(batch)
+        rows += len(batch[1])
+        if sum(item.size for item in batch[1]) > _BATCH_CHARS // 2:
+            break
+    return load
+
+
+def _item(number: int, text: str, kind: object = None) -> Item | None:
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(row, dict):
+        return None
+    named = row.pop("record", kind)
+    return Item(number, named, row, len(text)) if isinstance(named, str) else None
+
+
+def _with_token_count(read: Any, row: dict[str, Any]) -> Any:
+    """The number of tokens that the exporting store counted, by which its ratios were reckoned."""
+    count = row.get("token_count")
+    if isinstance(read, Candidate) and type(count) is int and 0 < count < 2**31:
+        return replace(read, token_count=count)
+    return read

@@ -1,0 +1,137 @@
+"""The gate that every candidate passes, whatever its format: what the store, a night and an export can carry.
+
+A reader may be strict or not; here every text is checked to be storable, every number to be one, every bound to
+be kept, and what a row says that nights did to it to agree with itself. What the row says of other memories is
+looked up later (claims.py).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields
+from datetime import datetime
+
+from memory_pipeline.ingest.candidates import Candidate, RowError
+from memory_pipeline.ingest.values import (
+    MAX_ID,
+    MAX_LABELS,
+    MAX_NAME,
+    MAX_PATH,
+    MAX_SOURCES,
+    check_json,
+    check_storable,
+)
+from memory_pipeline.records import MADE, Source
+
+#: Longest content, in characters; a longer text is a document, not a memory.
+MAX_CONTENT = 4_000_000
+#: How one memory may be a source of another.
+RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded")
+#: Relations of memories that stand beside a memory, and are no part of what it was made from.
+BESIDE = ("duplicate", "superseded")
+#: Importance from which a memory is critical, and so was never archived (setting `compression.critical_floor`).
+_NEVER_ARCHIVED = 2.5
+
+_FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
+_LIMITS = {"content": MAX_CONTENT, "native_id": MAX_ID, "project_id": MAX_ID, "consolidated_into_id": MAX_ID}
+
+
+def check_candidate(candidate: Candidate) -> None:
+    """Raises RowError for what could not be kept, checked, exported and read again."""
+    for name in _FIELDS:
+        value = getattr(candidate, name)
+        if value is not None and value != () and value is not False:
+            _check(value, name)
+    for name in ("categories", "tags"):
+        if len(getattr(candidate, name)) > MAX_LABELS:
+            raise RowError(f"{name} has {len(getattr(candidate, name))} entries; {MAX_LABELS} is the most")
+    if not candidate.content.strip():
+        raise RowError("content is empty")
+    _check_history(candidate)
+    _check_sources(candidate)
+
+
+def makes_claims(candidate: Candidate) -> bool:
+    """Whether the row speaks of other memories: what it was made from, or what took its place."""
+    return bool(candidate.source_links) or candidate.consolidated_into_id is not None
+
+
+def _check(value: object, name: str) -> None:
+    if isinstance(value, str):
+        limit = MAX_CONTENT if name == "compressed_from" else _LIMITS.get(name, MAX_NAME)
+        if len(value) > limit:
+            raise RowError(f"{name} is {len(value)} characters long; {limit} is the most")
+        check_storable(value, name)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise RowError(f"{name} is {value}")
+    elif isinstance(value, int) and not 0 <= value < 2**31:
+        raise RowError(f"{name} is out of range")
+    elif isinstance(value, datetime) and value.tzinfo is None:
+        raise RowError(f"{name} has no time zone")
+    elif isinstance(value, Source):
+        _check(value.connector, "the source's connector")
+        _check(value.line, "the source's line")
+        if value.file is not None:
+            if len(value.file) > MAX_PATH:
+                raise RowError(f"the source's file name is longer than {MAX_PATH} characters")
+            check_storable(value.file, "the source's file name")
+    elif isinstance(value, tuple):
+        for item in value:
+            _check(item, f"an entry of {name}")
+
+
+def _check_history(candidate: Candidate) -> None:
+    """Archived, rolled back, or neither: the columns that say so are all set or all empty."""
+    told = {
+        "archived_by": candidate.archived_by is not None,
+        "archived_at": candidate.archived_at is not None,
+        "importance_before": candidate.importance_before is not None,
+    }
+    into = candidate.consolidated_into_id is not None
+    if candidate.rolled_back_at is not None:
+        if candidate.source.connector != MADE:
+            raise RowError("rolled_back_at is set, but only what a night made can be rolled back")
+        if not all(told.values()) or into or candidate.source_links:
+            raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")
+    else:
+        told["consolidated_into_id"] = into
+        if any(told.values()) and not all(told.values()):
+            missing = ", ".join(name for name, given in told.items() if not given)
+            raise RowError(f"the row says that it is archived, but {missing} is missing")
+    if candidate.archived_at is not None and candidate.pinned:
+        raise RowError("the row is archived and pinned; what is pinned is never archived")
+    if candidate.importance_before is not None and candidate.importance_before >= _NEVER_ARCHIVED:
+        before = candidate.importance_before
+        raise RowError(f"the row is archived with importance_before {before:g}; what is critical never is")
+
+
+def _check_sources(candidate: Candidate) -> None:
+    links = candidate.source_links
+    ids = {source for source, _, _ in links}
+    if len(links) > MAX_SOURCES or len(ids) < len(links):
+        raise RowError(f"sources names a memory twice, or more than {MAX_SOURCES}")
+    wrong = next((relation for _, relation, _ in links if relation not in RELATIONS), None)
+    if wrong is not None:
+        raise RowError(f"sources has the relation '{wrong[:40]}'; use one of {', '.join(RELATIONS)}")
+    if candidate.native_id in ids:
+        raise RowError("the row names itself as its source")
+    if candidate.source.connector == MADE and not links and candidate.rolled_back_at is None:
+        raise RowError("the row says that a night made it, but names no sources")
+    if candidate.compressed_from is not None:
+        _check_compressed_from(candidate)
+
+
+def _check_compressed_from(candidate: Candidate) -> None:
+    """What it says it was made from is what its sources are."""
+    try:
+        told = json.loads(candidate.compressed_from or "")
+    except (ValueError, RecursionError):
+        told = None
+    check_json(told, "compressed_from")
+    named = told.get("source_ids") if isinstance(told, dict) else None
+    if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
+        raise RowError("compressed_from names no source_ids")
+    made_from = sorted(source for source, relation, _ in candidate.source_links if relation not in BESIDE)
+    if candidate.rolled_back_at is None and sorted(named) != made_from:
+        raise RowError("compressed_from and sources name different memories")

@@ -1,0 +1,422 @@
+"""The one door into the store: every candidate is cleaned, masked, given its id, and written in batches.
+
+Importing is idempotent and streams; a bad row goes to quarantine with file, line and reason while the
+rest goes on. Each batch is one transaction, so an interruption leaves whole batches and a second run
+completes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, islice
+
+import numpy as np
+
+from memory_pipeline.embedding import Embedder, check_vectors
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError
+from memory_pipeline.ingest.admitted import Admitted
+from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
+from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
+from memory_pipeline.ingest.gate import check_candidate, makes_claims
+from memory_pipeline.ingest.masking import mask_candidate, mask_rejected
+from memory_pipeline.ingest.memories import as_memory
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.values import MAX_ID, identifier
+from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.store import (
+    Store,
+    count_memories,
+    count_missing_vectors,
+    existing_ids,
+    insert_lineage,
+    insert_memories,
+    insert_vectors,
+    keep_quarantine,
+    missing_vectors,
+)
+from memory_pipeline.wording.normalise import clean_text, embedding_text
+
+_log = logging.getLogger(__name__)
+Progress = Callable[[str, int, int], None]
+_BATCH = 500
+_BATCH_CHARS = 8_000_000
+_FIRST_PAGE = 16
+_MEMORY_LIMIT_MB = 192
+_EXCERPT = 160
+
+
+class _Occurrences:
+    """How often each key came by, on disk: a file may hold more rows than fit in memory."""
+
+    def __init__(self) -> None:
+        self._table = sqlite3.connect("")  # SQLite's own temporary file, gone with the connection
+        self._table.execute("create table seen (key blob primary key, times integer) without rowid")
+
+    def count(self, key: str) -> int:
+        """Note the key and return how often it has come by now."""
+        digest = hashlib.sha256(key.encode()).digest()
+        (times,) = self._table.execute(
+            "insert into seen values (?, 1) on conflict do update set times = times + 1 returning times", [digest]
+        ).fetchone()
+        return int(times)
+
+
+def import_memories(
+    store: Store,
+    reading: Iterable[Candidate | Rejected],
+    *,
+    project: str,
+    embedder: Embedder,
+    now: datetime,
+    mask: bool = True,
+    progress: Progress = lambda step, done, total: None,
+    actor: str = "import",
+) -> ImportSummary:
+    """Bring everything readable into the store, embed it, and say what happened.
+
+    `project` serves candidates that name none; `now` stands in for a missing date. A failing embedder
+    does not fail the import: the next night embeds what is left.
+    """
+    try:
+        identifier(project, "the project's name")
+    except RowError as error:
+        raise InputError(f"{error}; name another with --project") from None
+    summary = ImportSummary()
+    if isinstance(reading, FullExport) and _restored(store, reading, summary, actor):
+        with store.small_steps(_MEMORY_LIMIT_MB):
+            _embed_what_is_missing(store, embedder, summary, progress, actor)
+        return summary
+    door = _Door(store, summary, _Occurrences(), Claims(), project, embedder, now, mask, actor)
+    stream = iter(reading)
+    first = list(islice(stream, 1))  # a file that is refused as a whole makes no store
+    stream = chain(first, stream)
+    with store.writing(actor):
+        pass  # an import of nothing still leaves a store that nights can run on
+    with store.small_steps(_MEMORY_LIMIT_MB):
+        while batch := _next_batch(stream):
+            door.take(batch)
+            progress("import", summary.read, 0)
+        door.settle_claims()
+        if isinstance(reading, FullExport):
+            summary.notes += bring_what_follows(store, reading, actor)
+        _embed_what_is_missing(store, embedder, summary, progress, actor)
+    return summary
+
+
+def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: str) -> bool:
+    """Whether an export of everything became the store; where not, the summary says why it is read row by row."""
+    wrong = export.what_is_wrong()
+    if wrong:
+        summary.notes.append(f"'{export.name}' is not the whole export that it was: {wrong}. What it holds was read.")
+        return False
+    if not is_empty(store):
+        return False
+    why_not = restore(store, export, actor)
+    if why_not:
+        summary.notes.append(
+            f"'{export.name}' could not be taken over as a whole, because {why_not}; it was read row by row instead."
+        )
+        return False
+    with store.reading() as tx:
+        summary.read = summary.imported = count_memories(tx)
+    summary.notes.append("The store was empty, and is now the one that was exported.")
+    return True
+
+
+def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
+    """What one transaction takes: so many rows, or so many characters."""
+    batch: list[Candidate | Rejected] = []
+    size = 0
+    while len(batch) < _BATCH and size < _BATCH_CHARS and (item := next(stream, None)) is not None:
+        batch.append(item)
+        size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
+    return batch
+
+
+@dataclass
+class _Door:
+    """One import under way."""
+
+    store: Store
+    summary: ImportSummary
+    occurrences: _Occurrences
+    claims: Claims
+    project: str
+    embedder: Embedder
+    now: datetime
+    mask: bool
+    actor: str
+
+    def take(self, batch: list[Candidate | Rejected]) -> None:
+        """Write a batch, but for the rows that speak of other memories: they wait until all are read."""
+        self.summary.read += len(batch)
+        rejected = [item for item in batch if isinstance(item, Rejected)]
+        plain: list[Admitted] = []
+        for item in batch:
+            if isinstance(item, Candidate):
+                try:
+                    check_candidate(item)
+                    item, counts = self._masked(item)
+                    entry = _admit(item, self.occurrences, self.project, self.embedder, self.now)
+                    self.summary.masked += counts
+                    if not makes_claims(item):
+                        plain.append(entry)
+                    elif not self.claims.add(entry):
+                        rejected += self._second_of(entry.memory)
+                except (RowError, EmbeddingError) as error:
+                    rejected.append(_reject(item, str(error)))
+                except Exception as error:
+                    _log.warning("a row of %s could not be taken in", item.source.file, exc_info=True)
+                    rejected.append(_reject(item, f"the row cannot be taken in ({type(error).__name__})"))
+        self._write([[entry] for entry in plain], rejected)
+
+    def _masked(self, candidate: Candidate) -> tuple[Candidate, Counter[str]]:
+        """The candidate without its secrets, and how many of each kind there were, those included that its reader
+        masked already."""
+        counts = Counter(dict(candidate.masked))
+        if not self.mask:
+            return candidate, counts
+        candidate, found = mask_candidate(candidate)
+        return candidate, counts + found
+
+    def _second_of(self, memory: Memory) -> list[Rejected]:
+        """A row whose id waits already: nothing new, or other words that cannot both be meant."""
+        if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
+            self.summary.unchanged += 1
+            return []
+        return [_rejected(memory, f"id '{memory.id}' stands in the file twice, with other words")]
+
+    def settle_claims(self) -> None:
+        """Let in the rows whose word about other memories holds, and name the others."""
+        self._pass_over_known()
+        rejected = [_rejected(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
+        self._write([], rejected)
+        self._say_what_was_loosened()
+        groups: list[list[Admitted]] = []
+        for group in self.claims.groups():
+            groups.append([self.claims.waiting(memory_id) for memory_id in group])
+            written = [entry.memory.content for one in groups for entry in one]
+            if len(written) >= _BATCH or sum(map(len, written)) >= _BATCH_CHARS:
+                self._write(groups, [])
+                groups = []
+        self._write(groups, [])
+
+    def _say_what_was_loosened(self) -> None:
+        loosened = len(self.claims.loosened.intersection(self.claims.ids()))
+        if loosened:
+            self.summary.notes.append(
+                f"{loosened} memories name sources that neither the file nor the store has; they came without them."
+            )
+
+    def _pass_over_known(self) -> None:
+        """What the store has already stays as it is there."""
+        for ids in _pages(self.claims.ids()):
+            with self.store.reading() as tx:
+                known = existing_ids(tx, ids)
+            rejected = []
+            for memory_id, (project, digest) in known.items():
+                memory = self.claims.waiting(memory_id).memory
+                if (project, digest) == (memory.project_id, memory.content_hash):
+                    self.summary.unchanged += 1
+                else:
+                    reason = f"id '{memory_id}' is in the store with other words, or in another project; it stays so"
+                    rejected.append(_rejected(memory, reason))
+            self.claims.drop(known)
+            self._write([], rejected)
+
+    def _projects_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for ids in _pages(list(memory_ids)):
+            with self.store.reading() as tx:
+                found |= {memory_id: project for memory_id, (project, _) in existing_ids(tx, ids).items()}
+        return found
+
+    def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
+        """One transaction for all of it; where a group makes it fail, that group goes to quarantine."""
+        if not groups and not rejected:
+            return
+        try:
+            self._write_together([entry for group in groups for entry in group], rejected)
+        except MemoryPipelineError:
+            raise
+        except Exception as error:
+            if not groups:
+                raise
+            _log.warning("a batch could not be written as a whole", exc_info=True)
+            if len(groups) > 1:
+                middle = len(groups) // 2
+                self._write(groups[:middle], rejected)
+                self._write(groups[middle:], [])
+            else:
+                reason = f"the row cannot be written ({type(error).__name__})"
+                self._write([], [*rejected, *(_rejected(entry.memory, reason) for entry in groups[0])])
+
+    def _write_together(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
+        with self.store.writing(self.actor) as tx:
+            ids = [entry.memory.id for entry in admitted]
+            known = existing_ids(tx, [*ids, *(_version_id(entry.memory) for entry in admitted)])
+            found = _only_new(admitted, known)
+            insert_memories(tx, [entry.memory for entry in found.fresh])
+            insert_lineage(tx, [link for entry in found.fresh for link in entry.links])
+            for entry in found.fresh:
+                if entry.embedding is not None and entry.embedding_model is not None:
+                    vector = np.array([entry.embedding], dtype=np.float32)
+                    insert_vectors(tx, [entry.memory.id], vector, entry.embedding_model)
+            refused = [_storable(item, self.mask) for item in [*rejected, *found.wrong]]
+            keep_quarantine(tx, [(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
+        self.summary.imported += len(found.fresh)
+        self.summary.unchanged += found.unchanged
+        self.summary.new_versions += found.new_versions
+        self.summary.reject(refused)
+        self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
+
+
+def _pages(ids: list[str]) -> Iterator[list[str]]:
+    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+
+
+def _storable(rejected: Rejected, mask: bool) -> Rejected:
+    """A rejected row as it can be kept and shown."""
+    if mask:
+        rejected = mask_rejected(rejected)
+    reason, excerpt = clean_text(rejected.reason), clean_text(rejected.excerpt)[:_EXCERPT]
+    return Rejected(clean_text(rejected.file), min(max(rejected.line, 0), 2**31 - 1), reason, excerpt)
+
+
+def _admit(
+    candidate: Candidate, occurrences: _Occurrences, project: str, embedder: Embedder, now: datetime
+) -> Admitted:
+    content = clean_text(candidate.content).strip("\n")
+    if not content.strip():
+        raise RowError("content is empty")
+    project_id = candidate.project_id or project
+    created = candidate.created_at or now
+    memory_id = candidate.native_id or _derived(candidate, project_id, content, occurrences)
+    _check_vector(candidate, memory_id, embedder)
+    tokens = candidate.token_count or embedder.count_tokens(content)
+    memory = as_memory(candidate, memory_id, project_id, content, created, tokens)
+    links = tuple(LineageLink(memory_id, source, relation, score) for source, relation, score in candidate.source_links)
+    return Admitted(memory, links, candidate.embedding, candidate.embedding_model)
+
+
+def _derived(candidate: Candidate, project: str, content: str, occurrences: _Occurrences) -> str:
+    """An id from what was read: the same entry gets the same id however often, and wherever in its file, it is read."""
+    source = candidate.source
+    if source.connector == "openclaw":
+        stem = entry_id(project, source.file or "", content)
+    else:
+        told = [project, content, candidate.memory_type, str(candidate.created_at), json.dumps(candidate.tags)]
+        stem = f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
+    times = occurrences.count(stem)
+    return _short(stem if times == 1 else f"{stem}~{times}")
+
+
+def entry_id(project: str, file: str, content: str) -> str:
+    """Id of an OpenClaw entry: it follows the words, not the line, so that a file may grow anywhere."""
+    return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+
+
+def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:
+    if candidate.embedding is None:
+        return
+    if candidate.embedding_model is None:
+        raise RowError("embedding comes without embedding_model; name the model, or leave the vector out")
+    same = candidate.embedding_model == embedder.name
+    vector: Vectors = np.array([candidate.embedding], dtype=np.float32)
+    dimension = embedder.dimension if same else vector.shape[1]
+    check_vectors(vector, [memory_id], dimension, candidate.embedding_model)
+
+
+@dataclass
+class _Found:
+    """What of a batch is new, and what became of the rest."""
+
+    fresh: list[Admitted]
+    wrong: list[Rejected] = field(default_factory=list)
+    unchanged: int = 0
+    new_versions: int = 0
+
+
+def _only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> _Found:
+    """What is not in the store yet. Edited content under a known id becomes a version of its own."""
+    fresh: dict[str, Admitted] = {}
+    found = _Found([])
+    for entry in admitted:
+        memory = entry.memory
+        before = known.get(memory.id)
+        if before is None and memory.id in fresh:
+            before = (fresh[memory.id].memory.project_id, fresh[memory.id].memory.content_hash)
+        version = _version_id(memory)
+        if before is None:
+            fresh[memory.id] = entry
+        elif before[0] != memory.project_id:
+            reason = f"id '{memory.id}' belongs to project '{before[0]}'; give it another id"
+            found.wrong.append(_rejected(memory, reason))
+        elif before[1] == memory.content_hash or version in known or version in fresh:
+            found.unchanged += 1
+        else:
+            found.new_versions += 1
+            fresh[version] = replace(entry, memory=replace(memory, id=version))
+    found.fresh = list(fresh.values())
+    return found
+
+
+def _version_id(memory: Memory) -> str:
+    """Id of edited content whose own id holds other words already."""
+    return _short(f"{memory.id}@{memory.content_hash[:12]}")
+
+
+def _short(memory_id: str) -> str:
+    """The id, or one that stands for it where it is longer than an import would take."""
+    if len(memory_id) <= MAX_ID:
+        return memory_id
+    return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
+
+
+def _reject(candidate: Candidate, reason: str) -> Rejected:
+    return Rejected.of(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content)
+
+
+def _rejected(memory: Memory, reason: str) -> Rejected:
+    return Rejected.of(memory.source.file or "-", memory.source.line or 0, reason, memory.content)
+
+
+def _embed_what_is_missing(
+    store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
+) -> None:
+    with store.reading() as tx:
+        total = count_missing_vectors(tx, embedder.name)
+    after, rows = "", _FIRST_PAGE
+    try:
+        while True:
+            with store.reading() as tx:
+                page = missing_vectors(tx, embedder.name, after, rows)
+            if not page:
+                return
+            ids = [memory_id for memory_id, _ in page]
+            vectors = embedder.embed([embedding_text(content) for _, content in page])
+            check_vectors(vectors, ids, embedder.dimension, embedder.name)
+            with store.writing(actor) as tx:
+                insert_vectors(tx, ids, vectors, embedder.name)
+            after = ids[-1]
+            rows = _next_page(rows, sum(len(content) for _, content in page))
+            summary.embedded += len(ids)
+            progress("embedding", summary.embedded, total)
+    except EmbeddingError as error:
+        summary.embedding_error = str(error)
+
+
+def _next_page(rows: int, characters: int) -> int:
+    """How many memories to read next, by how long the last ones were."""
+    if characters > _BATCH_CHARS:
+        return max(1, rows // 2)
+    return min(_BATCH, rows * 4) if characters < _BATCH_CHARS // 4 else rows

@@ -1,0 +1,113 @@
+"""A candidate with every secret masked, wherever a source put it: content, ids, tags, categories, file names.
+
+An id stays an id: the same one is masked the same way every time, and different ones stay different by a digest of
+the whole. A digest lets whoever guesses the masked part check the guess, so it is written for ids alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from memory_pipeline.ingest.candidates import Candidate, Rejected
+from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.wording.redaction import redact
+
+#: The digests at the end of the ids that this program makes.
+_DIGESTS = re.compile(r"(?:[:#@][0-9a-f]{12,64}|~\d+)+$")
+
+
+def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
+    """The candidate with its secrets masked, and how many of each kind there were."""
+    before = clean_text(candidate.content)
+    content, counts = redact(before)
+    small, small_before = content.casefold(), before.casefold()
+    source = candidate.source
+    masked = replace(
+        candidate,
+        content=content,
+        source=replace(source, connector=_short(source.connector, counts), file=_optional(source.file, counts)),
+        native_id=_id(candidate.native_id, counts),
+        project_id=_id(candidate.project_id, counts),
+        # A hashtag is written in small letters, in which a token is not always known again.
+        tags=tuple(
+            _short(tag, counts)
+            for tag in candidate.tags
+            if tag.casefold() not in small_before or tag.casefold() in small
+        ),
+        categories=tuple(_short(category, counts) for category in candidate.categories),
+        created_at_quality=_short(candidate.created_at_quality, counts),
+        archived_by=_id(candidate.archived_by, counts),
+        consolidated_into_id=_id(candidate.consolidated_into_id, counts),
+        compressed_from=_json(candidate.compressed_from, counts),
+        source_links=tuple((mask_id(link), _short(how, counts), score) for link, how, score in candidate.source_links),
+        embedding_model=_optional(candidate.embedding_model, counts),
+    )
+    return masked, counts
+
+
+def mask_rejected(rejected: Rejected) -> Rejected:
+    """The file's name, the reason, which may quote a value, and the excerpt with their secrets masked."""
+    file, reason, excerpt = (redact(clean_text(part))[0] for part in (rejected.file, rejected.reason, rejected.excerpt))
+    return replace(rejected, file=file, reason=reason, excerpt=excerpt)
+
+
+def mask_id(name: str) -> str:
+    """An id without its secrets and with a digest of the whole; one that holds none is left as it is."""
+    return _masked_id(name)[0]
+
+
+def _id(name: str | None, counts: Counter[str]) -> str | None:
+    if name is None:
+        return None
+    masked, found = _masked_id(name)
+    counts.update(found)
+    return masked
+
+
+@lru_cache(maxsize=4096)
+def _masked_id(name: str) -> tuple[str, Counter[str]]:
+    digests = _DIGESTS.search(name)
+    head = name[: digests.start()] if digests else name
+    # `row:token:1a2b...` is named after a project; only where it reads like a text does a name tell of a secret.
+    masked, counts = redact(head, by_name=" " in head or "=" in head)
+    if not counts:
+        return name, counts
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{masked[: MAX_ID - 13]}#{digest}", counts
+
+
+def _short(text: str, counts: Counter[str]) -> str:
+    masked, found = _masked_short(text)
+    counts.update(found)
+    return masked
+
+
+def _optional(text: str | None, counts: Counter[str]) -> str | None:
+    return None if text is None else _short(text, counts)
+
+
+@lru_cache(maxsize=4096)
+def _masked_short(text: str) -> tuple[str, Counter[str]]:
+    return redact(text)
+
+
+def _json(text: str | None, counts: Counter[str]) -> str | None:
+    """A JSON object whose strings are masked; those that are ids stay ids."""
+    if text is None:
+        return None
+
+    def masked(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {_short(key, counts): masked(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [masked(item) for item in value]
+        return _id(value, counts) if isinstance(value, str) else value
+
+    return json.dumps(masked(json.loads(text)), sort_keys=True)

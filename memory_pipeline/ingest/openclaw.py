@@ -1,0 +1,313 @@
+"""An OpenClaw workspace, read: long-term notes, daily logs, identity files and conversation logs.
+
+Blocks that another consolidator manages, and session dumps, repeat other entries and are left out by
+default, counted. Times come from headings and line starts in any zone, else from the file's name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, written_time
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.markdown import Entry, Note, parse_note
+from memory_pipeline.ingest.values import MAX_LABELS
+from memory_pipeline.records import Source
+from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
+from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.sentences import split_statements
+
+CONNECTOR = "openclaw"
+_LONG_TERM = ("MEMORY.md", "memory.md")
+_IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")
+_FOLDERS = ("memory", "DailyLogs", "raw")
+_MANAGED_HEADINGS = re.compile(
+    r"^#{1,6}\s+(?:Light Sleep|REM Sleep|Deep Sleep|Reflections|Possible Lasting Truths)\s*$"
+)
+_MANAGED_START = re.compile(r"<!--\s*openclaw:dreaming:([\w-]+):start\s*-->")
+_MANAGED_END = "<!-- openclaw:dreaming:{}:end -->"
+_SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
+_SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6})\s+\S")
+_TURN = re.compile(r"^(?:user|assistant|human|ai):\s", re.IGNORECASE)
+_HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
+_TYPES = (
+    (re.compile(r"\b(?:decisions?|decided)\b|^DEC-\d+", re.I), "decision"),
+    (re.compile(r"\b(?:lessons?|learned|learnings?|remember)\b", re.I), "lesson"),
+    (re.compile(r"\b(?:warnings?|gotchas?|pitfalls?|caution)\b", re.I), "warning"),
+    (re.compile(r"\b(?:fix(?:es|ed)?|bugs?|errors?|incidents?)\b", re.I), "error_fix"),
+    (re.compile(r"\b(?:insights?|discover(?:y|ies|ed)|research|findings?)\b", re.I), "discovery"),
+    (re.compile(r"\bfacts?\b|^FACT-\d+", re.I), "fact"),
+    (re.compile(r"\bfeedback\b", re.I), "feedback"),
+)
+_MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
+_MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
+_MAX_FILE_BYTES = 50_000_000
+_MOST_RECALLS = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    relative: str
+    role: str
+
+
+def read_openclaw(
+    root: Path, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped, *, mask: bool = True
+) -> Reading:
+    """All entries of a workspace, file by file in order of their names.
+
+    With `mask` a file's secrets are masked before it is cut into entries: a key may stand on many lines, and headings
+    and hashtags become categories and tags.
+
+    Raises InputError when the directory holds nothing that an OpenClaw workspace has.
+    """
+    files = list(_files(root, skipped))
+    if not files:
+        raise InputError(
+            f"'{root}' holds no MEMORY.md, memory/, DailyLogs/ or raw/; name the workspace's own directory"
+        )
+    recalls = _recall_counts(root)
+    for file in files:
+        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)
+
+
+def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
+    """Each file once, even when one name links to another; links that leave the workspace are left out."""
+    seen: set[Path] = set()
+    base = root.resolve()
+    named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
+    roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
+    for folder in _FOLDERS:
+        found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
+        named += [
+            (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
+        ]
+    for path, role in named:
+        if not path.is_file():
+            continue
+        real = path.resolve()
+        if not real.is_relative_to(base):
+            skipped.add("link out of the workspace")
+        elif real not in seen:
+            seen.add(real)
+            yield _File(path, readable_name(path.relative_to(root).as_posix()), role)
+
+
+def _read_file(
+    file: _File,
+    default_zone: tzinfo,
+    now: datetime,
+    max_tokens: int,
+    skipped: Skipped,
+    recalls: dict[str, Any],
+    mask: bool,
+) -> Reading:
+    try:
+        text = _text_of(file.path)
+    except (OSError, EOFError, zlib.error, InputError) as error:
+        yield Rejected(file.relative, 0, f"the file cannot be read: {error}")
+        return
+    text = blank_managed(text.split("\n"), skipped)
+    dated = file_date(file.path.name)
+    day = dated[0] if dated else None
+    fallback, quality = _file_time(file, dated, default_zone, now)
+    if fallback > now and dated:
+        yield Rejected(file.relative, 0, f"the file's date {day} lies in the future")
+        return
+    entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
+    for entry in entries:
+        moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
+        if moment > now:
+            moment, how = fallback, quality
+        for part in _parts(entry.text, max_tokens, skipped):
+            yield replace(_candidate(file, entry, part, moment, how, recalls), masked=masked)
+            masked = ()
+
+
+def _masked_entries(text: str) -> tuple[list[Entry], tuple[tuple[str, int], ...]]:
+    """The entries of a note whose secrets are masked line for line, and how many of each kind were.
+
+    While the note is cut, a mask is written as a word: in brackets, Markdown could take it for a link.
+    """
+    masked, counts = redact(text, keep_lines=True)
+    note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
+    entries = [
+        replace(entry, text=_unword(entry.text), path=tuple(map(_unword, entry.path)), heading=_unword(entry.heading))
+        for entry in note.entries
+    ]
+    return entries, tuple(sorted(counts.items()))
+
+
+def _unword(text: str) -> str:
+    return _MASK_AS_WORD.sub("[REDACTED:\\1]", text)
+
+
+def _candidate(
+    file: _File, entry: Entry, text: str, moment: datetime, quality: str, recalls: dict[str, Any]
+) -> Candidate:
+    tags = {tag.lower() for tag in _HASHTAG.findall(text)}
+    tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", text)}
+    memory_type = "conversation" if file.role == "conversation" or _TURN.match(text) else _type_of(entry, text, file)
+    return Candidate(
+        content=text,
+        source=Source(CONNECTOR, file.relative, entry.first_line),
+        memory_type=memory_type,
+        categories=_categories(entry, file),
+        tags=tuple(sorted(tags))[:MAX_LABELS],
+        created_at=moment,
+        created_at_quality=quality,
+        pinned=file.role == "identity",
+        reuse_count=_recalled(recalls, file.relative, entry),
+    )
+
+
+def _type_of(entry: Entry, text: str, file: _File) -> str:
+    for subject in (text[:12], *reversed(entry.path)):
+        for pattern, memory_type in _TYPES:
+            if (subject is not text[:12] or pattern.pattern.endswith(r"\d+")) and pattern.search(subject):
+                return memory_type
+    return "fact" if file.role == "long-term" else "other"
+
+
+def _categories(entry: Entry, file: _File) -> tuple[str, ...]:
+    """The innermost headings that still say something once stamps and ornaments are gone."""
+    names = []
+    for title in reversed(entry.path):
+        words = re.sub(
+            r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title
+        )
+        slug = "-".join(re.findall(r"[^\W_]+", words.lower()))[:60].strip("-")
+        if slug and slug not in names:
+            names.append(slug)
+    return tuple(names[:2]) or (file.role,)
+
+
+def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime, str] | None:
+    stamp = LEADING_STAMP.match(entry.text)
+    subjects = ([stamp.group()] if stamp else []) + list(reversed(entry.path))
+    for subject in subjects:
+        found = written_time(subject, day, default_zone)
+        if found:
+            return found
+    return None
+
+
+def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
+    if dated is None:
+        try:
+            written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
+        except (OSError, OverflowError, ValueError):  # gone by now, or a time beyond the calendar
+            return now, "import"
+        return (written, "mtime") if EARLIEST <= written <= now else (now, "import")
+    day, clock = dated
+    if clock is None:
+        return at_midnight(day, default_zone), "date"
+    return datetime.combine(day, clock, default_zone).astimezone(UTC), "exact"
+
+
+def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
+    """The text, or where it is longer than the cap its statements packed into parts below the cap."""
+    limit = max_tokens * 4
+    if len(text) <= limit:
+        return [text]
+    skipped.add("long entry split")
+    parts: list[str] = []
+    for statement in split_statements(text):
+        for piece in (statement[i : i + limit] for i in range(0, len(statement), limit)):
+            if parts and len(parts[-1]) + len(piece) < limit:
+                parts[-1] += "\n" + piece
+            else:
+                parts.append(piece)
+    return parts
+
+
+def blank_managed(lines: list[str], skipped: Skipped) -> str:
+    """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay."""
+    lines = list(lines)
+    if lines and lines[0].strip() == "---":
+        end = next((n for n, line in enumerate(lines[1:60], start=1) if line.strip() == "---"), None)
+        if end is not None:
+            _blank(lines, 0, end + 1)
+    text = "\n".join(lines)
+    if _SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text):
+        skipped.add("lines of session dumps", sum(bool(line.strip()) for line in lines))
+        return "\n" * (len(lines) - 1)
+    for start, line in enumerate(lines):
+        opening = _MANAGED_START.search(line)
+        if opening:
+            closing = _MANAGED_END.format(opening[1]).replace(" ", "")
+            end = next((n for n in range(start, len(lines)) if closing in lines[n].replace(" ", "")), None)
+            # A block that never ends would swallow the file: only its marker goes.
+            skipped.add("lines of managed blocks", _blank(lines, start, (end if end is not None else start) + 1))
+        elif _MANAGED_HEADINGS.match(line):
+            level = len(line) - len(line.lstrip("#"))
+            end = next(
+                (n for n in range(start + 1, len(lines)) if (h := _HEADING.match(lines[n])) and len(h[1]) <= level),
+                len(lines),
+            )
+            skipped.add("lines of managed blocks", _blank(lines, start, end))
+    return "\n".join(lines)
+
+
+def _blank(lines: list[str], start: int, end: int) -> int:
+    count = sum(bool(line.strip()) for line in lines[start:end])
+    lines[start:end] = [""] * (end - start)
+    return count
+
+
+def _text_of(path: Path) -> str:
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise InputError(f"it is larger than {_MAX_FILE_BYTES} bytes")
+    if path.suffix == ".gz":
+        with gzip.open(path) as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+        if len(data) > _MAX_FILE_BYTES:
+            raise InputError(f"unpacked it is larger than {_MAX_FILE_BYTES} bytes")
+    else:
+        data = path.read_bytes()
+    return clean_text(data.decode("utf-8", errors="replace"))
+
+
+def _recall_counts(root: Path) -> dict[str, Any]:
+    path = root / "memory" / ".dreams" / "short-term-recall.json"
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            return {}
+        entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
+        return dict(entries)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
+    """How often the agent recalled the lines of this entry, by the file's own account."""
+    counts = [
+        item["recallCount"]
+        for item in recalls.values()
+        if isinstance(item, dict)
+        and isinstance(item.get("recallCount"), int)
+        and 0 <= item["recallCount"] < _MOST_RECALLS
+        and item.get("path") == relative
+        and isinstance(item.get("startLine"), int)
+        and isinstance(item.get("endLine"), int)
+        and item["startLine"] <= entry.last_line
+        and item["endLine"] >= entry.first_line
+    ]
+    return max(counts, default=0)
+
+
+def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
+    """A single file cut into entries, for those who want to see how its lines were read."""
+    return parse_note(blank_managed(_text_of(path).split("\n"), skipped))

@@ -1,0 +1,159 @@
+"""Readers of row formats, streamed: JSONL (memories or conversation turns) and CSV. Parquet has its own file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TextIO
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.rows import candidate_from_row
+from memory_pipeline.ingest.values import check_storable
+from memory_pipeline.records import Source
+from memory_pipeline.wording.redaction import redact
+
+_log = logging.getLogger(__name__)
+#: How the reason begins for a line that holds no row at all.
+NO_OBJECT = "the line is no JSON object"
+
+
+def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
+    """One JSON object a line. A line that is too long, broken or half-written is rejected; the rest goes on."""
+    name = readable_name(path.name)
+    with opened(path) as file:
+        for number, line, too_long in bounded_lines(file, max_line_bytes):
+            if too_long or (len(line) > max_line_bytes // 4 and _bytes(line) > max_line_bytes):
+                yield Rejected(name, number, f"the line is longer than {max_line_bytes} bytes")
+            elif text := line.lstrip("\ufeff").strip():
+                yield row_of_line(text, name, number, default_zone, now)
+
+
+def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: datetime) -> Candidate | Rejected:
+    """The memory that a line of JSON holds."""
+    try:
+        row = json.loads(check_storable(text, "the line"))
+    except RowError as error:
+        return Rejected.of(name, number, str(error), text)
+    except json.JSONDecodeError as error:
+        where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
+        return Rejected.of(name, number, f"{NO_OBJECT}{where}", text)
+    except (ValueError, RecursionError) as error:  # a figure of thousands of digits, brackets without end
+        return Rejected.of(name, number, f"{NO_OBJECT} that can be read ({type(error).__name__})", text)
+    if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
+        row = {"timestamp": row.get("timestamp"), **row["message"]}
+    if isinstance(row, list):
+        return Rejected.of(name, number, "the line is a JSON list; write one object a line", text)
+    if not isinstance(row, Mapping) or not row:
+        return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
+    return read_row(row, name, number, default_zone, now, "jsonl")
+
+
+def read_row(
+    row: Mapping[str, object], name: str, number: int, default_zone: tzinfo, now: datetime, connector: str
+) -> Candidate | Rejected:
+    """The memory that a row holds, or why it holds none. Nothing that a row says reaches its neighbours."""
+    try:
+        return candidate_from_row(row, Source(connector, name, number), default_zone, now)
+    except RowError as error:
+        reason = str(error)
+    except Exception as error:
+        _log.warning("a row of %s could not be read", name, exc_info=True)
+        reason = f"the row cannot be read ({type(error).__name__})"
+    content = row.get("content")
+    return Rejected.of(name, number, reason, content if isinstance(content, str) else "")
+
+
+def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
+    """A header, then one memory a row; lists are JSON or separated by semicolons.
+
+    A row is named by its first line. One that is broken costs that line alone: reading goes on with the next.
+    """
+    name = readable_name(path.name)
+    with opened(path, newline="") as file:
+        records = _Records(file, max_line_bytes)
+        _, header = next(records, (0, []))
+        if isinstance(header, str) or "content" not in header:
+            raise InputError(f"'{path}' has no column 'content'; its header is {shown(header)}")
+        for number, fields in records:
+            if isinstance(fields, str):
+                yield Rejected(name, number, fields)
+            elif any(fields[len(header) :]):
+                reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with commas"
+                yield Rejected.of(name, number, reason, ",".join(fields))
+            elif fields:
+                yield read_row(dict(zip(header, fields, strict=False)), name, number, default_zone, now, "csv")
+
+
+class _Records:
+    """Records of a CSV file, each with its first line's number and its fields, or a reason why it has none.
+
+    A quote that is never closed would swallow the rows below it. So a record that does not end well is given up
+    at its first line, and its other lines are read again.
+    """
+
+    def __init__(self, file: TextIO, limit: int) -> None:
+        self._limit = limit
+        self._lines = bounded_lines(file, limit)
+        self._waiting: deque[tuple[int, str, bool]] = deque()
+        self._taken: list[tuple[int, str, bool]] = []
+        self._size = 0
+        csv.field_size_limit(limit)
+
+    def __iter__(self) -> _Records:
+        return self
+
+    def __next__(self) -> tuple[int, list[str] | str]:
+        self._taken, self._size = [], 0
+        try:
+            fields = next(csv.reader(self._feed(), strict=True))
+            return self._taken[0][0], fields
+        except StopIteration:
+            if not self._taken:
+                raise
+            return self._taken[0][0], []
+        except csv.Error as error:
+            return self._given_up(str(error))
+
+    def _feed(self) -> Iterator[str]:
+        """The lines of one record, as the parser asks for them."""
+        while True:
+            if self._waiting:
+                taken = self._waiting.popleft()
+            else:
+                following = next(self._lines, None)
+                if following is None:
+                    return
+                taken = following
+            self._taken.append(taken)
+            self._size += len(taken[1])
+            if taken[2] or self._size > self._limit:
+                raise csv.Error(f"longer than {self._limit} bytes")
+            yield taken[1]
+
+    def _given_up(self, why: str) -> tuple[int, list[str] | str]:
+        (number, line, too_long), *others = self._taken
+        self._waiting.extendleft(reversed(others))
+        if not others and not too_long:
+            try:  # a quote in the middle of a field, which most programs read without complaint
+                return number, next(csv.reader([line]))
+            except (csv.Error, StopIteration):
+                pass
+        spans = f"; it runs over {len(others) + 1} lines, perhaps for want of a closing quote" if others else ""
+        return number, f"the row is {why}" if why.startswith("longer") else f"no valid CSV: {why}{spans}"
+
+
+def shown(names: str | Sequence[str]) -> str:
+    """A header for a message; the first line of a file without one holds anything."""
+    return redact(str(names))[0][:400]
+
+
+def _bytes(line: str) -> int:
+    return len(line.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,6 @@
+"""The command line `memory-pipeline`."""
+
+from memory_pipeline.interfaces.cli import atoms, conflicts, history, jobs, knowledge, recovery
+from memory_pipeline.interfaces.cli.app import main
+
+__all__ = ["atoms", "conflicts", "history", "jobs", "knowledge", "main", "recovery"]

@@ -1,0 +1,368 @@
+"""The commands. Each reads its settings, calls one function of the domain, and prints what came of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from memory_pipeline import __version__
+from memory_pipeline.errors import InputError
+from memory_pipeline.files import real_path
+from memory_pipeline.interfaces.cli.base import (
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    app,
+    as_day,
+    check_target,
+    config_app,
+    kept_copies,
+    named_store,
+    open_store,
+    settings_of,
+    snapshot_app,
+)
+from memory_pipeline.interfaces.cli.failures import guarded
+from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say, table
+from memory_pipeline.orchestration.home import load_project_settings, project_home
+
+
+def main() -> None:
+    """Run the command line; every error that a user can mend is one sentence and a non-zero exit."""
+    from memory_pipeline.store import settle_stores
+
+    prepare_streams()
+    arguments = sys.argv[1:]
+    code = guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments)
+    settle_stores(quietly=code != 0)
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command(epilog="Example: memory-pipeline demo")
+def demo(
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run the last seven nights of the demo workspace, and score what they did against the truth."""
+    from memory_pipeline.interfaces.cli.setup import run_demo
+
+    path = store or project_home() / "data" / "demo" / "store.duckdb"
+    card, text = run_demo(settings_of(path), say, progress_printer())
+    emit(card, as_json=json_, text=text)
+
+
+@app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+def init(
+    workspace: Annotated[Path, typer.Argument(help="An OpenClaw workspace directory.")],
+    project: Annotated[
+        str | None, typer.Option(help="Project of the memories (default: the directory's name).")
+    ] = None,
+    tz: Annotated[str | None, typer.Option(help="Zone of times that name none.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Import your own workspace, and preview a night: every cluster it would make, nothing changed by it."""
+    from memory_pipeline.interfaces.cli.setup import initialise
+
+    settings, opened = open_store(store)
+    report, text = initialise(settings, opened, workspace, project, tz, say, progress_printer())
+    emit(report, as_json=json_, text=text)
+
+
+@app.command(
+    "import", epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin"
+)
+def import_(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="openclaw, jsonl, csv or parquet.")],
+    path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
+    project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Zone of times that name none.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Bring memories into the store. Importing the same thing again changes nothing."""
+    from memory_pipeline.interfaces.cli.setup import import_into, import_text, nothing_was_read
+
+    settings, opened = open_store(store)
+    summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
+    emit(summary.as_json(), as_json=json_, text=import_text(summary))
+    if problem := nothing_was_read(summary, format_, path):
+        raise InputError(problem)
+
+
+@app.command(
+    epilog="Examples: memory-pipeline night --dry-run --verbose; memory-pipeline night 2026-03-14 --threshold 0.85"
+)
+def night(
+    day: Annotated[
+        str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete one.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")
+    ] = False,
+    threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
+    days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
+    cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Ask the model again for what it has answered.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log, and every cluster in full.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
+    from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
+    from memory_pipeline.reporting.rendering import as_markdown
+    from memory_pipeline.reporting.report import closing_line, latest_complete_day
+
+    settings = settings_of(store)
+    partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
+    request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
+    check_request(settings, request)
+    with instance_of(settings) as instance:
+        report = run_night_job(instance, settings, request, progress_printer())
+    line = closing_line(report)
+    unknown = cluster_id is not None and report["clusters_found"] == report["clusters_settled"] and not report["errors"]
+    if unknown:
+        line = (
+            f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
+            f"'memory-pipeline night {partition} --dry-run --json' lists them"
+        )
+    body = as_markdown(report) + "\n" if verbose or dry_run else ""
+    emit({**report, "result": line}, as_json=json_, text=body + line)
+    if unknown or (report["verdict"] == "FAIL" and not dry_run):
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: memory-pipeline backfill --from 2026-02-18 --to 2026-04-03")
+def backfill(
+    from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
+    to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run the nights of past days, in order, and what is due by the week and the month after its last night. A day that
+    fails does not stop the next one."""
+    from memory_pipeline.interfaces.cli.nights import (
+        NightRequest,
+        check_days,
+        instance_of,
+        run_ended_periods,
+        run_night_job,
+    )
+    from memory_pipeline.reporting.report import closing_line
+
+    first, last = as_day(from_, "--from"), as_day(to, "--to")
+    if last < first:
+        raise InputError(f"--to {last} lies before --from {first}; swap them")
+    settings = settings_of(store)
+    check_days(settings, first, last)
+    reports: list[dict[str, Any]] = []
+    failed_periods: list[str] = []
+    with instance_of(settings) as instance:
+        day = first
+        while day <= last:
+            report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
+            reports.append(report)
+            say(f"{day} {report['verdict']:<7} {closing_line(report)}")
+            for made, line in run_ended_periods(instance, day).items():
+                say(f"{made}: {line}")
+                failed_periods += [made] if line.startswith("FAILED") else []
+            day += timedelta(days=1)
+    failed = [report for report in reports if report["verdict"] == "FAIL"]
+    saved = sum(report["tokens_before"] - report["tokens_after"] for report in reports)
+    archived = sum(report["memories_archived"] for report in reports)
+    made = sum(report["abstractions_created"] for report in reports)
+    line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
+    if failed:
+        line = (
+            f"COMPRESSION BLOCKED: {len(failed)} of {len(reports)} nights failed, the first {failed[0]['partition']}; "
+            f"see 'memory-pipeline report {failed[0]['run_id']}'"
+        )
+    elif failed_periods:
+        line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
+    nights = [str(report["partition"]) for report in failed]
+    summary = {"nights": len(reports), "failed": nights + failed_periods, "reports": reports, "result": line}
+    emit(summary, as_json=json_, text=line)
+    if failed or failed_periods:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json; memory-pipeline report --kind job"
+)
+def report(
+    run_id: Annotated[str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest.")] = "latest",
+    kind: Annotated[
+        str, typer.Option(help="The latest of which kind: night, duplicates, job, review, canonical, principles, any.")
+    ] = "night",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the report of a night, or of another run that archived something."""
+    from memory_pipeline.reporting.rendering import as_markdown
+    from memory_pipeline.reporting.report import Kind
+    from memory_pipeline.store import read_report
+
+    if kind not in (kinds := (*get_args(Kind), "any")):
+        raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        found = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
+    if found is None:
+        which = "no night has been reported yet; run 'memory-pipeline night'"
+        which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
+        raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
+    emit(found, as_json=json_, text=as_markdown(found))
+
+
+@app.command(
+    epilog="Examples: memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
+)
+def export(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    all_: Annotated[bool, typer.Option("--all", help="All that the store holds, to become the same store.")] = False,
+    force: ForceOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write the active memories, or everything, to a file."""
+    from memory_pipeline.ingest import export_memories
+
+    settings, opened = open_store(store)
+    check_target(settings, path, force=force)
+    count = export_memories(opened, format_, path, everything=all_, force=force)
+    emit({"exported": count, "path": str(path)}, as_json=json_, text=f"Exported {count} memories to {path}.")
+
+
+@app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
+def check(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Recompute ratios, sources, replacements and the audit log too.")
+    ] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
+    is wrong."""
+    from memory_pipeline.night.gates import levels_that_lack
+    from memory_pipeline.store import check_store, store_facts, store_hash
+
+    _, opened = open_store(store)
+    if opened.exists():
+        opened.verify()
+    with opened.reading() as tx:
+        findings, facts, digest = check_store(tx, deep=deep, facts=deep), store_facts(tx), store_hash(tx)
+        doubts = levels_that_lack(tx) if deep else []
+    lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]
+    summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
+    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
+    told = {"findings": [asdict(f) for f in findings], "warnings": [asdict(f) for f in doubts]}
+    emit({"sound": not findings, **told, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
+    if findings:
+        raise typer.Exit(1)
+
+
+@snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
+def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show the snapshots, oldest first."""
+    from memory_pipeline.store import list_snapshots, snapshot_directory
+
+    _, opened = open_store(store)
+    opened.check_is_or_was_there()
+    rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
+    if not rows and not opened.exists():
+        raise InputError(
+            f"there is no store at '{opened.path}', and no snapshot beside it; name the right one with --store"
+        )
+    none = f"No snapshot in '{snapshot_directory(opened)}'."
+    emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
+
+
+@snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
+def snapshot_create(
+    label: Annotated[str, typer.Option(help="Why it is taken; part of its name.")] = "manual",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Take a verified snapshot now. It stays until you remove its files; only those of the nights make room."""
+    from memory_pipeline.store import create_snapshot
+
+    _, opened = open_store(store)
+    made = create_snapshot(opened, label, datetime.now(UTC), keep=None)
+    emit(asdict(made), as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
+
+
+@snapshot_app.command("restore", epilog="Example: memory-pipeline snapshot restore 20260314T073000000000Z-night")
+def snapshot_restore(
+    name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
+    to: Annotated[Path | None, typer.Option(help="Restore beside the store, into this file.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore-TIME."""
+    from memory_pipeline.store import restore_snapshot
+
+    settings, opened = open_store(store)
+    target = real_path(to, "--to") if to is not None else None
+    if target:
+        check_target(settings, target)
+    opened.check_is_or_was_there()
+    before = kept_copies(opened, "before-restore")
+    where = restore_snapshot(opened, name, target, settings.lease_expiry_s)
+    kept = sorted(kept_copies(opened, "before-restore") - before)
+    text = f"Restored {name} to {where}."
+    text += f"\nThe store that was there is kept beside it as {' and '.join(kept)}." if kept else ""
+    emit({"restored": name, "to": str(where), "kept": kept}, as_json=json_, text=text)
+
+
+@snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
+def snapshot_verify(
+    name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Check that a snapshot is whole and holds what was recorded."""
+    from memory_pipeline.store import verify_snapshot
+
+    _, opened = open_store(store)
+    opened.check_is_or_was_there()
+    found = verify_snapshot(opened, name)
+    emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
+
+
+@config_app.command("show", epilog="Example: memory-pipeline config show")
+def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Every setting, its value and where it came from; secrets are masked."""
+    loaded = load_project_settings(named_store(store))
+    rows = loaded.rows()
+    emit(rows, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
+
+
+@app.command(epilog="Example: memory-pipeline ui --port 3000")
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port on this machine.")] = 3000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Start the Dagster UI, its daemon and the code location on a store, until Ctrl-C."""
+    from memory_pipeline.interfaces.cli.setup import start_ui
+
+    settings = settings_of(store)
+    emit({"url": f"http://{host}:{port}"}, as_json=json_, text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)")
+    sys.stdout.flush()
+    start_ui(settings, host, port)

@@ -1,0 +1,150 @@
+"""The commands about what the nights have learned: causal atoms."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
+from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.records import Causal
+from memory_pipeline.store import Store, projects_of
+
+if TYPE_CHECKING:
+    from memory_pipeline.embedding import Embedder
+    from memory_pipeline.recall.atoms import AtomIndex
+
+atoms_app = typer.Typer(help="What leads to what: search, follow and state causal atoms.", no_args_is_help=True)
+app.add_typer(atoms_app, name="atoms")
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", help="The project; may be left out where the store has one alone.")
+]
+_ACTOR = "memory-pipeline atoms"
+#: A search shows what reaches this cosine (requirement 14.1).
+_LEAST_RELEVANCE = 0.3
+
+
+@atoms_app.command(
+    "search",
+    epilog="Examples: memory-pipeline atoms search 'build cache' --project webshop; atoms search --field outcome",
+)
+def atoms_search(
+    query: Annotated[str | None, typer.Argument(help="What it is about; left out, the surest atoms are shown.")] = None,
+    field: Annotated[str | None, typer.Option(help="Only this field: subject, action or outcome.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Find atoms by meaning and field, the nearest first."""
+    from memory_pipeline.recall.atoms import search_atoms
+
+    _, embedder, index = _atoms_of(store, project)
+    found = [_shown(item) for item in search_atoms(index, embedder, query, field, limit, _LEAST_RELEVANCE)]
+    emit(found, as_json=json_, text="\n".join(_line(row) for row in found) or "No atoms.")
+
+
+@atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")
+def atoms_chain(
+    query: Annotated[str, typer.Argument(help="Where the chains begin: a subject, an action, or both.")],
+    limit: Annotated[int, typer.Option(min=1, max=20, help="At most so many chains.")] = 3,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Follow what leads to what: the outcome of one atom is what the next one begins with."""
+    from memory_pipeline.recall.atoms import causal_chains, search_atoms
+
+    settings, embedder, index = _atoms_of(store, project)
+    start = [item.atom for item in search_atoms(index, embedder, query, None, limit, _LEAST_RELEVANCE)]
+    chains = [[_shown(item) for item in chain] for chain in causal_chains(index, start, settings.chain_similarity)]
+    text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
+    emit(chains, as_json=json_, text=text or "No atoms.")
+
+
+@atoms_app.command(
+    "add",
+    epilog="Example: memory-pipeline atoms add --project webshop --subject 'build cache' --action 'is cold' "
+    "--outcome 'deploys take 20 minutes'",
+)
+def atoms_add(
+    subject: Annotated[str, typer.Option(help="What it happens to.")],
+    action: Annotated[str, typer.Option(help="What is done or occurs.")],
+    outcome: Annotated[str, typer.Option(help="What follows.")],
+    consequences: Annotated[str, typer.Option(help="What follows further on.")] = "",
+    source: Annotated[list[str] | None, typer.Option(help="A memory that it rests on; may be repeated.")] = None,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """State an atom yourself; its confidence is 1.0. Stating it again changes nothing."""
+    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.recall.atoms import FoundAtom, state_atom
+
+    settings, opened = open_store(store)
+    made = state_atom(
+        opened,
+        choose_embedder(settings),
+        _project(opened, project),
+        Causal(subject, action, outcome, consequences),
+        by=current_user(),
+        at=datetime.now(UTC),
+        source_ids=source or [],
+    )
+    shown = _shown(FoundAtom(made, 1.0))
+    emit(shown, as_json=json_, text=_line(shown))
+
+
+def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedder, AtomIndex]:
+    """The settings in force, the embedder, and the atoms of the project."""
+    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.recall.atoms import AtomIndex
+
+    settings, opened = open_store(store)
+    embedder = choose_embedder(settings)
+    return settings, embedder, AtomIndex.of(opened, embedder, _project(opened, project), _ACTOR)
+
+
+def _project(store: Store, named: str | None) -> str:
+    """The project that was named, or the only one. Raises InputError when that is not clear."""
+    with store.reading() as tx:
+        known = projects_of(tx)
+    if named in known:
+        return str(named)
+    if named is None and len(known) == 1:
+        return known[0]
+    which = f"there is no project '{named}'" if named is not None else "the store has several projects"
+    which = which if known else "the store is empty"
+    raise InputError(f"{which}; name one with --project: {', '.join(known)}" if known else f"{which}; import something")
+
+
+def _shown(found: Any) -> dict[str, Any]:
+    atom = found.atom
+    return {
+        "id": atom.id,
+        "project_id": atom.project_id,
+        "subject": atom.causal.subject,
+        "action": atom.causal.action,
+        "outcome": atom.causal.outcome,
+        "consequences": atom.causal.consequences,
+        "confidence": round(atom.confidence, 2),
+        "source_ids": list(atom.source_ids),
+        "stated_by": atom.stated_by,
+        "created_at": atom.created_at.isoformat(),
+        "strengthened_at": atom.strengthened_at.isoformat() if atom.strengthened_at else None,
+        "score": round(found.score, 3),
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    further = f"; {row['consequences']}" if row["consequences"] else ""
+    return (
+        f"{row['confidence']:.1f}  {row['subject']} | {row['action']} -> {row['outcome']}{further}"
+        f"  ({row['score']:.2f}, {row['id']})"
+    )

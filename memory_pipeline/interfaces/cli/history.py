@@ -1,0 +1,284 @@
+"""The commands that look back, take back and decide: rollback, history, as-of, diff, proposals."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import (
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    app,
+    check_project,
+    check_target,
+    current_user,
+    open_store,
+    proposals_app,
+)
+from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.moments import check_has_come, read_moment
+
+
+@app.command(
+    epilog="Examples: memory-pipeline rollback --run-id 3f0c... --dry-run; memory-pipeline rollback --since "
+    "2026-03-14T00:00Z --cascade"
+)
+def rollback(
+    run_id: Annotated[str | None, typer.Option("--run-id", help="Undo one run: its id, or how it begins.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")
+    ] = None,
+    abstraction: Annotated[
+        str | None, typer.Option("--abstraction", metavar="ID", help="Undo one abstraction.")
+    ] = None,
+    cascade: Annotated[bool, typer.Option("--cascade", help="What was made of it since goes too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come back; write nothing.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Bring archived memories back and retire what was made of them. What was rolled back stays on record."""
+    from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+
+    settings, opened = open_store(store)
+    moment = read_moment(since, "--since") if since is not None else None
+    if moment:
+        check_has_come(moment.date(), str(since), datetime.now(UTC))
+    scope = RollbackScope(run_id, moment, abstraction)
+    if dry_run:
+        result = preview_rollback(opened, scope, cascade=cascade)
+    else:
+        result = roll_back(opened, settings, scope, cascade=cascade)
+    emit(result, as_json=json_, text=as_text(result))
+
+
+@app.command(epilog="Example: memory-pipeline history 8c1f0a52-...")
+def history(
+    memory_id: Annotated[str, typer.Argument(help="The memory.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Everything that ever happened to a memory: who, what, when, in which run, before and after."""
+    from memory_pipeline.store import history_of
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        events = history_of(tx, memory_id)
+    emit([asdict(event) for event in events], as_json=json_, text="\n".join(_event_text(asdict(e)) for e in events))
+
+
+_WORDS = {
+    ("memories", "insert"): "came into the store:",
+    ("memories", "baseline"): "was there when histories began:",
+    ("memories", "update"): "changed:",
+    ("lineage", "insert"): "became a source:",
+    ("lineage", "delete"): "is no source any more:",
+    ("conflicts", "insert"): "found a contradiction:",
+    ("conflicts", "update"): "settled a contradiction:",
+    ("compression_log", "insert"): "decided:",
+    ("compression_log", "update"): "decided anew:",
+}
+
+
+def _event_text(event: dict[str, Any]) -> str:
+    before, after = event["before"] or {}, event["after"] or {}
+    changed = [
+        f"{name} {before.get(name)} -> {after.get(name)}"
+        for name in sorted(before.keys() | after.keys())
+        if event["before"] and before.get(name) != after.get(name)
+    ]
+    run = f" in run {event['run_id']}" if event["run_id"] else ""
+    what = _WORDS.get((event["table"], event["action"]), f"{event['action']} in {event['table']}:")
+    what = f"{what} {event['row_id']}"
+    return f"{event['happened_at']:%Y-%m-%d %H:%M:%S}  {event['actor']}{run}: {what}" + (
+        f" ({'; '.join(changed)})" if changed else ""
+    )
+
+
+@app.command(
+    "as-of",
+    epilog="Examples: memory-pipeline as-of 2026-03-14; memory-pipeline as-of 2026-03-14 search 'gateway key'; "
+    "memory-pipeline as-of before:night:2026-03-14 export jsonl then.jsonl",
+)
+def as_of(
+    when: Annotated[str, typer.Argument(help="A day, a moment, night:DATE, a run, before:..., or a snapshot.")],
+    action: Annotated[str, typer.Argument(metavar="list|search|export", help="What to do with it.")] = "list",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY | FORMAT PATH]", help="For search, or for export.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Only this project (search needs one if there are several).")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List or export archived memories too.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Hits of a search, 1 to 100.")] = 10,
+    force: ForceOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List, search or export the memories as they were."""
+    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.ingest import check_export, write_rows
+    from memory_pipeline.recall import read_state, search_state
+    from memory_pipeline.store import lineage_of
+
+    settings, opened = open_store(store)
+    rest = words or []
+    if action not in ("list", "search", "export"):
+        raise InputError(f"as-of knows list, search and export, not '{action}'")
+    if action == "list" and rest:
+        raise InputError(f"list takes nothing more, and '{rest[0]}' was given; did you mean search or export?")
+    if action == "search" and not rest:
+        raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
+    if action == "export":
+        if len(rest) != 2:
+            raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
+        check_target(settings, Path(rest[1]), force=force)
+        check_export(opened, rest[0], Path(rest[1]), force=force)
+    check_project(opened, project)
+    state = read_state(opened, when)
+    memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
+    if action == "list":
+        rows: list[dict[str, object]] = [
+            {
+                "id": m.id,
+                "project": m.project_id,
+                "created": f"{m.created_at:%Y-%m-%d}",
+                "importance": m.importance,
+                "archived": m.archived_at is not None,
+                "content": " ".join(m.content.split())[:100],
+            }
+            for m in memories
+        ]
+        emit(
+            {
+                "as_of": state.label,
+                "memories": [{**row, "content": m.content} for row, m in zip(rows, memories, strict=True)],
+            },
+            as_json=json_,
+            text=f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}",
+        )
+    elif action == "search":
+        hits = search_state(
+            opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings.archived_weight
+        )
+        found: list[dict[str, object]] = [
+            {
+                "score": round(hit.score, 4),
+                "id": hit.memory.id,
+                "archived": hit.memory.archived_at is not None,
+                "content": hit.memory.content,
+            }
+            for hit in hits
+        ]
+        text = table(found, ["score", "id", "archived", "content"])
+        emit({"as_of": state.label, "results": found}, as_json=json_, text=text)
+    else:
+        with opened.reading() as tx:
+            links = lineage_of(tx, [memory.id for memory in memories])
+        count = write_rows(opened, rest[0], Path(rest[1]), memories, links, force=force)
+        emit({"exported": count, "path": rest[1]}, as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
+
+
+@app.command(
+    epilog="Examples: memory-pipeline diff before:night:2026-03-14 night:2026-03-14; memory-pipeline diff 2026-03-01"
+)
+def diff(
+    from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
+    to: Annotated[str, typer.Argument(metavar="TO", help="The same, or 'now'.")] = "now",
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as a page.")] = None,
+    force: ForceOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """What changed in the active memory between two states."""
+    from memory_pipeline.recall import diff_states, diff_text, read_state
+    from memory_pipeline.recall.difference import check_page, write_page
+
+    settings, opened = open_store(store)
+    if html is not None:
+        check_target(settings, html, force=force)
+        check_page(html, force=force)
+    difference = diff_states(read_state(opened, from_), read_state(opened, to))
+    if html is not None:
+        write_page(html, difference, force=force)
+    emit(difference.as_json(), as_json=json_, text=diff_text(difference))
+
+
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or how they begin.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Every proposal that waits.")]
+
+
+@proposals_app.command("list", epilog="Example: memory-pipeline proposals list")
+def proposals_list(
+    all_: Annotated[bool, typer.Option("--all", help="Decided ones too.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show what waits for a decision."""
+    from memory_pipeline.review.proposals import describe_proposal
+    from memory_pipeline.store import list_proposals
+
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        shown = [describe_proposal(tx, proposal) for proposal in list_proposals(tx, None if all_ else "pending")]
+    rows: list[dict[str, object]] = [
+        {**row, "memories": len(row["members"]), "becomes": " ".join(row["abstraction"].split())[:80]} for row in shown
+    ]
+    emit(shown, as_json=json_, text=table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
+
+
+@proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
+def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Each cluster beside what would stand for it: what is kept, what is attached."""
+    from memory_pipeline.review.decisions import find_proposals
+    from memory_pipeline.review.proposals import describe_proposal, proposal_text
+
+    _, opened = open_store(store)
+    found = find_proposals(opened, ids or [])
+    with opened.reading() as tx:
+        shown = [describe_proposal(tx, proposal) for proposal in found]
+    emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal waits.")
+
+
+@proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
+def proposals_approve(
+    ids: IdsArgument = None, all_: AllOption = False, store: StoreOption = None, json_: JsonOption = False
+) -> None:
+    """Apply proposals as of their nights, each in one transaction."""
+    from memory_pipeline.review.decisions import approve_proposals
+
+    settings, opened = open_store(store)
+    _decided(approve_proposals(opened, settings, _named(ids, all_=all_), current_user()), json_=json_)
+
+
+@proposals_app.command("reject", epilog="Example: memory-pipeline proposals reject 3f0c --reason 'two different nodes'")
+def proposals_reject(
+    ids: IdsArgument = None,
+    all_: AllOption = False,
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the proposal.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Refuse proposals; no night makes them again."""
+    from memory_pipeline.review.decisions import reject_proposals
+
+    _, opened = open_store(store)
+    _decided(reject_proposals(opened, _named(ids, all_=all_), current_user(), reason), json_=json_)
+
+
+def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
+    if bool(ids) == all_:
+        raise InputError("name proposals by their ids, or all that wait with --all")
+    return ids or []
+
+
+def _decided(results: list[dict[str, Any]], *, json_: bool) -> None:
+    lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal waits."]
+    emit(results, as_json=json_, text="\n".join(lines))
+    if any(result["outcome"].startswith(("not applied", "failed")) for result in results):
+        raise typer.Exit(1)

@@ -1,0 +1,106 @@
+"""The commands about consolidation jobs: list, show, start, cancel. A job is a run that stands in Dagster too."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, settings_of
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+
+jobs_app = typer.Typer(help="Consolidation jobs: list, show, start with a scope, cancel.", no_args_is_help=True)
+app.add_typer(jobs_app, name="jobs")
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or how it begins.")]
+
+
+@jobs_app.command("list", epilog="Example: memory-pipeline jobs list")
+def jobs_list(
+    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 20,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the jobs, the newest first."""
+    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
+
+    settings = settings_of(store)
+    with instance_of(settings) as instance:
+        found = with_verdicts(settings, list_jobs(instance, limit))
+    rows: list[dict[str, object]] = [
+        {
+            **job,
+            "id": job["job_id"][:8],
+            "status": status_text(job),
+            "started": (job["started_at"] or "")[:19],
+            "seconds": job["duration_seconds"] if job["duration_seconds"] is not None else "",
+            "phases": len(job["phases_completed"]),
+        }
+        for job in found
+    ]
+    columns = ["id", "status", "trigger", "triggered_by", "started", "seconds", "phases"]
+    emit(found, as_json=json_, text=table(rows, columns) if rows else "No job was ever started.")
+
+
+@jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
+def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """A job's scope, phases, figures and error."""
+    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
+
+    settings = settings_of(store)
+    with instance_of(settings) as instance:
+        (job,) = with_verdicts(settings, [job_record(instance, find_job(instance, job_id))])
+    emit(job, as_json=json_, text=job_text(job))
+
+
+@jobs_app.command(
+    "start",
+    epilog="Examples: memory-pipeline jobs start --project webshop; memory-pipeline jobs start --type lesson "
+    "--from 2026-02-01 --to 2026-02-28 --unconsolidated-only",
+)
+def jobs_start(
+    project: Annotated[list[str] | None, typer.Option("--project", help="Only this project; may be repeated.")] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", help="Only this memory type; may be repeated.")] = None,
+    from_: Annotated[str | None, typer.Option("--from", metavar="DATE", help="Created on this day or later.")] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Created on this day or earlier.")] = None,
+    unconsolidated_only: Annotated[
+        bool, typer.Option("--unconsolidated-only", help="Only raw memories, none that were merged.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
+    from memory_pipeline.interfaces.cli.nights import instance_of, run_consolidation
+    from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
+
+    settings = settings_of(store)
+    scope = {
+        "projects": project or [],
+        "memory_types": type_ or [],
+        "first_day": from_,
+        "last_day": to,
+        "unconsolidated_only": unconsolidated_only,
+        "dry_run": dry_run,
+    }
+    check_scope(settings, scope)
+    with instance_of(settings) as instance:
+        (job,) = with_verdicts(
+            settings, [run_consolidation(instance, settings, scope, current_user(), progress_printer())]
+        )
+    emit(job, as_json=json_, text=job_text(job))
+    if job["status"] != "completed":
+        raise typer.Exit(1)
+
+
+@jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
+def jobs_cancel(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Cancel a job that waits or runs. What it has committed stays, and can be rolled back by its id."""
+    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.orchestration.job_records import cancel_job, job_text
+
+    with instance_of(settings_of(store)) as instance:
+        job = cancel_job(instance, job_id)
+    emit(job, as_json=json_, text=job_text(job))

@@ -1,0 +1,314 @@
+"""Running nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
+
+So every night stands in the UI's history, whoever started it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from yaml import YAMLError
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.files import cause_and_mend, real_path
+from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
+from memory_pipeline.reporting.report import latest_complete_day
+from memory_pipeline.store import Store, lease_holder, read_report, store_in_use
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+Report = dict[str, Any]
+_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
+
+
+@dataclass(frozen=True, slots=True)
+class NightRequest:
+    """A night as the command line asks for it."""
+
+    partition: date
+    dry_run: bool = False
+    threshold: float | None = None
+    days: int | None = None
+    cluster_id: str | None = None
+    no_cache: bool = False
+    verbose: bool = False
+
+
+@contextmanager
+def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
+    """The Dagster instance of a store: `DAGSTER_HOME` when that is set to a home of its own, else beside the store.
+
+    Raises SettingError for a `DAGSTER_HOME` that cannot be used, HistoryError where the history cannot be opened,
+    read or written, then and later.
+    """
+    store_path = Path(settings.store_path)
+    os.environ["MEMORY_PIPELINE_STORE_PATH"] = str(store_path)
+    given = os.environ.get("DAGSTER_HOME")
+    if not given or real_path(given, "DAGSTER_HOME") == project_home():
+        os.environ["DAGSTER_HOME"] = str(prepare_dagster_home(store_path))
+    elif Path(given) != dagster_home(store_path):
+        named_dagster_home(given)
+    _quiet_dagster()
+    home = os.environ["DAGSTER_HOME"]
+    from dagster import DagsterError, DagsterInstance
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from memory_pipeline.orchestration.dead_runs import end_dead_runs
+
+    with ExitStack() as stack:
+        try:
+            instance = stack.enter_context(DagsterInstance.get())
+        except (DagsterError, SQLAlchemyError, YAMLError) as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
+        try:
+            end_dead_runs(instance, Store.of(settings), settings.lease_expiry_s)
+            yield instance
+        except SQLAlchemyError as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be kept: {_history_words(error)}") from error
+
+
+def _history_words(error: Exception) -> str:
+    """What SQLite or Dagster says, and the mend."""
+    text = str(getattr(error, "orig", None) or error).strip()
+    low = text.lower()
+    if "full" in low or "disk i/o" in low:
+        return f"the disk is full or broken ({text}); free some space and run again"
+    if "readonly" in low or "unable to open" in low:
+        return f"it cannot be written to ({text}); check the owner of the files there, or name another DAGSTER_HOME"
+    if "not a database" in low or "malformed" in low:
+        return f"it is damaged ({text}); move that directory away, and a new history begins"
+    return f"{' '.join(text.split())[:500]}; mend its dagster.yaml, or move that directory away"
+
+
+def run_night_job(
+    instance: DagsterInstance, settings: Settings, request: NightRequest, progress: Callable[[str, int, int], None]
+) -> Report:
+    """Run one night as a Dagster job and return its report.
+
+    Raises StoreBusyError when somebody else holds the store. A run that fails for another reason is
+    reported as FAIL, in the store too.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration import resources
+
+    store = Store.of(settings)
+    check_request(settings, request)
+    resources.listeners[:] = [progress]
+    options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
+    config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if request.no_cache:
+        config["no_cache"] = True
+    job = defs.resolve_job_def("night_preview" if request.dry_run else "night")
+    started = datetime.now(UTC)
+    level = "INFO" if request.verbose else "CRITICAL"
+    result = job.execute_in_process(
+        instance=instance,
+        partition_key=request.partition.isoformat(),
+        raise_on_error=False,
+        run_config={
+            "loggers": {"console": {"config": {"log_level": level}}},
+            "resources": {"night": {"config": {**config, "holder": "memory-pipeline night"}}},
+        },
+    )
+    if not result.success:
+        return _failed(result, store, settings, request, started)
+    _raise_if_skipped(instance, result.run_id)
+    if request.dry_run:
+        return dict(result.output_for_node("preview_night"))
+    return dict(result.output_for_node("reports"))
+
+
+def run_ended_periods(instance: DagsterInstance, day: date) -> dict[str, str]:
+    """Make what is due when the night of `day` was the last one of a week or a month; by job and partition, in words,
+    what came of it."""
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+    from memory_pipeline.orchestration.partitions import periods_ending_with
+
+    results = {}
+    for partitions, key in periods_ending_with(day).items():
+        name = PERIOD_JOBS[partitions].name
+        result = defs.resolve_job_def(name).execute_in_process(
+            instance=instance,
+            partition_key=key,
+            raise_on_error=False,
+            run_config={
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                "resources": {"night": {"config": {"holder": "memory-pipeline backfill"}}},
+            },
+        )
+        causes = [text for event in result.all_events if event.is_step_failure for _, text in _causes(event)]
+        results[f"{name} {key}"] = "done" if result.success else f"FAILED: {causes[-1] if causes else 'not started'}"
+    return results
+
+
+def run_kb_job(
+    instance: DagsterInstance,
+    settings: Settings,
+    options: Mapping[str, Any],
+    progress: Callable[[str, int, int], None],
+) -> Report:
+    """Make the knowledge base canonical as a Dagster job and return its report.
+
+    `options`: threshold, days and dry_run, as far as they were given. Raises StoreBusyError when a night holds
+    the store, and MemoryPipelineError for what a person can mend.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration import resources
+
+    resources.listeners[:] = [progress]
+    result = defs.resolve_job_def("kb_compress").execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        run_config={
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            "resources": {"night": {"config": {"holder": "memory-pipeline kb-compress"}}},
+            "ops": {"compress_entries": {"config": {k: v for k, v in options.items() if v is not None}}},
+        },
+    )
+    if result.success:
+        _raise_if_skipped(instance, result.run_id)
+        return dict(result.output_for_node("compress_entries"))
+    causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        raise StoreBusyError(busy)
+    if _was_stopped(causes):
+        raise KeyboardInterrupt
+    raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
+
+
+def run_consolidation(
+    instance: DagsterInstance,
+    settings: Settings,
+    scope: Mapping[str, Any],
+    by: str,
+    progress: Callable[[str, int, int], None],
+) -> Report:
+    """Run a consolidation job in this process and return its record, however it ended.
+
+    `scope`: fields of the night resource, as far as they were given. Raises InputError for days that are none, and
+    StoreBusyError when a night holds the store.
+    """
+    from memory_pipeline.definitions import defs
+    from memory_pipeline.orchestration import resources
+    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
+    from memory_pipeline.orchestration.job_records import find_job, job_record
+
+    for name in ("first_day", "last_day", "day"):
+        resources.as_day(scope.get(name), name)
+    store = Store.of(settings)
+    with store.reading() as tx:
+        holder = lease_holder(tx, settings.lease_expiry_s)
+    if holder and not scope.get("dry_run"):
+        raise store_in_use(store, holder)
+    resources.listeners[:] = [progress]
+    config = {name: value for name, value in scope.items() if value}
+    result = defs.resolve_job_def(JOB_NAME).execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={TRIGGER_TAG: "manual", BY_TAG: by},
+        run_config={
+            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
+        },
+    )
+    if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
+        raise KeyboardInterrupt
+    _raise_if_skipped(instance, result.run_id)
+    return job_record(instance, find_job(instance, result.run_id))
+
+
+def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
+    """Raises StoreBusyError, naming the holder, for a run that met a held store after the first look."""
+    from memory_pipeline.orchestration.held import skipped_reason
+
+    reason = skipped_reason(instance, run_id)
+    if reason:
+        raise StoreBusyError(reason)
+
+
+def check_request(settings: Settings, request: NightRequest) -> None:
+    """Raises InputError for a night that cannot be, StoreBusyError while another one runs; before any work is done."""
+    from memory_pipeline.night.context import NightOptions
+
+    store = Store.of(settings)
+    check_days(settings, request.partition, request.partition)
+    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
+    with store.reading() as tx:
+        holder = lease_holder(tx, settings.lease_expiry_s)
+    if holder and not request.dry_run:
+        raise store_in_use(store, holder)
+
+
+def check_days(settings: Settings, first: date, last: date) -> None:
+    """Raises InputError for days of which there can be no night."""
+    earliest = date.fromisoformat(settings.first_partition)
+    latest = latest_complete_day(datetime.now(UTC))
+    for day in (first, last):
+        if not earliest <= day <= latest:
+            raise InputError(
+                f"there is no night of {day}: nights run from {earliest} (setting night.first_partition) to {latest}, "
+                "the last day that has ended (UTC)"
+            )
+
+
+def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
+    from memory_pipeline.night.context import Night, NightOptions
+    from memory_pipeline.reporting.report import failed_night
+
+    causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        raise StoreBusyError(busy)
+    text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
+    with store.reading() as tx:
+        reported = read_report(tx, result.run_id)
+    if reported is not None and not _was_stopped(causes):
+        return reported
+    options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
+    night = Night(store, settings, options, holder="memory-pipeline night")
+    if _was_stopped(causes):
+        failed_night(night, "stopped by Ctrl-C", started)
+        raise KeyboardInterrupt
+    return failed_night(night, text, started)
+
+
+def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
+    """Whether a person ended the run: Dagster makes a failed step of that, and would have the next run begin."""
+    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
+
+
+def _causes(event: Any) -> Iterator[tuple[str, str]]:
+    error = event.step_failure_data.error
+    while error is not None:
+        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
+        error = error.cause
+
+
+def _in_words(text: str) -> str:
+    """An error of the operating system, which Dagster hands on as text, as what it means and what mends it."""
+    found = _OS_ERROR.match(text)
+    if not found:
+        return text
+    where = f"{found['file']}: " if found["file"] else ""
+    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"
+
+
+def _quiet_dagster() -> None:
+    """Dagster warns of its own beta interfaces at every start; a user can do nothing about that."""
+    warnings.filterwarnings("ignore", module=r"dagster\..*")
+    from dagster import BetaWarning, PreviewWarning
+
+    for category in (BetaWarning, PreviewWarning):
+        warnings.filterwarnings("ignore", category=category)

@@ -1,0 +1,188 @@
+"""The longer commands: import, first look at a workspace, the demo, and the UI."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+from memory_pipeline.config.loading import CONFIG_FILE
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.files import nobody, real_path, write_text
+from memory_pipeline.ingest import ImportSummary, import_memories, read_format
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.tables import NO_OBJECT
+from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
+from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.report import closing_line, latest_complete_day
+from memory_pipeline.store import Store
+
+Progress = Callable[[str, int, int], None]
+Say = Callable[[str], None]
+
+
+def import_into(
+    settings: Settings, store: Store, name: str, path: Path, project: str | None, tz: str | None, progress: Progress
+) -> ImportSummary:
+    """Import a path. The project defaults to the workspace's name, or to `default` for files."""
+    default_zone = zone(settings.import_timezone if tz is None else tz)
+    if project is not None and not project.strip():
+        raise InputError("--project is empty; name the project, or leave the option out")
+    now = datetime.now(UTC)
+    skipped = Skipped()
+    reading = read_format(name, Path(os.path.expanduser(path)), default_zone, now, settings, skipped)  # noqa: PTH111 - never raises
+    summary = import_memories(
+        store,
+        reading,
+        project=project or (project_name(path) if name == "openclaw" else "default"),
+        embedder=choose_embedder(settings),
+        now=now,
+        mask=settings.import_redact,
+        progress=progress,
+    )
+    summary.skipped = skipped.counts
+    return summary
+
+
+def project_name(path: Path) -> str:
+    """A directory's name as a project id: small letters, digits and hyphens."""
+    slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
+    return slug or "default"
+
+
+def import_text(summary: ImportSummary) -> str:
+    """What an import did, for a person."""
+    lines = [
+        f"Read {summary.read} entries: {summary.imported} imported, {summary.unchanged} known already, "
+        f"{summary.new_versions} of them new versions, {summary.quarantined} quarantined."
+    ]
+    if summary.masked:
+        lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
+    if summary.dates:
+        words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
+        lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
+    if summary.skipped:
+        lines.append("Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
+    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
+    lines += summary.notes
+    if summary.embedding_error:
+        lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
+    return "\n".join(lines)
+
+
+def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | None:
+    """The sentence that an import ends with when not one row could be read, with a guess why."""
+    if not summary.quarantined or summary.quarantined < summary.read:
+        return None
+    is_other = all(NO_OBJECT in rejected.reason for rejected in summary.rejected)
+    mend = f"; is it a CSV? then use 'memory-pipeline import csv {path}'" if name == "jsonl" and is_other else ""
+    return f"not one row of '{path}' could be taken in; the reasons are above{mend}"
+
+
+def initialise(
+    settings: Settings,
+    store: Store,
+    workspace: Path,
+    project: str | None,
+    tz: str | None,
+    say: Say,
+    progress: Progress,
+) -> tuple[dict[str, Any], str]:
+    """Import a workspace, remember it in the configuration file, and preview the last complete night."""
+    root = real_path(workspace, "the workspace")
+    if not root.is_dir():
+        raise InputError(f"'{workspace}' is no directory; name the workspace's own directory")
+    if not str(root).isprintable():
+        raise InputError(f"{str(root)!r} cannot stand in a settings file; rename the directory")
+    summary = import_into(settings, store, "openclaw", root, project, tz, progress)
+    say(import_text(summary))
+    config = remember_workspace(root, tz)
+    with instance_of(settings) as instance:
+        request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
+        report = run_night_job(instance, settings, request, progress)
+    text = (
+        f"{as_markdown(report)}\n{config}\n"
+        "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
+        "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
+        "Its schedules and sensors run from then on and may start work at once, a consolidation job when "
+        f"{settings.consolidation_threshold} or more memories wait.\n"
+        f"{closing_line(report)}"
+    )
+    return {"import": summary.as_json(), "preview": report}, text
+
+
+def remember_workspace(root: Path, tz: str | None) -> str:
+    """Write the workspace into `memory_pipeline.toml` when there is none; else say what to add."""
+    config = project_home() / CONFIG_FILE
+    lines = [f"[connectors]\nworkspace = {json.dumps(root.as_posix(), ensure_ascii=False)}\n"]
+    if tz:
+        lines.append(f"\n[import]\ntimezone = {json.dumps(tz, ensure_ascii=False)}\n")
+    if config.exists():
+        return f"Settings are in {config}; see that connectors.workspace is {root}."
+    write_text(config, "".join(lines), nobody)
+    return f"Settings are in {config}."
+
+
+def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str, Any], str]:
+    """Import the demo workspace into a new store, run its last seven nights, and score them."""
+    from memory_pipeline.demo import scorecard
+    from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
+
+    os.environ["MEMORY_PIPELINE_DISTILLATION_DISTILLER"] = "extractive"  # the demo costs nothing, key or no key
+    store = Store.of(settings)
+    say("Importing the demo workspace ...")
+    summary = import_demo(store, settings, progress)
+    say(import_text(summary))
+    before = scorecard.measure(store, settings)
+    with instance_of(settings) as instance:
+        for day in LAST_NIGHTS:
+            report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
+            say(f"Night of {day}: {report['verdict']}, {closing_line(report)}")
+    card = scorecard.score(store, settings, before)
+    report_file = settings.reports_path / f"compression-{report['run_id']}.html"
+    card["report"] = str(report_file)
+    shown = _relative(Path(settings.store_path))
+    text = (
+        f"{scorecard.as_text(card)}\n\n"
+        f"Report of the last night: {report_file}\n"
+        f"See these nights in Dagster: {_command()} ui --store {shown}\n"
+        f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
+    )
+    return card, text
+
+
+def _relative(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _command() -> str:
+    """How the user reaches this program from where they are."""
+    script = Path(sys.argv[0])
+    return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
+
+
+def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
+    """Become `dagster dev` on the store's own instance, so that whoever ends this process ends Dagster."""
+    home = prepare_dagster_home(Path(settings.store_path))
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(home),
+        "MEMORY_PIPELINE_STORE_PATH": settings.store_path,
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be ended.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.chdir(project_home())
+    os.execve(command[0], command, environment)

@@ -1,0 +1,164 @@
+"""What a run came to. Of a real one it is read from the rows in the store, however the run ended; what its steps
+handed on adds only what no row holds. A dry run has no rows, and speaks for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.distillers import check_preservation
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Cluster,
+    Contribution,
+    Distillation,
+    DuplicateGroup,
+    EligibleMemory,
+    LogRow,
+)
+from memory_pipeline.review.proposals import DUPLICATE_POLICY
+from memory_pipeline.review.resolution import CONFLICT_POLICY
+from memory_pipeline.store import (
+    Transaction,
+    archived_by_run,
+    contributions_of_run,
+    decisions_of_run,
+    lineage_of,
+    list_proposals,
+    log_of_run,
+    read_memories,
+    store_facts,
+    tokens_around_run,
+)
+
+#: Log rows of these speak of single memories, not of clusters.
+_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
+#: Lineage of a memory that stands for itself: it was archived, but not as a source of a cluster.
+_NO_SOURCES = ("duplicate", "superseded")
+
+
+@dataclass(frozen=True, slots=True)
+class NightOutcome:
+    """What the steps of a night handed on. `archives`: of every policy; `clusters` and `distillations`: of the
+    patterns; `guidance`: what went into the playbook. Of a night that broke off, as far as it came."""
+
+    duplicates: Sequence[DuplicateGroup] = ()
+    eligible: Sequence[EligibleMemory] = ()
+    clusters: Sequence[Cluster] = ()
+    distillations: Sequence[Distillation] = ()
+    archives: Sequence[Archive] = ()
+    atoms: Sequence[AtomDecision] = ()
+    guidance: Sequence[Contribution] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a run came to: every cluster, the exact copies and all memories that it archived, proposals that wait, the
+    atoms and guidance, and the tokens of the store's active memories before it and after."""
+
+    archives: tuple[Archive, ...]
+    copies: tuple[str, ...]
+    archived: tuple[str, ...]
+    proposed: int
+    atoms: tuple[AtomDecision, ...]
+    guidance: tuple[Contribution, ...]
+    active: int
+    tokens_before: int
+    tokens_after: int
+
+
+def tally_of(night: Night, outcome: NightOutcome) -> Tally:
+    """What the run came to, by its rows; of a dry run by its outcome."""
+    with night.store.reading() as tx:
+        return _foretold(tx, outcome) if night.options.dry_run else _by_rows(tx, night.options.run_id, outcome)
+
+
+def _foretold(tx: Transaction, outcome: NightOutcome) -> Tally:
+    done = [archive for archive in outcome.archives if archive.status == "compressed"]
+    copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
+    facts = store_facts(tx)
+    saved = sum(a.tokens_before - a.tokens_after for a in done)
+    saved += sum(memory.token_count for memory in read_memories(tx, copies).values())
+    gone = [i for archive in done for i in archive.archived_ids]
+    return Tally(
+        archives=tuple(outcome.archives),
+        copies=tuple(copies),
+        archived=(*gone, *copies),
+        proposed=sum(archive.status == "proposed" for archive in outcome.archives),
+        atoms=tuple(outcome.atoms),
+        guidance=tuple(outcome.guidance),
+        active=facts["active"] - len(gone) - len(copies) + len(done),
+        tokens_before=facts["active_tokens"],
+        tokens_after=facts["active_tokens"] - saved,
+    )
+
+
+def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
+    rows = archived_by_run(tx, run_id)
+    before, after = tokens_around_run(tx, run_id)
+    mine = [proposal for proposal in list_proposals(tx) if proposal.run_id == run_id]
+    waiting = sum(archive.status == "proposed" for archive in outcome.archives)
+    waiting += sum(group.proposed for group in outcome.duplicates)
+    return Tally(
+        archives=tuple(_clusters(tx, run_id, {row.memory_id for row in rows}, outcome.archives)),
+        copies=tuple(row.memory_id for row in rows if row.relation == "duplicate"),
+        archived=tuple(row.memory_id for row in rows),
+        proposed=max(waiting, len(mine)),
+        atoms=tuple(outcome.atoms or decisions_of_run(tx, run_id)),
+        guidance=tuple(outcome.guidance or contributions_of_run(tx, run_id)),
+        active=store_facts(tx)["active"],
+        tokens_before=before,
+        tokens_after=after,
+    )
+
+
+def _clusters(tx: Transaction, run_id: str, archived: set[str], told: Sequence[Archive]) -> list[Archive]:
+    """The clusters of a run: compressed are those that the log says so of, whatever the steps told; what was
+    decided otherwise is what they told, and what only the log knows of."""
+    logged = {(row.policy, row.cluster_fingerprint): row for row in log_of_run(tx, run_id)}
+    found = [
+        archive
+        for archive in told
+        if archive.status != "compressed" or _status(logged.get((archive.policy, archive.fingerprint))) == "compressed"
+    ]
+    known = {(archive.policy, archive.fingerprint) for archive in found}
+    missing = [row for key, row in logged.items() if key not in known and row.policy not in _NO_CLUSTERS]
+    return [*found, *(_from_log(tx, row, archived) for row in missing)]
+
+
+def _status(row: LogRow | None) -> str | None:
+    return row.status if row else None
+
+
+def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
+    """A cluster as its row and its lineage tell of it; one that was not compressed has no members there."""
+    made = (
+        read_memories(tx, [row.compressed_memory_id]).get(row.compressed_memory_id)
+        if row.compressed_memory_id
+        else None
+    )
+    links = [link for link in lineage_of(tx, [made.id] if made else []) if link.relation not in _NO_SOURCES]
+    members = read_memories(tx, [link.source_id for link in links])
+    kept = check_preservation([memory.content for memory in members.values()], made.content, ()) if made else None
+    gone = tuple(sorted(members.keys() & archived))
+    return Archive(
+        cluster_id=made.id if made else row.cluster_fingerprint[:12],
+        fingerprint=row.cluster_fingerprint,
+        policy=row.policy,
+        project_id=made.project_id if made else "",
+        status=row.status,
+        reason=row.reason,
+        abstraction_id=row.compressed_memory_id,
+        archived_ids=gone,
+        tokens_before=sum(memory.token_count for memory in members.values()),
+        tokens_after=made.token_count if made else 0,
+        compression_ratio=row.compression_ratio or 0.0,
+        facts_found=kept.found if kept else 0,
+        facts_kept=kept.kept if kept else 0,
+        facts_attached=kept.attached if kept else 0,
+        member_ids=tuple(sorted(members)),
+        avg_similarity=sum(link.similarity for link in links) / len(links) if links else 0.0,
+        min_similarity=min((link.similarity for link in links), default=0.0),
+    )

@@ -1,0 +1,1 @@
+"""What a person decides: proposals, conflicts, and taking runs back."""

@@ -1,0 +1,171 @@
+"""A person's decision about proposals: approving applies them as of their night, rejecting remembers it.
+
+Approving all proposals of a night leaves the store that the night leaves when nobody reviews it, by hash: they are
+applied in the night's order, and what follows from them (links between contradictions, atoms, the playbook) as of
+the night. Approving some, or one after the other, may leave another: what follows then starts from what there is.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import EmbeddingError, in_words
+from memory_pipeline.night.archive import DISTILLED, SourcesChangedError, abstraction_id, apply_distillation
+from memory_pipeline.night.atoms import grow_atoms
+from memory_pipeline.night.clustering import link_conflicts
+from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.duplicates import archive_group
+from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.gates import refusal_of
+from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.records import DuplicateGroup, Proposal
+from memory_pipeline.reporting.report import report_run
+from memory_pipeline.review.proposals import drafted, members_of, resting_on_others
+from memory_pipeline.store import (
+    Store,
+    Transaction,
+    create_snapshot,
+    decide_proposal,
+    list_proposals,
+    read_proposal,
+    release_lease,
+    replacement_of,
+)
+
+_HOLDER = "memory-pipeline proposals"
+_ORDER = ("merged", "canonical", DISTILLED)
+
+
+def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
+    """The proposals with these ids (or beginnings of ids), or all that wait when none is named.
+
+    Raises InputError for an id that fits none or several.
+    """
+    with store.reading() as tx:
+        return [read_proposal(tx, wanted) for wanted in ids] if ids else list_proposals(tx)
+
+
+def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[dict[str, Any]]:
+    """Apply proposals as of their nights, each in one transaction, and say what became of each.
+
+    One whose sources changed since, or that is decided already, is left alone with the reason. Raises
+    StoreBusyError while a night runs.
+    """
+    proposals = find_proposals(store, ids)
+    run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
+    results: list[dict[str, Any]] = []
+    try:
+        for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
+            night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
+            night.hold_lease()
+            if not results:
+                create_snapshot(store, "review", datetime.now(UTC), settings.store_snapshots_kept)
+            outcomes = _approve_night(night, list(group), by)
+            results += [{"id": i, "outcome": outcome, "run_id": run_id} for i, outcome in outcomes.items()]
+        if proposals:
+            newest = max(proposal.partition for proposal in proposals)
+            report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
+    finally:
+        if proposals:
+            release_lease(store, run_id)
+    return results
+
+
+def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | None = None) -> list[dict[str, Any]]:
+    """Remember that a person does not want these; no night proposes them again. What was proposed on top of them is
+    withdrawn, and may be proposed without them."""
+    results = []
+    for proposal in find_proposals(store, ids):
+        outcome = f"{proposal.status} already"
+        if proposal.status in ("pending", "withdrawn"):
+            with store.writing(_HOLDER) as tx:
+                resting = resting_on_others(tx)
+                decide_proposal(tx, proposal.id, "rejected", datetime.now(UTC), by, reason)
+                for other in _on_top_of(proposal, resting):
+                    why = f"rests on proposal '{proposal.id}', which was rejected"
+                    decide_proposal(tx, other.id, "withdrawn", datetime.now(UTC), by, why)
+            outcome = "rejected"
+        results.append({"id": proposal.id, "outcome": outcome, "run_id": None})
+    return results
+
+
+def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
+    """What became of one proposal; one that breaks is reported and leaves the others."""
+    try:
+        return _approve(night, proposal, by)
+    except Exception as error:
+        night.log.exception("approving %s", proposal.id)
+        night.note_error(proposal.id, "write", error)
+        return f"failed: {in_words(error)}"[:500]
+
+
+def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
+    """The proposals of which a missing member would be made by this one, directly or through others."""
+    found: list[Proposal] = []
+    base = [proposal]
+    while base:
+        makes = {i for one in base if (i := _makes(one)) is not None}
+        base = [other for other, missing in resting.items() if makes & set(missing) and other not in found]
+        found += base
+    return found
+
+
+def _makes(proposal: Proposal) -> str | None:
+    draft = drafted(proposal)
+    return None if isinstance(draft, DuplicateGroup) else abstraction_id(draft)
+
+
+def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
+    """The proposals of one night in the order in which it would have carried them out, and what follows from them."""
+    ranked = sorted(proposals, key=lambda proposal: _rank(night, proposal))
+    patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
+    outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
+    try:
+        link_conflicts(night, find_similar(night, select_eligible(night, [])))
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+    outcomes |= {p.id: _approve_alone(night, p, by) for p in patterns}
+    if "approved" in outcomes.values():
+        grow_atoms(night, [], [])
+        update_playbook(night)
+    return outcomes
+
+
+def _rank(night: Night, proposal: Proposal) -> tuple[int, int, str]:
+    draft = drafted(proposal)
+    names = [policy.name for policy in night.policies]
+    place = names.index(proposal.policy) if proposal.policy in names else len(names)
+    return (0 if isinstance(draft, DuplicateGroup) else 1 + _ORDER.index(draft.relation)), place, proposal.id
+
+
+def _approve(night: Night, proposal: Proposal, by: str) -> str:
+    if proposal.status != "pending":
+        return f"{proposal.status} already"
+
+    def note(tx: Transaction) -> None:
+        decide_proposal(tx, proposal.id, "approved", datetime.now(UTC), by)
+
+    draft = drafted(proposal)
+    if isinstance(draft, DuplicateGroup):
+        with night.store.writing(_HOLDER, night.options.run_id) as tx:
+            archive_group(night, tx, replace(draft, survivor_id=replacement_of(tx, draft.survivor_id)))
+            note(tx)
+        return "approved"
+    missing = sorted(set(members_of(proposal)) - night.memories(members_of(proposal)).keys())
+    if missing:
+        return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
+    refusal = refusal_of(night, draft)
+    if refusal:
+        return f"not applied: {refusal}"
+    try:
+        apply_distillation(night, draft, note)
+    except SourcesChangedError as change:
+        return f"not applied: {change}"
+    return "approved"

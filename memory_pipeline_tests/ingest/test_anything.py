@@ -1,0 +1,128 @@
+"""Whatever a file holds: bad rows cost themselves alone, and what comes in a check, a night and an export carry."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.ingest import export_memories, import_memories, read_format
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.store import Store, all_memories, check_store, store_hash
+from memory_pipeline_tests.build import NOW, run, settings_for
+from memory_pipeline_tests.ingest.anything import archived_pair, as_line, rows
+
+SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+QUICK = settings(max_examples=3, deadline=None, suppress_health_check=SLOW_DATA)
+LONG = settings(max_examples=10, deadline=None, suppress_health_check=SLOW_DATA)
+NEIGHBOURS = [{"id": f"neighbour-{n}", "content": f"A plain good row, the {n}th."} for n in range(3)]
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    """A directory for one example."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
+    reading = read_format(name, path, UTC, NOW, settings_for(store), Skipped())
+    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+
+
+def ids_of(store: Store) -> set[str]:
+    with store.reading() as tx:
+        return {memory.id for memory in all_memories(tx, include_rolled_back=True)}
+
+
+def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -> None:
+    """Import the rows between good neighbours, and see that nothing is lost and all is sound."""
+    with place() as home:
+        lines = [as_line(NEIGHBOURS[0])]
+        for row in given_rows:
+            lines += [as_line(row), as_line(NEIGHBOURS[1])]
+        lines += [as_line(row) for row in NEIGHBOURS]
+        (home / "m.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        store = Store(home / "s.duckdb")
+        summary = bring(store, home / "m.jsonl")
+        assert summary.read == summary.imported + summary.unchanged + summary.quarantined
+        assert {row["id"] for row in NEIGHBOURS} <= ids_of(store)
+        sound(store)
+        if with_night:
+            report = run(store, date(2026, 5, 30))
+            assert report["verdict"] != "FAIL" and not report["errors"], report["errors"]
+            sound(store)
+        export_memories(store, "jsonl", home / "all.jsonl", everything=True)
+        copy = Store(home / "copy.duckdb")
+        assert not bring(copy, home / "all.jsonl").quarantined
+        with store.reading() as one, copy.reading() as other:
+            assert store_hash(one) == store_hash(other)
+        sound(copy)
+
+
+def sound(store: Store) -> None:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+
+
+@QUICK
+@given(st.lists(rows(), min_size=10, max_size=20))
+def test_whatever_rows_hold_the_store_is_sound_and_good_neighbours_are_in(given_rows: list[dict[str, Any]]) -> None:
+    hold_to_the_promise(given_rows, with_night=False)
+
+
+@pytest.mark.slow
+@QUICK
+@given(archived_pair("a", "b"), archived_pair("b", "a"))
+def test_rows_that_speak_of_each_other_are_let_in_only_where_their_word_holds(
+    one: list[dict[str, Any]], other: list[dict[str, Any]]
+) -> None:
+    hold_to_the_promise([*one, *other], with_night=False)
+
+
+@pytest.mark.slow
+@LONG
+@given(st.lists(st.one_of(rows().map(lambda row: [row]), archived_pair("c", "d")), min_size=10, max_size=20))
+def test_whatever_rows_hold_a_night_an_export_and_another_import_carry_them(groups: list[list[dict[str, Any]]]) -> None:
+    hold_to_the_promise([row for group in groups for row in group], with_night=True)
+
+
+_PIECES = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from(
+        (b"\n", b"\r\n", b"\r", b",", b'"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"[", b"{", b"content,id",
+         b'{"content": "a row"}', b"- a note", b"# Heading", b"```", b"<!-- openclaw:dreaming:x:start -->")
+    ),
+)  # fmt: skip
+
+
+@QUICK
+@given(st.lists(_PIECES, max_size=30).map(b"".join), st.sampled_from(("jsonl", "csv", "parquet", "openclaw")))
+def test_whatever_bytes_a_file_holds_an_import_says_what_is_wrong(data: bytes, name: str) -> None:
+    with place() as home:
+        path = home / "file"
+        if name == "openclaw":
+            (path / "memory").mkdir(parents=True)
+            (path / "memory" / "2026-03-01.md").write_bytes(data)
+            (path / "MEMORY.md").write_bytes(b"- a good note\n")
+        else:
+            path.write_bytes(data)
+        store = Store(home / "s.duckdb")
+        try:
+            bring(store, path, name)
+        except MemoryPipelineError:
+            return
+        if name == "openclaw":
+            with store.reading() as tx:
+                assert "a good note" in {memory.content for memory in all_memories(tx)}
+        sound(store)

@@ -1,0 +1,193 @@
+"""Reading an OpenClaw workspace: every line accounted for, times in any zone, managed blocks left out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.openclaw import read_openclaw
+from memory_pipeline_tests.build import NOW
+
+
+def read(root: Path, skipped: Skipped | None = None, zone: str = "UTC", cap: int = 1000) -> list[Candidate]:
+    items = list(read_openclaw(root, ZoneInfo(zone), NOW, cap, skipped or Skipped()))
+    assert not [item for item in items if isinstance(item, Rejected)]
+    return [item for item in items if isinstance(item, Candidate)]
+
+
+def write(root: Path, name: str, text: str | bytes) -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
+def test_bullets_and_paragraphs_become_entries_with_their_heading_path(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-02-08.md", "# 2026-02-08\n## Decisions\n- keep DuckDB\n  - one file\n\nPlain words.\n")
+    first, second = read(tmp_path)
+    assert (first.content, first.memory_type, first.categories) == (
+        "keep DuckDB\n- one file",
+        "decision",
+        ("decisions",),
+    )
+    assert (second.content, second.source.line) == ("Plain words.", 6)
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("### Autonomous - 01:06 UTC", datetime(2026, 2, 8, 1, 6, tzinfo=UTC)),
+        ("## Heartbeat 2026-02-09 04:10 UTC", datetime(2026, 2, 9, 4, 10, tzinfo=UTC)),
+        ("## Log 14:31 MDT", datetime(2026, 2, 8, 20, 31, tzinfo=UTC)),
+        ("## 02:00 Europe/Lisbon", datetime(2026, 2, 8, 2, 0, tzinfo=UTC)),
+        ("## 2:05 pm", datetime(2026, 2, 8, 14, 5, tzinfo=UTC)),
+        ("## 10:00 +02:00", datetime(2026, 2, 8, 8, 0, tzinfo=UTC)),
+    ],
+)
+def test_times_are_read_in_any_zone(tmp_path: Path, heading: str, expected: datetime) -> None:
+    write(tmp_path, "memory/2026-02-08.md", f"{heading}\n- something\n")
+    (entry,) = read(tmp_path)
+    assert (entry.created_at, entry.created_at_quality) == (expected, "exact")
+
+
+def test_a_stamp_at_the_start_of_a_line_opens_an_entry_even_when_lines_ran_together(tmp_path: Path) -> None:
+    text = (
+        "2026-02-20 11:11 UTC - Heartbeat: all good\n2026-02-20 10:38 UTC - Heartbeat: git clean"
+        "2026-02-20 08:38 UTC - Heartbeat: quiet hours\n"
+    )
+    write(tmp_path, "memory/2026-02-20.md", text)
+    entries = read(tmp_path)
+    assert [e.created_at.hour for e in entries if e.created_at] == [11, 10, 8]
+    assert entries[1].content == "2026-02-20 10:38 UTC - Heartbeat: git clean"
+
+
+def test_a_date_only_in_the_file_name_is_midnight_in_the_zone(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-04-05-0219.md", "- a b c\n")
+    write(tmp_path, "memory/2026-05-08-topic-slug.md", "- x y z\n")
+    timed, dated = read(tmp_path, zone="America/New_York")
+    assert (timed.created_at, timed.created_at_quality) == (datetime(2026, 4, 5, 6, 19, tzinfo=UTC), "exact")
+    assert (dated.created_at, dated.created_at_quality) == (datetime(2026, 5, 8, 4, 0, tzinfo=UTC), "date")
+
+
+def test_managed_blocks_and_session_dumps_are_left_out_and_counted(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "memory/2026-02-08.md",
+        "- kept\n<!-- openclaw:dreaming:light:start -->\n- dreamt\n<!-- openclaw:dreaming:light:end -->\n"
+        "## REM Sleep\n- also dreamt\n### deeper\n- too\n## Notes\n- kept too\n",
+    )
+    write(tmp_path, "memory/2026-02-09.md", "# Session: 2026-02-09 10:12:01 UTC\n- **Session Key**: k\n\nuser: hi\n")
+    skipped = Skipped()
+    assert [entry.content for entry in read(tmp_path, skipped)] == ["kept", "kept too"]
+    assert skipped.counts == {"lines of managed blocks": 7, "lines of session dumps": 3}
+
+
+def test_a_managed_block_that_never_ends_does_not_swallow_the_file(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-02-08.md", "<!-- openclaw:dreaming:light:start -->\n- kept\n")
+    assert [entry.content for entry in read(tmp_path)] == ["kept"]
+
+
+def test_tables_code_and_procedures_stay_whole(tmp_path: Path) -> None:
+    text = (
+        "**Scores:**\n| Domain | Score |\n|---|---|\n| Memory | 0.90 |\n\n"
+        "Model swap documented:\n1. Edit the file\n2. Restart the gateway\n\n"
+        "```\nx = 1\n\ny = 2\n```\n"
+    )
+    write(tmp_path, "memory/2026-02-08.md", text)
+    table, steps, code = [entry.content for entry in read(tmp_path)]
+    assert table.startswith("**Scores:**") and table.endswith("| Memory | 0.90 |")
+    assert steps == "Model swap documented:\n1. Edit the file\n2. Restart the gateway"
+    assert code == "```\nx = 1\n\ny = 2\n```"
+
+
+def test_headings_and_rules_are_no_memories(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-02-08.md", "# Title\n\nText above a rule\n---\n\n## Empty\n")
+    assert [entry.content for entry in read(tmp_path)] == ["Text above a rule"]
+
+
+def test_the_same_file_under_two_names_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, "MEMORY.md", "- one\n")
+    (tmp_path / "memory.md").symlink_to(tmp_path / "MEMORY.md")
+    assert len(read(tmp_path)) == 1
+
+
+def test_a_link_out_of_the_workspace_is_not_followed(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside", "secret.md", "- secret\n") / "secret.md"
+    workspace = write(tmp_path / "w", "MEMORY.md", "- mine\n")
+    (workspace / "memory").mkdir()
+    (workspace / "memory" / "2026-02-08.md").symlink_to(outside)
+    skipped = Skipped()
+    assert [entry.content for entry in read(workspace, skipped)] == ["mine"]
+    assert skipped.counts == {"link out of the workspace": 1}
+
+
+def test_gzipped_days_archived_folders_and_broken_bytes_are_read(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-03-01.md.gz", gzip.compress(b"- packed\n"))
+    write(tmp_path, "memory/archive/2026-01-30.md", b"\xef\xbb\xbf- old \xff day\r\n- second\r\n")
+    assert [entry.content for entry in read(tmp_path)] == ["packed", "old \ufffd day", "second"]
+
+
+def test_a_damaged_archive_is_quarantined_and_the_rest_imported(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-03-01.md.gz", b"no gzip at all")
+    write(tmp_path, "memory/2026-03-02.md", "- fine\n")
+    items = list(read_openclaw(tmp_path, UTC, NOW, 1000, Skipped()))
+    assert [type(item).__name__ for item in items] == ["Rejected", "Candidate"]
+
+
+def test_a_file_from_the_future_is_quarantined(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2036-03-01.md", "- not yet\n")
+    (item,) = read_openclaw(tmp_path, UTC, NOW, 1000, Skipped())
+    assert isinstance(item, Rejected) and "future" in item.reason
+
+
+def test_a_very_long_entry_is_split_at_sentences(tmp_path: Path) -> None:
+    sentences = [f"Sentence number {n} says something of its own." for n in range(200)]
+    write(tmp_path, "memory/2026-02-08.md", "- " + " ".join(sentences) + "\n")
+    parts = read(tmp_path, cap=100)
+    assert len(parts) > 5 and max(len(part.content) for part in parts) <= 400
+    assert " ".join(" ".join(part.content.split("\n")) for part in parts) == " ".join(sentences)
+
+
+def test_recall_counts_are_taken_from_the_agents_own_state(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-02-08.md", "- never recalled\n- often recalled\n")
+    state = {"entries": {"k": {"path": "memory/2026-02-08.md", "startLine": 2, "endLine": 2, "recallCount": 5}}}
+    write(tmp_path, "memory/.dreams/short-term-recall.json", json.dumps(state))
+    assert [entry.reuse_count for entry in read(tmp_path)] == [0, 5]
+
+
+def test_tags_are_kept_and_identity_files_are_pinned(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-02-08.md", "- [CURATE] prefers CSV #reports\n")
+    write(tmp_path, "USER.md", "- likes short answers\n")
+    user, note = sorted(read(tmp_path), key=lambda entry: not entry.pinned)
+    assert user.pinned and not note.pinned and note.tags == ("curate", "reports")
+
+
+def test_a_directory_that_is_no_workspace_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no MEMORY\.md"):
+        read(tmp_path)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["", "- bullet", "  - nested", "1. step", "Label:", "plain words", "# Head", "| a | b |", "|---|---|",
+             "```", "> quote", "---", "***", "[x]: http://a.b", "<div>", "2026-02-20 11:11 UTC - beat", "\tcode"]
+        ),
+        max_size=25,
+    )
+)  # fmt: skip
+def test_no_line_is_ever_lost(lines: list[str]) -> None:
+    """Each line with words is in an entry, or is a heading, a rule, HTML, or a label above a list."""
+    note = parse_note("\n".join(lines))
+    covered = {n for entry in note.entries for n in range(entry.first_line, entry.last_line + 1)} | set(note.structure)
+    assert {n for n, line in enumerate(lines, start=1) if line.strip()} <= covered

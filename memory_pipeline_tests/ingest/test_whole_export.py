@@ -1,0 +1,311 @@
+"""An export of everything comes back: as the same store where there was none, beside what is there where there was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import export_memories, import_memories, read_format
+from memory_pipeline.ingest.candidates import Rejected, Skipped
+from memory_pipeline.ingest.full_export import KINDS, json_line
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.principles import form_principles
+from memory_pipeline.review.conflicts import list_conflicts
+from memory_pipeline.review.decisions import find_proposals, reject_proposals
+from memory_pipeline.review.resolution import Decision, resolve_conflict
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.store import (
+    Store,
+    all_memories,
+    carried_tables,
+    check_store,
+    history_of,
+    insert_memories,
+    is_blank,
+    knowledge_hash,
+    read_atoms,
+    read_playbook,
+    read_quarantine,
+    release_lease,
+    stream_table,
+)
+from memory_pipeline.store.carry import LEFT_BEHIND
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for
+
+DAY = date(2026, 3, 5)
+PORT = "The staging database of the webshop listens for connections on port {} behind the proxy."
+CAUSE = "The nightly deploy of the webshop stalls in stage two because the build cache was cold. {}."
+RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
+
+
+def build(store: Store) -> None:
+    """A store with a bit of everything that nights and persons leave."""
+    details = ("Dana noticed first", "The pager stayed silent", "Nobody was on call", "The queue was full")
+    fill(store, [*lesson(5), *(candidate(f"Copied {'  ' * n}words", native_id=f"copy-{n}") for n in range(2))])
+    fill(store, [candidate(PORT.format(5430 + n), FIRST + timedelta(days=n), native_id=f"port-{n}") for n in range(2)])
+    patterns = [
+        candidate(RESTART.format(service), native_id=service, abstraction_level=2, confidence_score=0.9)
+        for service in ("gateway", "printer service", "mail relay")
+    ]
+    causes = [candidate(CAUSE.format(detail), FIRST + timedelta(hours=n)) for n, detail in enumerate(details)]
+    fill(store, [*patterns, *causes, *lesson(4, topic="scanner")])
+    fill(store, lesson(4, topic="printer"), project="reviewed")
+    settings = settings_for(store, review_projects=("reviewed",), principle_similarity=0.5)
+    run(store, DAY, settings)
+    (conflict,) = list_conflicts(store, each=True)
+    resolve_conflict(store, settings, str(conflict["id"])[:8], Decision("newer", "dana", note="moved"))
+    form_principles(night_of(store, DAY, settings, run_id="week"))
+    update_playbook(night_of(store, DAY, settings, run_id="week"))
+    release_lease(store, "week")
+    with store.reading() as tx:
+        undone = next(one.consolidated_into_id for one in all_memories(tx) if one.id == "scanner-0")
+    roll_back(store, settings, RollbackScope(abstraction=undone))
+    reject_proposals(store, [str(find_proposals(store, [])[0].id)], "dana", "keep them")
+    late = lesson(4, FIRST + timedelta(days=4), topic="printer")
+    fill(store, [replace(one, native_id=f"late-{one.native_id}") for one in late])
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store with a bit of everything; copy it before writing."""
+    store = Store(tmp_path_factory.mktemp("rich") / "rich.duckdb")
+    build(store)
+    store.settle()
+    return store.path
+
+
+@pytest.fixture
+def original(rich: Path, tmp_path: Path) -> Store:
+    """A store with a bit of everything."""
+    return Store(Path(shutil.copyfile(rich, tmp_path / "original.duckdb")))
+
+
+def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
+    now = datetime.now(UTC)
+    reading = read_format(name, path, UTC, now, settings_for(store), Skipped())
+    return import_memories(store, reading, project="p", embedder=Lexical(), now=now)
+
+
+def exported(store: Store, name: str = "jsonl") -> Path:
+    path = store.path.with_name(f"all.{name}")
+    export_memories(store, name, path, everything=True)
+    return path
+
+
+def knowledge(store: Store) -> str:
+    with store.reading() as tx:
+        assert check_store(tx, deep=True) == []
+        return knowledge_hash(tx)
+
+
+def log(store: Store) -> list[dict[str, Any]]:
+    """The audit log without what made the vectors, and the import's own entry."""
+    with store.reading() as tx:
+        return [row for row in stream_table(tx, "audit_log") if row["table_name"] not in ("embeddings", "store")]
+
+
+@pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
+def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_path: Path, name: str) -> None:
+    copy = Store(tmp_path / "copy.duckdb")
+    summary = bring(copy, exported(original, name), name)
+    assert (summary.quarantined, summary.notes) == (0, ["The store was empty, and is now the one that was exported."])
+    assert knowledge(copy) == knowledge(original) and log(copy) == log(original)
+    with copy.reading() as tx:
+        assert read_atoms(tx) and read_playbook(tx) and list(stream_table(tx, "rollbacks"))
+        assert summary.imported == summary.embedded == len(all_memories(tx, include_rolled_back=True))
+    again = bring(copy, exported(original, name), name)
+    assert again.imported == 0 and knowledge(copy) == knowledge(original)
+
+
+@pytest.mark.parametrize(("kind", "column"), [("memory", "content"), ("audit", "payload")])
+def test_a_parquet_file_that_was_altered_is_no_whole_export(
+    original: Store, tmp_path: Path, kind: str, column: str
+) -> None:
+    path = exported(original, "parquet")
+    rows = pq.read_table(path).to_pylist()
+    changed = next(row for row in rows if row["record"] == kind)
+    changed[column] = changed[column].replace("words", "letters").replace("insert", "update")
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    summary = bring(Store(tmp_path / "copy.duckdb"), path, "parquet")
+    assert any("altered" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"updated_at": 5}, {"updated_at": "soon"}, {"updated_at": [1]}, {"updated_at": "0001-01-01T00:00:00+14:00"},
+     {"token_count": True}, {"token_count": "9"}],
+    ids=str,
+)  # fmt: skip
+def test_an_odd_value_in_a_whole_export_is_said_and_its_rows_are_read_one_by_one(
+    original: Store, tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    path = exported(original)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    next(line for line in lines if line["record"] == "memory").update(odd)
+    text = "".join(json_line(line) for line in lines[:-1])
+    lines[-1]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(text + json_line(lines[-1]), encoding="utf-8")
+    copy = Store(tmp_path / "copy.duckdb")
+    summary = bring(copy, path)
+    assert "row by row" in summary.notes[0] and summary.imported == summary.read - summary.quarantined > 0
+    knowledge(copy)
+
+
+@pytest.mark.slow
+def test_the_next_night_a_rollback_and_the_history_are_those_of_the_original(original: Store, tmp_path: Path) -> None:
+    copy = Store(tmp_path / "copy.duckdb")
+    bring(copy, exported(original))
+    for store in (original, copy):
+        report = run(store, DAY + timedelta(days=8), run_id="next")
+        assert report["memories_archived"] > 0
+    with original.reading() as one, copy.reading() as other:
+        for memory_id in ("gateway-0", "port-0"):
+            assert [(e.run_id, e.action, e.after) for e in history_of(one, memory_id)] == [
+                (e.run_id, e.action, e.after) for e in history_of(other, memory_id)
+            ]
+    nights = [_but_for_clocks(store) for store in (original, copy)]
+    assert nights[0] == nights[1]
+    for store in (original, copy):
+        roll_back(
+            store,
+            settings_for(store),
+            RollbackScope(
+                run_id=f"run-{DAY}",
+            ),
+            cascade=True,
+        )
+        knowledge(store)
+    with original.reading() as one, copy.reading() as other:
+        assert _states(all_memories(one)) == _states(all_memories(other))
+
+
+def _but_for_clocks(store: Store) -> dict[str, list[Any]]:
+    """Every carried row, without those that tell when by the wall clock a run wrote them."""
+    knowledge(store)
+    with store.reading() as tx:
+        tables = set(carried_tables(tx)) - {"audit_log", "night_reports", "notices"}
+        return {name: list(stream_table(tx, name)) for name in tables} | {"memories": _states(all_memories(tx))}
+
+
+def _states(memories: list[Any]) -> list[Any]:
+    return [(m.id, m.content, m.importance, m.archived_by, m.archived_at, m.consolidated_into_id) for m in memories]
+
+
+def test_every_table_is_carried_or_left_behind_for_a_reason(original: Store) -> None:
+    with original.reading() as tx:
+        tables = {row[0] for row in tx.execute("select table_name from duckdb_tables() where not internal").fetchall()}
+        carried = set(carried_tables(tx))
+    assert carried | set(LEFT_BEHIND) == tables and not carried & set(LEFT_BEHIND)
+    assert set(KINDS) <= carried
+
+
+def test_every_record_says_what_it_is_and_the_last_one_counts_them(original: Store) -> None:
+    first, *records, last = [json.loads(line) for line in exported(original).read_text().splitlines()]
+    assert (first["record"], first["format"], first["version"]) == ("export", "memory-pipeline", 1)
+    kinds = {record["record"] for record in records}
+    assert {"memory", "atom", "finding", "conflict", "decision", "playbook_entry", "proposal", "rollback"} <= kinds
+    assert last["record"] == "end" and sum(last["records"].values()) == len(records) + 1
+
+
+def _cut(lines: list[str]) -> list[str]:
+    return lines[:-5]
+
+
+def _alter(lines: list[str]) -> list[str]:
+    return [line.replace("Copied", "Forged") for line in lines]
+
+
+def _double(lines: list[str]) -> list[str]:
+    return [*lines, lines[-1]]
+
+
+@pytest.mark.parametrize(("change", "why"), [(_cut, "cut off"), (_alter, "altered"), (_double, "follows its last")])
+def test_an_export_that_was_cut_off_or_altered_is_noticed_and_what_it_holds_is_read(
+    original: Store, tmp_path: Path, change: Callable[[list[str]], list[str]], why: str
+) -> None:
+    path = exported(original)
+    path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+    copy = Store(tmp_path / "copy.duckdb")
+    summary = bring(copy, path)
+    assert why in summary.notes[0] and "gateway-0" in _ids(copy)
+    knowledge(copy)
+
+
+def _ids(store: Store) -> set[str]:
+    with store.reading() as tx:
+        return {one.id for one in all_memories(tx, include_rolled_back=True)}
+
+
+@pytest.mark.slow
+def test_an_export_comes_into_a_store_with_memories_of_its_own(original: Store, tmp_path: Path) -> None:
+    path = exported(original)
+    other = Store(tmp_path / "other.duckdb")
+    fill(other, [candidate("What this store knew before.", native_id="own"), candidate("Mine.", native_id="port-1")])
+    summary = bring(other, path)
+    assert {"own", "gateway-0"} <= _ids(other)
+    assert [one.reason for one in summary.rejected] and "port-1" in summary.rejected[0].reason
+    first = knowledge(other)
+    with original.reading() as one, other.reading() as two:
+        assert {atom.id for atom in read_atoms(one)} == {atom.id for atom in read_atoms(two)}
+        assert {entry.id for entry in read_playbook(one)} == {entry.id for entry in read_playbook(two)}
+        assert "Mine." in {one.content for one in all_memories(two)}
+    again = bring(other, path)
+    assert again.imported == 0 and knowledge(other) == first
+    assert run(other, DAY + timedelta(days=8))["verdict"] in ("PASS", "IDLE")
+    knowledge(other)
+
+
+def test_an_export_into_its_own_store_changes_nothing(original: Store) -> None:
+    before = knowledge(original)
+    assert bring(original, exported(original)).imported == 0
+    assert knowledge(original) == before
+
+
+def test_an_unsound_store_is_exported_and_what_holds_comes_back(store: Store, tmp_path: Path) -> None:
+    fill(store, [candidate("A good note.", native_id="good")])
+    with store.writing("test") as tx:
+        poisoned = memory("bad", "A note with poison.", compressed_from='{"note": "\\ud800"}')
+        insert_memories(tx, [poisoned])
+    with store.reading() as tx:
+        (finding,) = check_store(tx)
+        assert finding.where == "bad"
+    copy = Store(tmp_path / "copy.duckdb")
+    summary = bring(copy, exported(store))
+    assert "row by row" in summary.notes[0] and _ids(copy) == {"good"}
+    assert [type(one) for one in summary.rejected] == [Rejected]
+
+
+def test_an_export_of_a_newer_program_is_refused(original: Store, tmp_path: Path) -> None:
+    path = exported(original)
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
+    with pytest.raises(InputError, match="newer program"):
+        bring(Store(tmp_path / "copy.duckdb"), path)
+
+
+def test_a_store_that_is_not_blank_is_never_replaced(original: Store, tmp_path: Path) -> None:
+    other = Store(tmp_path / "other.duckdb")
+    bring(other, _bad_row(tmp_path))
+    with other.reading() as tx:
+        assert not is_blank(tx) and len(read_quarantine(tx)) == 1
+    bring(other, exported(original))
+    with other.reading() as tx:
+        assert len(read_quarantine(tx)) >= 1
+
+
+def _bad_row(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.jsonl"
+    path.write_text("{}\n")
+    return path

@@ -1,0 +1,119 @@
+"""What commands write: whole, and never over the store, what belongs to it, or what somebody else made."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline_tests.interfaces.in_process import bytes_of, command
+
+pytestmark = pytest.mark.usefixtures("in_home")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("export", "jsonl", "TARGET"),
+        ("export", "parquet", "TARGET", "--all", "--force"),
+        ("as-of", "2026-03-02", "export", "jsonl", "TARGET", "--force"),
+        ("diff", "2026-03-02", "--html", "TARGET", "--force"),
+    ],
+)
+def test_no_command_writes_over_the_store_or_what_belongs_to_it(
+    data: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "soft").symlink_to("data/store.duckdb")
+    os.link(data / "store.duckdb", tmp_path / "hard")
+    snapshot = min((data / "store.snapshots").glob("*.duckdb")).name
+    before = bytes_of(tmp_path)
+    targets = [data / "store.duckdb", "data/store.duckdb", "data/../data/STORE.duckdb", "soft", "hard"]
+    targets += ["data/store.duckdb.wal", "data/store.dagster/dagster.yaml", f"data/store.snapshots/{snapshot}"]
+    for target in targets:
+        done = command(*(str(target) if word == "TARGET" else word for word in arguments))
+        assert done.code == 1 and ("is the store itself" in done.err or "belongs to the store" in done.err), target
+    assert bytes_of(tmp_path) == before
+
+
+def test_a_store_elsewhere_and_a_snapshot_that_was_moved_are_not_written_over(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.duckdb").write_bytes((data / "store.duckdb").read_bytes())
+    done = command("export", "jsonl", "other.duckdb", "--force")
+    assert done.code == 1 and "is a DuckDB database" in done.err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_an_export_of_everything_is_replaced_by_less_only_with_force(data: Path, tmp_path: Path, kind: str) -> None:
+    target = tmp_path / f"all.{kind}"
+    assert command("export", kind, target, "--all").code == 0
+    whole = target.read_bytes()
+    for words in (("export", kind), ("as-of", "2026-03-02", "export", kind)):
+        done = command(*words, target)
+        assert done.code == 1 and "is an export of all that a store held" in done.err and "--force" in done.err
+        assert target.read_bytes() == whole
+    assert command("export", kind, target, "--all").code == 0
+    assert command("export", kind, target, "--force").code == 0
+    assert command("export", kind, target, "--all").code == 0
+
+
+def test_a_file_that_we_did_not_make_is_replaced_only_with_force_and_one_of_ours_at_once(
+    data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Dana")
+    outputs: list[tuple[str, tuple[str, ...]]] = [
+        ("letter.txt", ("export", "jsonl", "letter.txt")),
+        ("letter.txt", ("export", "parquet", "letter.txt")),
+        ("letter.txt", ("diff", "2026-03-02", "--html", "letter.txt")),
+    ]
+    for _, words in outputs:
+        done = command(*words)
+        assert done.code == 1 and "add --force" in done.err and (tmp_path / "letter.txt").read_text() == "Dear Dana"
+    for words in (words for _, words in outputs):
+        target = tmp_path / f"mine-{words[0]}-{words[1]}"
+        mine = [str(target) if word == "letter.txt" else word for word in words]
+        assert [command(*mine).code for _ in range(2)] == [0, 0]
+        assert target.stat().st_size > 100
+    assert command("export", "jsonl", "letter.txt", "--force").code == 0
+    assert "Dear Dana" not in (tmp_path / "letter.txt").read_text()
+
+
+def test_one_kind_of_ours_does_not_replace_another(data: Path) -> None:
+    assert command("export", "jsonl", "out").code == 0
+    for words in (("export", "parquet", "out"), ("diff", "2026-03-02", "--html", "out")):
+        assert "was not made by this command" in command(*words).err
+
+
+def test_the_file_that_memories_came_from_is_never_written_over(tmp_path: Path) -> None:
+    row = json.dumps({"id": "m", "content": "Restart the mail relay after changing its rules."})
+    (tmp_path / "notes.jsonl").write_text(row)
+    assert command("import", "jsonl", "notes.jsonl").code == 0
+    done = command("export", "jsonl", "notes.jsonl", "--force")
+    assert done.code == 1 and "came from a file named 'notes.jsonl'" in done.err
+    assert (tmp_path / "notes.jsonl").read_text() == row
+
+
+def test_settings_dagster_and_the_workspace_are_not_written_over(tmp_path: Path, data: Path) -> None:
+    (tmp_path / "memory_pipeline.toml").write_text(f'[connectors]\nworkspace = "{tmp_path / "agent"}"\n')
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "MEMORY.md").write_text("- a note")
+    (tmp_path / "history").mkdir()
+    for target in ("memory_pipeline.toml", "agent/MEMORY.md", "history/x.jsonl"):
+        done = command("export", "jsonl", target, "--force", DAGSTER_HOME=str(tmp_path / "history"))
+        assert done.code == 1 and "no command writes over" in done.err, target
+    assert (tmp_path / "agent" / "MEMORY.md").read_text() == "- a note"
+    assert command("export", "jsonl", "agent/new.jsonl").code == 0
+
+
+def test_a_playbook_replaces_its_own_files_and_leaves_those_of_others(data: Path, tmp_path: Path) -> None:
+    written = command("playbook", "export", "book")
+    assert written.code == 0 and command("playbook", "export", "book").out == written.out
+    page = tmp_path / written.out.splitlines()[0]
+    (page.parent / "gone.md").write_text("# Playbook: a category that is no more\n")
+    (page.parent / "mine.md").write_text("# My own notes\n")
+    os.mkfifo(page.parent / "pipe.md")
+    assert command("playbook", "export", "book").code == 0
+    assert not (page.parent / "gone.md").exists() and (page.parent / "mine.md").exists()
+    page.write_text("My own words")
+    assert "add --force" in command("playbook", "export", "book").err and page.read_text() == "My own words"
+    assert command("playbook", "export", "book", "--force").code == 0 and page.read_text().startswith("# Playbook: ")

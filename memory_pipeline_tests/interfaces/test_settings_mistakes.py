@@ -1,0 +1,70 @@
+"""A settings file, a variable or a Dagster home that cannot be used is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline_tests.interfaces.in_process import command
+
+pytestmark = pytest.mark.usefixtures("in_home")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "it is a directory"),
+        (b"\xff\xfe = 1", "is not valid TOML"),
+        (b"[store\npath", "is not valid TOML"),
+        (b"a = " + b"[" * 5000, "is not valid TOML"),
+        (b"#" * 1_100_000, "is larger than 1 MB"),
+        (b"[store]\npath = 5", "setting 'store.path'"),
+        (b"[store]\npath = ''", "names no file"),
+        (b"store = 5", "unknown setting 'store'"),
+        (b"[consolidation]\nschedule = '99 99 * * *'", "its minute is '99'"),
+        (b"[night]\nfirst_partition = '9999-12-31'", "lies outside"),
+        (b"[distillation]\ncost_cap_usd = inf", "finite"),
+    ],
+)
+def test_a_settings_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, content: bytes | None, words: str) -> None:
+    named = tmp_path / "settings.toml"
+    if content is None:
+        named.mkdir()
+    else:
+        named.write_bytes(content)
+    done = command("config", "show", MEMORY_PIPELINE_CONFIG=str(named))
+    assert done.code == 1 and words in done.told and len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("COMPRESSION_FOO", "1", "unknown environment variable COMPRESSION_FOO; unset it"),
+        ("CONSOLIDATION_THRESHOLD", "50", "did you mean MEMORY_PIPELINE_CONSOLIDATION_THRESHOLD?"),
+        ("MEMORY_PIPELINE_HOME", "nowhere", "MEMORY_PIPELINE_HOME is 'nowhere', no directory"),
+        ("MEMORY_PIPELINE_STORE_PATH", "~nobody-of-this-name/x", "setting 'store.path'"),
+    ],
+)
+def test_a_wrong_variable_is_named(name: str, value: str, words: str) -> None:
+    done = command("config", "show", **{name: value})
+    assert done.code == 1 and words in done.told
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("relative", "a relative path; write an absolute one"),
+        ("/no/such/directory", "is no directory; create that directory"),
+    ],
+)
+def test_a_dagster_home_that_cannot_be_used_is_named(data: Path, value: str, words: str) -> None:
+    done = command("jobs", "list", DAGSTER_HOME=value)
+    assert done.code == 1 and words in done.told
+
+
+def test_a_broken_dagster_yaml_is_one_sentence(data: Path) -> None:
+    (data / "store.dagster").mkdir(exist_ok=True)
+    (data / "store.dagster" / "dagster.yaml").write_text("telemetry: [unclosed")
+    done = command("jobs", "list")
+    assert done.code == 1 and "mend its dagster.yaml" in done.told and "Traceback" not in done.err
