@@ -25,7 +25,7 @@ from pathlib import Path
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
 from memory_pipeline.night.phases import PHASES, run_phase
-from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
     Store,
     check_store,
@@ -37,6 +37,7 @@ from memory_pipeline.store import (
     sources_fingerprint,
     take_lease,
 )
+from memory_pipeline.store.runs import rolled_back_at
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 from memory_pipeline_tests.laws.crashes import DAY, prepare
 
@@ -87,6 +88,9 @@ def _night(path: Path, acknowledge: Acknowledge) -> None:
 
 def _rollback(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
+    with store.reading() as tx:
+        if rolled_back_at(tx, "the-night"):
+            return  # the one before was killed after its commit
     roll_back(store, settings_for(store), RollbackScope(run_id="the-night"))
 
 

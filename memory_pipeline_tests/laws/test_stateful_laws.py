@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from memory_pipeline.night.rollback import RollbackScope, roll_back
+from memory_pipeline.errors import InputError
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import read_state
 from memory_pipeline.records import Memory
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
     Store,
     all_memories,
@@ -26,6 +27,7 @@ from memory_pipeline.store import (
     restore_snapshot,
     store_hash,
 )
+from memory_pipeline.store.runs import rolled_back_at
 from memory_pipeline_tests.build import FIRST, BrokenEmbedder, candidate, fill, lesson, night_of, settings_for
 
 TOPICS = ("gateway", "printer", "scanner")
@@ -125,7 +127,14 @@ class AnyOrder(RuleBasedStateMachine):
         with self.store.reading() as tx:
             if not tx.execute("select 1 from audit_log where run_id = $1", [run_id]).fetchone():
                 return  # a restore has taken the store to before that run
-        roll_back(self.store, self.settings, RollbackScope(run_id=run_id), cascade=True)
+            again = rolled_back_at(tx, run_id)
+        before = self.active_hash()
+        try:
+            roll_back(self.store, self.settings, RollbackScope(run_id=run_id), cascade=True)
+        except InputError as error:  # a snapshot of after the rollback was restored
+            assert again and "was rolled back on" in str(error)
+            assert self.active_hash() == before
+            return
         if run_id in self.hash_before_run and run_id not in self.touched_since:
             assert self.active_hash() == self.hash_before_run[run_id]
         self.something_else_happened()
