@@ -1,0 +1,111 @@
+"""The nouns of the pipeline: what flows from step to step, and what the store keeps.
+
+All times are aware UTC datetimes; every record is frozen, so that a step cannot change what an
+earlier one decided.
+"""
+
+from memory_pipeline.records.atom import (
+    Atom,
+    AtomDecision,
+    Causal,
+)
+from memory_pipeline.records.cluster import (
+    BATCH_EXPIRED,
+    BATCH_UNDER_WAY,
+    COST_CAP,
+    DEFERRED_REASONS,
+    NO_ANSWER,
+    TIME_LIMIT,
+    Archive,
+    Cluster,
+    Distillation,
+    LogRow,
+)
+from memory_pipeline.records.conflict import (
+    Conflict,
+    ConflictCase,
+)
+from memory_pipeline.records.identifiers import (
+    ID_NAMESPACE,
+    derived_id,
+    fingerprint_of,
+)
+from memory_pipeline.records.memory import (
+    CONSOLIDATION_METHODS,
+    LEVEL_MERGED,
+    LEVEL_PATTERN,
+    LEVEL_PRINCIPLE,
+    LEVEL_RAW,
+    MADE,
+    MEMORY_TYPES,
+    PATTERN_TYPES,
+    DuplicateGroup,
+    EligibleMemory,
+    LineageLink,
+    Memory,
+    Source,
+)
+from memory_pipeline.records.model import (
+    ModelAnswer,
+    ModelBatch,
+    ModelCall,
+)
+from memory_pipeline.records.night import (
+    NightError,
+    Stage,
+    Verdict,
+)
+from memory_pipeline.records.playbook import (
+    Contribution,
+    PlaybookEntry,
+)
+from memory_pipeline.records.principle import (
+    PrincipleResult,
+)
+from memory_pipeline.records.proposal import (
+    Proposal,
+)
+
+__all__ = [
+    "BATCH_EXPIRED",
+    "BATCH_UNDER_WAY",
+    "CONSOLIDATION_METHODS",
+    "COST_CAP",
+    "DEFERRED_REASONS",
+    "ID_NAMESPACE",
+    "LEVEL_MERGED",
+    "LEVEL_PATTERN",
+    "LEVEL_PRINCIPLE",
+    "LEVEL_RAW",
+    "MADE",
+    "MEMORY_TYPES",
+    "NO_ANSWER",
+    "PATTERN_TYPES",
+    "TIME_LIMIT",
+    "Archive",
+    "Atom",
+    "AtomDecision",
+    "Causal",
+    "Cluster",
+    "Conflict",
+    "ConflictCase",
+    "Contribution",
+    "Distillation",
+    "DuplicateGroup",
+    "EligibleMemory",
+    "LineageLink",
+    "LogRow",
+    "Memory",
+    "ModelAnswer",
+    "ModelBatch",
+    "ModelCall",
+    "NightError",
+    "PlaybookEntry",
+    "PrincipleResult",
+    "Proposal",
+    "Source",
+    "Stage",
+    "Verdict",
+    "derived_id",
+    "fingerprint_of",
+]

@@ -1,0 +1,20 @@
+"""How a night went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
+Stage = Literal["embed", "distill", "write", "archive", "enrich", "recall", "export", "report", "night"]
+
+
+@dataclass(frozen=True, slots=True)
+class NightError:
+    """Something that went wrong with one cluster, and did not stop the others."""
+
+    cluster_id: str
+    stage: Stage
+    error: str
+    timestamp: datetime

@@ -1,0 +1,28 @@
+"""What a night would have done and a person decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a night would have done and a person decides: `pending`, `approved`, `rejected` or `withdrawn`.
+
+    `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is
+    the cluster's.
+    """
+
+    id: str
+    project_id: str
+    cluster_fingerprint: str
+    policy: str
+    run_id: str
+    partition: date
+    draft: str
+    status: str
+    proposed_at: datetime
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    reason: str | None = None
