@@ -94,7 +94,7 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
         settings = Settings().model_copy(update=values)
         store = Store.of(settings)
         items = [
-            Candidate(text, Source("jsonl", "lines", n), created_at=at)
+            Candidate(content=text, source=Source("jsonl", "lines", n), created_at=at)
             for n, (text, at) in enumerate(lines_of(kind, count))
         ]
         import_memories(store, items, project="p", embedder=choose_embedder(settings), now=START)

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from memory_pipeline.records.columns import Column
 
 
 @dataclass(frozen=True, slots=True)
 class Causal:
-    """What led to what: doing `action` to `subject` has `outcome`, with `consequences` further on."""
+    """What led to what."""
 
-    subject: str
-    action: str
-    outcome: str
-    consequences: str = ""
+    subject: Annotated[str, Column("What it was done to.")]
+    action: Annotated[str, Column("What was done.")]
+    outcome: Annotated[str, Column("What came of it.")]
+    consequences: Annotated[str, Column("What follows further on.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A causal finding that may rest on many memories.
+    """A causal finding that may rest on many memories."""
 
-    `confidence`: 0.7 when a night creates it, 0.1 more with each further memory, 1.0 when somebody states it
-    (`stated_by`). `source_ids`: the abstractions or memories it rests on.
-    """
-
-    id: str
-    project_id: str
-    causal: Causal
-    confidence: float
-    source_ids: tuple[str, ...]
-    created_at: datetime
-    strengthened_at: datetime | None = None
-    retracted_at: datetime | None = None
-    stated_by: str | None = None
+    id: Annotated[str, Column("Derived from project, subject and action, or given.")]
+    project_id: Annotated[str, Column("The project that it holds in.")]
+    causal: Annotated[Causal, Column("What led to what.")]
+    confidence: Annotated[
+        float, Column("0.7 when a night creates it, 0.1 more with each further memory, 1 when somebody states it.")
+    ]
+    source_ids: Annotated[tuple[str, ...], Column("The abstractions or memories that it rests on.")]
+    created_at: Annotated[datetime, Column("When it was first found or stated.")]
+    strengthened_at: Annotated[datetime | None, Column("When a further memory bore it out.")] = None
+    retracted_at: Annotated[datetime | None, Column("When nothing was left for it to rest on.")] = None
+    stated_by: Annotated[str | None, Column("Who stated it.")] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from memory_pipeline.records.columns import Column
 
 #: Reasons for which a cluster is put off and not decided: the next night takes it up.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
@@ -106,13 +109,13 @@ class Archive:
 class LogRow:
     """One row of `compression_log`: what was decided about one fingerprint, as of when."""
 
-    id: str
-    cluster_fingerprint: str
-    policy: str
-    compressed_memory_id: str | None
-    status: str
-    reason: str | None
-    member_count: int
-    compression_ratio: float | None
-    run_id: str
-    created_at: datetime
+    id: Annotated[str, Column("Derived from what was decided about which fingerprint as of when.")]
+    cluster_fingerprint: Annotated[str, Column("SHA-256 of the sorted member ids.")]
+    policy: Annotated[str, Column("The rule that made the cluster.")]
+    compressed_memory_id: Annotated[str | None, Column("The memory that was written.")]
+    status: Annotated[str, Column("`compressed`, `skipped` or `failed`.")]
+    reason: Annotated[str | None, Column("Why it was not compressed.")]
+    member_count: Annotated[int, Column("How many memories it had.")]
+    compression_ratio: Annotated[float | None, Column("Tokens before divided by tokens after.")]
+    run_id: Annotated[str, Column("The run that decided.")]
+    created_at: Annotated[datetime, Column("As of which night.")]

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from memory_pipeline.records.columns import Column
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Two memories that say different things in nearly the same words."""
 
-    project_id: str
-    a: str
-    b: str
-    kind: str
-    detail: str
-    score: float
+    project_id: Annotated[str, Column("The project of both.")]
+    a: Annotated[str, Column("One memory.")]
+    b: Annotated[str, Column("The other, by id behind the first.")]
+    kind: Annotated[str, Column("What they disagree in: a number, a negation, a name, ...")]
+    detail: Annotated[str, Column("The words that disagree.")]
+    score: Annotated[float, Column("Cosine of the two.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
-    """A conflict with its history. `resolution`: None while it is open, `keep_newer`, `keep_one` or `keep_both` by a
-    person, `series` by the pipeline; the scopes say where each side holds."""
+    """A conflict with its history; its id is derived from the pair."""
 
     id: str
-    conflict: Conflict
-    found_at: datetime
-    resolution: str | None = None
-    resolved_at: datetime | None = None
-    resolved_by: str | None = None
-    kept_id: str | None = None
-    scope_a: str | None = None
-    scope_b: str | None = None
-    note: str | None = None
-    resolution_run: str | None = None
+    conflict: Annotated[Conflict, Column("The pair.")]
+    found_at: Annotated[datetime, Column("As of which night it was found.")]
+    resolution: Annotated[
+        str | None,
+        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline; nothing while it is "
+               "open."),
+    ] = None  # fmt: skip
+    resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
+    resolved_by: Annotated[str | None, Column("Who decided.")] = None
+    kept_id: Annotated[str | None, Column("The side that was kept.")] = None
+    scope_a: Annotated[str | None, Column("Where the one holds, when both were kept.")] = None
+    scope_b: Annotated[str | None, Column("Where the other holds.")] = None
+    note: Annotated[str | None, Column("What the person noted.")] = None
+    resolution_run: Annotated[str | None, Column("The run that carried the decision out.")] = None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
+
+from memory_pipeline.records.columns import Column
 
 MEMORY_TYPES = (
     "error_fix",
@@ -20,72 +23,106 @@ MEMORY_TYPES = (
 )
 PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
+#: How well the time of a memory is known: to the second, to the day, by its file's time, or by its import's alone.
+TIME_QUALITIES = ("exact", "date", "mtime", "import")
 
 #: Connector of what the pipeline itself makes of other memories; everything else is raw.
 MADE = "night"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
+_COUNT = 2**31 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a memory was read: the connector's name, the file relative to its root, and the line or row."""
+    """Where a memory was read."""
 
-    connector: str = "api"
-    file: str | None = None
-    line: int | None = None
+    connector: Annotated[str, Column("The name of what read it; `night` for what the pipeline made.")] = "api"
+    file: Annotated[str | None, Column("The file, relative to its root.")] = None
+    line: Annotated[int | None, Column("The line or row in it.", low=0, high=_COUNT)] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBase:
+    """What a source tells of a memory and the store keeps as it was told."""
+
+    content: Annotated[str, Column("What is known, in words.")]
+    memory_type: Annotated[str, Column("What kind of knowledge it is.", choices=MEMORY_TYPES)] = "other"
+    categories: Annotated[tuple[str, ...], Column("What it is about.")] = ()
+    tags: Annotated[tuple[str, ...], Column("Further labels.")] = ()
+    importance: Annotated[
+        float, Column("0 to 3; 2.5 and above is critical and never touched.", changes=True, low=0.0, high=3.0)
+    ] = 1.0
+    abstraction_level: Annotated[
+        int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=LEVEL_RAW, high=LEVEL_PRINCIPLE)
+    ] = LEVEL_RAW
+    pattern_type: Annotated[str | None, Column("What a pattern is about.", choices=PATTERN_TYPES)] = None
+    confidence_score: Annotated[float | None, Column("How sure an abstraction is, 0 to 1.", low=0.0, high=1.0)] = None
+    consolidation_method: Annotated[
+        str | None, Column("How an abstraction was made.", choices=CONSOLIDATION_METHODS)
+    ] = None
+    created_at_quality: Annotated[
+        str,
+        Column("How well `created_at` is known: exact, by its date, its file's time or its import.",
+               choices=TIME_QUALITIES),
+    ] = "exact"  # fmt: skip
+    source: Annotated[Source, Column("Where it was read: connector, file and line.", prefix="source_")] = field(
+        default_factory=Source
+    )
+    archived_by: Annotated[str | None, Column("What put it away: a night, a rollback, a person.", changes=True)] = None
+    archived_at: Annotated[datetime | None, Column("When it was put away, as of the night.", changes=True)] = None
+    consolidated_into_id: Annotated[
+        str | None, Column("The memory that stands for it since.", changes=True, is_id=True)
+    ] = None
+    compressed_from: Annotated[
+        str | None, Column("Of a pattern or principle: what it was made from, as JSON.", is_json=True)
+    ] = None
+    importance_before: Annotated[
+        float | None, Column("The importance that archiving replaced.", changes=True, low=0.0, high=3.0)
+    ] = None
+    is_canonical: Annotated[bool, Column("Whether it is the canonical form of knowledge-base entries.")] = False
+    pinned: Annotated[bool, Column("Whether a person wants it left alone.", changes=True)] = False
+    reuse_count: Annotated[int, Column("How often it was recalled.", changes=True, low=0, high=_COUNT)] = 0
+    useful_count: Annotated[int, Column("How often it was of use.", changes=True, low=0, high=_COUNT)] = 0
+    rolled_back_at: Annotated[datetime | None, Column("When a rollback retired this abstraction.", changes=True)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(MemoryBase):
     """One thing that an agent knows.
 
-    `importance` lies in 0-3; `confidence_score` in 0-1. `effective_date` is the time that the content
-    speaks of (for an abstraction its newest source's), `created_at` the time the memory came into being.
-    `importance_before` keeps the importance that archiving replaced; `rolled_back_at` says when an
-    abstraction was retired by a rollback. `content_hash` is the same for exact
-    duplicates, `shape_hash` for texts that differ in figures alone.
+    What changes once it is written is what nights, rollbacks and recalls do to it, never what it says (law 1).
     """
 
-    id: str
-    project_id: str
-    content: str
-    memory_type: str
-    created_at: datetime
-    effective_date: datetime
-    content_hash: str
-    shape_hash: str
-    token_count: int
-    categories: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    importance: float = 1.0
-    abstraction_level: int = LEVEL_RAW
-    pattern_type: str | None = None
-    confidence_score: float | None = None
-    consolidation_method: str | None = None
-    created_at_quality: str = "exact"
-    updated_at: datetime | None = None
-    source: Source = field(default_factory=Source)
-    archived_by: str | None = None
-    archived_at: datetime | None = None
-    consolidated_into_id: str | None = None
-    compressed_from: str | None = None
-    importance_before: float | None = None
-    rolled_back_at: datetime | None = None
-    is_canonical: bool = False
-    pinned: bool = False
-    reuse_count: int = 0
-    useful_count: int = 0
+    id: Annotated[str, Column("Its id in its source, or one derived from it.", is_id=True)]
+    project_id: Annotated[str, Column("The project that it belongs to; nothing is compared across them.", is_id=True)]
+    created_at: Annotated[datetime, Column("When it came into being.")]
+    effective_date: Annotated[
+        datetime, Column("The time that the content speaks of; of an abstraction its newest source's.")
+    ]
+    content_hash: Annotated[
+        str, Column("SHA-256 of the normalised words: the same for exact duplicates.", export="none")
+    ]
+    shape_hash: Annotated[str, Column("The same for texts that differ in figures alone.", export="none")]
+    token_count: Annotated[int, Column("How many tokens the content has.", low=1, high=_COUNT, export="everything")]
+    updated_at: Annotated[
+        datetime | None,
+        Column("When a night or a rollback last touched it.", changes=True, unlogged=True, export="everything"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class LineageLink:
-    """One direct source of a memory. `relation`: `duplicate`, `merged`, `canonical`, `distilled`, `principle` or
-    `superseded` (a person settled a conflict for the other side)."""
+    """One direct source of a memory."""
 
-    memory_id: str
-    source_id: str
-    relation: str
-    similarity: float
+    memory_id: Annotated[str, Column("What was made, or took the place.", is_id=True)]
+    source_id: Annotated[str, Column("What it was made from.", is_id=True)]
+    relation: Annotated[
+        str,
+        Column("`duplicate`, `merged`, `canonical`, `distilled`, `principle`, or `superseded`: a person settled a "
+               "conflict for the other side."),
+    ]  # fmt: skip
+    similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]
 
 
 @dataclass(frozen=True, slots=True)

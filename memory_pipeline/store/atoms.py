@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from memory_pipeline.records import Atom, AtomDecision, Causal
 from memory_pipeline.store.connection import Transaction
-from memory_pipeline.store.memories import from_utc, to_utc
+from memory_pipeline.store.memories import to_utc
+from memory_pipeline.store.rows import RowsOf
 
 #: What a night thinks of an atom that it finds once, and what each further memory adds (requirement 6.2).
 FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
-_COLUMNS = (
-    "id, project_id, subject, action, outcome, consequences, confidence, source_ids, created_at, strengthened_at, "
-    "retracted_at, stated_by"
-)
+_ATOMS = RowsOf(Atom)
 
 
 def note_candidate(
@@ -70,30 +68,9 @@ def decisions_of_run(tx: Transaction, run_id: str) -> list[AtomDecision]:
 
 def write_atom(tx: Transaction, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
     """Write a new atom with its vectors, float32 (len(fields), dimension); a retracted one with its id comes back."""
-    causal = atom.causal
-    values = [
-        atom.id,
-        atom.project_id,
-        causal.subject,
-        causal.action,
-        causal.outcome,
-        causal.consequences,
-        atom.confidence,
-        list(atom.source_ids),
-        *(to_utc(moment) if moment else None for moment in (atom.created_at, atom.strengthened_at, atom.retracted_at)),
-        atom.stated_by,
-    ]
-    tx.execute(
-        "update atoms set project_id = $2, subject = $3, action = $4, outcome = $5, consequences = $6, "
-        "confidence = $7, source_ids = $8, created_at = $9, strengthened_at = $10, retracted_at = $11, "
-        "stated_by = $12 where id = $1",
-        values,
-    )
-    tx.execute(
-        f"insert into atoms ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
-        "on conflict do nothing",
-        values,
-    )
+    row = _ATOMS.values(atom)
+    tx.execute(f"update atoms set {_ATOMS.assignments} where id = $1", row)
+    tx.execute(f"insert into atoms ({_ATOMS.columns}) values ({_ATOMS.parameters}) on conflict do nothing", row)
     keep_atom_vectors(tx, [(atom.id, field) for field in fields], vectors, model)
 
 
@@ -109,24 +86,11 @@ def strengthen_atom(tx: Transaction, atom_id: str, source_ids: Sequence[str], at
 def read_atoms(tx: Transaction, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
     """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""
     rows = tx.execute(
-        f"select {_COLUMNS} from atoms where ($1 is null or project_id = $1) and (retracted_at is null or $2) "
+        f"select {_ATOMS.columns} from atoms where ($1 is null or project_id = $1) and (retracted_at is null or $2) "
         "order by created_at, id",
         [project_id, retracted],
     ).fetchall()
-    return [
-        Atom(
-            row[0],
-            row[1],
-            Causal(*row[2:6]),
-            row[6],
-            tuple(row[7]),
-            from_utc(row[8]),
-            from_utc(row[9]),
-            from_utc(row[10]),
-            row[11],
-        )
-        for row in rows
-    ]
+    return [_ATOMS.read(row) for row in rows]
 
 
 def keep_atom_vectors(

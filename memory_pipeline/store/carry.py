@@ -19,7 +19,7 @@ from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store, Transaction
 from memory_pipeline.store.folding import copy_files, put_in_place, remove_database
 from memory_pipeline.store.lock import lock_path
-from memory_pipeline.store.memories import MEMORY_COLUMNS, memory_of_row
+from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.seal import log_path
 
 #: Tables that are not carried, and why.
@@ -108,12 +108,12 @@ def stream_memories(tx: Transaction) -> Iterator[tuple[Memory, list[LineageLink]
     cursor = tx.execute(
         "with linked as (select memory_id, list(struct_pack(source := source_id, relation := relation, "
         "similarity := similarity) order by source_id) as links from lineage group by 1) "
-        f"select {', '.join(f'm.{name}' for name in MEMORY_COLUMNS)}, links from memories m "
+        f"select {MEMORIES.selected_from('m')}, links from memories m "
         "left join linked on linked.memory_id = m.id"
     )
     while rows := cursor.fetchmany(_PAGE):
         for *values, links in rows:
-            memory = memory_of_row(tuple(values))
+            memory = MEMORIES.read(values)
             yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
 
 

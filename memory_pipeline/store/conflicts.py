@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields
 from datetime import datetime
 
 import pyarrow as pa
@@ -11,13 +10,10 @@ import pyarrow as pa
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.memories import from_utc, to_utc
+from memory_pipeline.store.memories import to_utc
+from memory_pipeline.store.rows import RowsOf
 
-_COLUMNS = (
-    "c.project_id, c.a, c.b, c.kind, c.detail, c.score, c.found_at, c.resolution, c.resolved_at, c.resolved_by, "
-    "c.kept_id, c.scope_a, c.scope_b, c.note, c.resolution_run"
-)
-_FIELDS = [field.name for field in fields(Conflict)]
+_CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
 #: A side that was archived into something nearly equal is linked anew through what stands for it.
 _STANDS_ELSEWHERE = (
     "exists (select 1 from memories m join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
@@ -30,11 +26,9 @@ def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: d
     """Link conflicting pairs; a pair that is linked already stays as it is."""
     if not conflicts:
         return
-    incoming = pa.table({name: [getattr(conflict, name) for conflict in conflicts] for name in _FIELDS})
-    tx.register("incoming_conflicts", incoming)
+    tx.register("incoming_conflicts", _CONFLICTS.table(conflicts))
     tx.execute(
-        "insert into conflicts (project_id, a, b, kind, detail, score, found_at) "
-        "select project_id, a, b, kind, detail, score, $1 from incoming_conflicts i "
+        "insert into conflicts by name select i.*, $1 as found_at from incoming_conflicts i "
         "anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b",
         [to_utc(found_at)],
     )
@@ -77,16 +71,16 @@ def open_conflicts(tx: Transaction) -> list[Conflict]:
     """Every linked conflict that awaits a decision, by pair. One whose side was merged is linked anew through
     the merged memory."""
     rows = tx.execute(
-        "select project_id, a, b, kind, detail, score from conflicts c where resolution is null "
+        f"select {_CONFLICTS.columns} from conflicts c where resolution is null "
         f"and not {_STANDS_ELSEWHERE} order by a, b"
     ).fetchall()
-    return [Conflict(*row) for row in rows]
+    return [_CONFLICTS.read(row) for row in rows]
 
 
 def conflict_cases(tx: Transaction, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
     """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
     rows = tx.execute(
-        f"select {_COLUMNS} from conflicts c where ($1 or (resolution is null and not {_STANDS_ELSEWHERE})) "
+        f"select {_CASES.columns} from conflicts c where ($1 or (resolution is null and not {_STANDS_ELSEWHERE})) "
         "and ($2 is null or project_id = $2) order by found_at desc, a, b",
         [settled, project_id],
     ).fetchall()
@@ -154,14 +148,6 @@ def supersede_memory(
     return bool(done)
 
 
-def _case(row: tuple[object, ...]) -> ConflictCase:
-    conflict = Conflict(*row[:6])  # type: ignore[arg-type]
-    found_at, resolution, resolved_at, *rest = row[6:]
-    return ConflictCase(
-        derived_id("conflict", conflict.a, conflict.b),
-        conflict,
-        from_utc(found_at),  # type: ignore[arg-type]
-        resolution,  # type: ignore[arg-type]
-        from_utc(resolved_at),  # type: ignore[arg-type]
-        *rest,  # type: ignore[arg-type]
-    )
+def _case(row: tuple[str, ...]) -> ConflictCase:
+    pair = dict(zip(_CASES.names, row, strict=True))
+    return _CASES.read(row, id=derived_id("conflict", pair["a"], pair["b"]))

@@ -14,8 +14,11 @@ from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
+from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import all_memories, from_utc, read_memories, to_utc
+
+_STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def _with_state(memory: Memory, state: dict[str, Any] | None) -> Memory:
     if state is None:
         return memory
     values = dict(state)
-    for name in ("archived_at", "rolled_back_at"):
+    for name in _STATE_TIMES:
         values[name] = datetime.fromisoformat(values[name]).replace(tzinfo=UTC) if values.get(name) else None
     return replace(memory, **values)
 

@@ -9,6 +9,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 
+from memory_pipeline.store.audit import memory_state
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 from memory_pipeline.wording.witness import what_is_kept
@@ -133,9 +134,7 @@ _RULES = (
         "select m.id, 'the audit log does not end in the state that the store has' from memories m "
         "left join (select row_id, max_by(after_hash, sequence) as last from audit_log where table_name = "
         "'memories' group by 1) g "
-        "on g.row_id = m.id where g.last is distinct from sha256(memory_json(m.importance, m.archived_by, "
-        "m.archived_at, m.consolidated_into_id, m.importance_before, m.pinned, m.reuse_count, m.useful_count, "
-        "m.rolled_back_at))",
+        f"on g.row_id = m.id where g.last is distinct from sha256({memory_state('m')})",
         "something wrote past the audit log; compare with a snapshot",
     ),
 )

@@ -12,32 +12,23 @@ import pyarrow as pa
 from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError
 from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf
 from memory_pipeline.store.runs import rolled_back_at
+
+_LOG = RowsOf(LogRow)
 
 
 def insert_log(tx: Transaction, row: LogRow) -> None:
     """Add one decision to the compression log; the same decision twice is kept once, and one that was
     rolled back counts again when it is taken again."""
-    values = [
-        row.id,
-        row.cluster_fingerprint,
-        row.policy,
-        row.compressed_memory_id,
-        row.status,
-        row.reason,
-        row.member_count,
-        row.compression_ratio,
-        row.run_id,
-        to_utc(row.created_at),
-    ]
     tx.execute(
         "update compression_log set rolled_back_at = null, compressed_memory_id = $2, reason = $3, "
         "member_count = $4, compression_ratio = $5, run_id = $6 where id = $1 and rolled_back_at is not null",
         [row.id, row.compressed_memory_id, row.reason, row.member_count, row.compression_ratio, row.run_id],
     )
     tx.execute(
-        "insert into compression_log values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, null) on conflict do nothing",
-        values,
+        f"insert into compression_log ({_LOG.columns}) values ({_LOG.parameters}) on conflict do nothing",
+        _LOG.values(row),
     )
 
 
@@ -58,10 +49,10 @@ def settled_fingerprints(tx: Transaction, as_of: datetime, ttl_days: int) -> dic
 def log_of_run(tx: Transaction, run_id: str) -> list[LogRow]:
     """What one run decided, by status and fingerprint."""
     rows = tx.execute(
-        "select * exclude (rolled_back_at) from compression_log where run_id = $1 order by status, cluster_fingerprint",
+        f"select {_LOG.columns} from compression_log where run_id = $1 order by status, cluster_fingerprint",
         [run_id],
     ).fetchall()
-    return [LogRow(*[*row[:9], from_utc(row[9])]) for row in rows]
+    return [_LOG.read(row) for row in rows]
 
 
 def keep_error(tx: Transaction, run_id: str, error: NightError) -> None:

@@ -3,75 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
-import pyarrow as pa
-
-from memory_pipeline.records import LineageLink, Memory, Source
+from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.rows import from_utc as from_utc
+from memory_pipeline.store.rows import to_utc as to_utc
 
-_COLUMNS = (
-    "id, project_id, content, memory_type, created_at, effective_date, content_hash, shape_hash, "
-    "token_count, categories, tags, "
-    "importance, abstraction_level, pattern_type, confidence_score, consolidation_method, created_at_quality, "
-    "updated_at, source_connector, source_file, source_line, archived_by, archived_at, consolidated_into_id, "
-    "compressed_from, importance_before, is_canonical, pinned, reuse_count, useful_count, "
-    "rolled_back_at"
-)
-#: Every column of a memory, in the order in which `memory_of_row` takes them.
-MEMORY_COLUMNS = tuple(name.strip() for name in _COLUMNS.split(","))
-_TIME = pa.timestamp("us")
-_TYPES = {
-    "created_at": _TIME,
-    "effective_date": _TIME,
-    "updated_at": _TIME,
-    "archived_at": _TIME,
-    "rolled_back_at": _TIME,
-    "categories": pa.list_(pa.string()),
-    "tags": pa.list_(pa.string()),
-    "importance": pa.float64(),
-    "importance_before": pa.float64(),
-    "confidence_score": pa.float64(),
-    "abstraction_level": pa.int32(),
-    "token_count": pa.int32(),
-    "source_line": pa.int32(),
-    "reuse_count": pa.int32(),
-    "useful_count": pa.int32(),
-    "is_canonical": pa.bool_(),
-    "pinned": pa.bool_(),
-}
-_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in MEMORY_COLUMNS])
-_LINEAGE = pa.schema(
-    [
-        ("memory_id", pa.string()),
-        ("source_id", pa.string()),
-        ("relation", pa.string()),
-        ("similarity", pa.float64()),
-    ]
-)
-_FLAT = [field.name for field in fields(Memory) if field.name != "source"]
-
-
-def to_utc(moment: datetime) -> datetime:
-    """An aware time as the store keeps it: naive, UTC."""
-    return moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def from_utc(moment: datetime | None) -> Any:
-    """A stored time made aware again."""
-    return None if moment is None else moment.replace(tzinfo=UTC)
+#: How memories and their links lie in their tables.
+MEMORIES, LINKS = RowsOf(Memory), RowsOf(LineageLink)
 
 
 def insert_memories(tx: Transaction, memories: Sequence[Memory]) -> None:
     """Add new memories in one statement."""
     if not memories:
         return
-    rows = [_to_row(memory) for memory in memories]
-    incoming = pa.Table.from_pylist(rows, schema=_SCHEMA)
-    tx.register("incoming_memories", incoming)
-    tx.execute(f"insert into memories by name select {_COLUMNS} from incoming_memories")
+    tx.register("incoming_memories", MEMORIES.table(memories))
+    tx.execute("insert into memories by name select * from incoming_memories")
     tx.unregister("incoming_memories")
 
 
@@ -80,8 +30,10 @@ def read_memories(tx: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
     wanted = list(ids)
     if not wanted:
         return {}
-    rows = tx.execute(f"select {_COLUMNS} from memories where id in (select unnest($1::text[]))", [wanted]).fetchall()
-    return {row[0]: memory_of_row(row) for row in rows}
+    rows = tx.execute(
+        f"select {MEMORIES.columns} from memories where id in (select unnest($1::text[]))", [wanted]
+    ).fetchall()
+    return {memory.id: memory for memory in map(MEMORIES.read, rows)}
 
 
 def all_memories(
@@ -93,11 +45,11 @@ def all_memories(
 ) -> list[Memory]:
     """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and id."""
     rows = tx.execute(
-        f"select {_COLUMNS} from memories where ($1 or archived_at is null) and ($2 or rolled_back_at is null) "
+        f"select {MEMORIES.columns} from memories where ($1 or archived_at is null) and ($2 or rolled_back_at is null) "
         "and ($3 is null or created_at <= $3) order by created_at, id",
         [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
     ).fetchall()
-    return [memory_of_row(row) for row in rows]
+    return [MEMORIES.read(row) for row in rows]
 
 
 def existing_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -123,12 +75,12 @@ def select_candidates(
     from the as-of time of that night. Whether each has a vector is asked separately.
     """
     rows = tx.execute(
-        f"select {_COLUMNS} from memories where importance < $1 and compressed_from is null and archived_at is null "
-        "and not pinned and abstraction_level <= 1 and ($3 is null or created_at >= $3) "
+        f"select {MEMORIES.columns} from memories where importance < $1 and compressed_from is null "
+        "and archived_at is null and not pinned and abstraction_level <= 1 and ($3 is null or created_at >= $3) "
         "and created_at <= case when source_connector = 'night' then $4 else $2 end order by created_at, id",
         [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None, to_utc(as_of)],
     ).fetchall()
-    return [memory_of_row(row) for row in rows]
+    return [MEMORIES.read(row) for row in rows]
 
 
 def count_raw_sources(tx: Transaction, ids: Iterable[str]) -> dict[str, int]:
@@ -244,8 +196,7 @@ def archive_memories(
 def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:
     """Add links from a memory to its direct sources."""
     if links:
-        incoming = pa.Table.from_pylist([asdict(link) for link in links], schema=_LINEAGE)
-        tx.register("incoming_lineage", incoming)
+        tx.register("incoming_lineage", LINKS.table(links))
         tx.execute("insert into lineage by name select * from incoming_lineage")
         tx.unregister("incoming_lineage")
 
@@ -253,11 +204,11 @@ def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:
 def lineage_of(tx: Transaction, memory_ids: Iterable[str]) -> list[LineageLink]:
     """The direct sources of these memories, by memory and source id."""
     rows = tx.execute(
-        "select memory_id, source_id, relation, similarity from lineage "
-        "where memory_id in (select unnest($1::text[])) order by memory_id, source_id",
+        f"select {LINKS.columns} from lineage where memory_id in (select unnest($1::text[])) "
+        "order by memory_id, source_id",
         [list(memory_ids)],
     ).fetchall()
-    return [LineageLink(*row) for row in rows]
+    return [LINKS.read(row) for row in rows]
 
 
 def sources_of_levels(tx: Transaction) -> dict[str, list[str]]:
@@ -316,26 +267,3 @@ def count_before_night(tx: Transaction, as_of: datetime) -> int:
     ).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def _to_row(memory: Memory) -> dict[str, object]:
-    row: dict[str, object] = {name: getattr(memory, name) for name in _FLAT}
-    for name, value in row.items():
-        if isinstance(value, datetime):
-            row[name] = to_utc(value)
-        elif isinstance(value, tuple):
-            row[name] = list(value)
-    row["source_connector"] = memory.source.connector
-    row["source_file"] = memory.source.file
-    row["source_line"] = memory.source.line
-    return row
-
-
-def memory_of_row(row: tuple[Any, ...]) -> Memory:
-    """A memory from its columns in the order of MEMORY_COLUMNS."""
-    values = dict(zip(MEMORY_COLUMNS, row, strict=True))
-    source = Source(values.pop("source_connector"), values.pop("source_file"), values.pop("source_line"))
-    for name in ("created_at", "effective_date", "updated_at", "archived_at", "rolled_back_at"):
-        values[name] = from_utc(values[name])
-    values["categories"], values["tags"] = tuple(values["categories"]), tuple(values["tags"])
-    return Memory(source=source, **values)

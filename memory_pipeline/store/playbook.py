@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry
 from memory_pipeline.store.connection import Transaction
-from memory_pipeline.store.memories import from_utc, read_memories, to_utc
+from memory_pipeline.store.memories import read_memories, to_utc
+from memory_pipeline.store.rows import RowsOf
+
+_ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)
 
 
 def pending_contributors(tx: Transaction, as_of: datetime) -> list[Memory]:
@@ -145,23 +148,11 @@ def read_playbook(tx: Transaction, project_id: str | None = None) -> list[Playbo
 
 def _read_entries(tx: Transaction, condition: str, parameters: list[str | None]) -> list[PlaybookEntry]:
     rows = tx.execute(
-        "select id, project_id, category, content, confidence, source_ids, created_at, updated_at "
-        f"from playbook_entries where {condition} order by project_id, category, confidence desc, id",
+        f"select {_ENTRIES.columns} from playbook_entries where {condition} "
+        "order by project_id, category, confidence desc, id",
         parameters,
     ).fetchall()
-    return [
-        PlaybookEntry(
-            id=row[0],
-            project_id=row[1],
-            category=row[2],
-            content=row[3],
-            confidence=row[4],
-            source_ids=tuple(row[5]),
-            created_at=from_utc(row[6]),
-            updated_at=from_utc(row[7]),
-        )
-        for row in rows
-    ]
+    return [_ENTRIES.read(row) for row in rows]
 
 
 def playbook_vectors(tx: Transaction, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
@@ -184,8 +175,7 @@ def keep_playbook_vectors(tx: Transaction, ids: Sequence[str], vectors: NDArray[
 def contributions_of_run(tx: Transaction, run_id: str) -> list[Contribution]:
     """What one run put into the playbook, by memory."""
     rows = tx.execute(
-        "select memory_id, entry_id, guidance, category, confidence, level, status from playbook_contributions "
-        "where run_id = $1 order by memory_id",
+        f"select {_CONTRIBUTIONS.columns} from playbook_contributions where run_id = $1 order by memory_id",
         [run_id],
     ).fetchall()
-    return [Contribution(*row) for row in rows]
+    return [_CONTRIBUTIONS.read(row) for row in rows]

@@ -1,0 +1,94 @@
+"""Records as rows of a table, and back: the columns, their Arrow types and the values follow from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import is_dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar, cast
+
+import pyarrow as pa
+
+from memory_pipeline.records.columns import columns_of, flat_columns_of
+
+_Record = TypeVar("_Record")
+_ARROW: dict[type, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int32(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    datetime: pa.timestamp("us"),
+    tuple: pa.list_(pa.string()),
+}
+
+
+def to_utc(moment: datetime) -> datetime:
+    """An aware time as the store keeps it: naive, UTC."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def from_utc(moment: datetime | None) -> Any:
+    """A stored time made aware again."""
+    return None if moment is None else moment.replace(tzinfo=UTC)
+
+
+class RowsOf(Generic[_Record]):
+    """How the records of one class lie in a table."""
+
+    def __init__(self, record: type[_Record]) -> None:
+        """Of a record, a field that does not say what it is has no column."""
+        self._record = cast(Any, record)
+        flat, own = flat_columns_of(self._record), columns_of(self._record)
+        #: The columns, in the order in which `read` takes and `values` gives them.
+        self.names = tuple(column.name for column in flat)
+        #: The same as they stand in a statement.
+        self.columns = ", ".join(self.names)
+        #: Their parameters, `$1` to the last.
+        self.parameters = ", ".join(f"${number}" for number in range(1, len(flat) + 1))
+        #: What an update of the row sets, all but the first column, with the same parameters.
+        self.assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(self.names, 1) if number > 1)
+        self._schema = pa.schema([(column.name, _ARROW[column.kind]) for column in flat])
+        self._times = [column.name for column in own if column.kind is datetime]
+        self._lists = [column.name for column in own if column.kind is tuple]
+        self._inner = {
+            column.name: (column.kind, [(part.name, column.prefix + part.name) for part in columns_of(column.kind)])
+            for column in own
+            if is_dataclass(column.kind)
+        }
+        self._fields = [column.name for column in own if column.name not in self._inner]
+
+    def selected_from(self, alias: str) -> str:
+        """The columns of a table that goes by another name."""
+        return ", ".join(f"{alias}.{name}" for name in self.names)
+
+    def read(self, row: Sequence[Any], **fields: Any) -> _Record:
+        """The record of a row; `fields` that have no column are given."""
+        values = dict(zip(self.names, row, strict=True))
+        for name in self._times:
+            values[name] = from_utc(values[name])
+        for name in self._lists:
+            values[name] = tuple(values[name])
+        for name, (kind, parts) in self._inner.items():
+            values[name] = kind(**{part: values.pop(column) for part, column in parts})
+        record: _Record = self._record(**values, **fields)
+        return record
+
+    def values(self, record: _Record) -> list[Any]:
+        """What a statement with these parameters is given."""
+        row = self._row(record)
+        return [row[name] for name in self.names]
+
+    def table(self, records: Sequence[_Record]) -> pa.Table:
+        """Records as an Arrow table of these columns."""
+        return pa.Table.from_pylist([self._row(record) for record in records], schema=self._schema)
+
+    def _row(self, record: _Record) -> dict[str, Any]:
+        row = {name: getattr(record, name) for name in self._fields}
+        for name in self._times:
+            row[name] = to_utc(row[name]) if row[name] else None
+        for name in self._lists:
+            row[name] = list(row[name])
+        for name, (_, parts) in self._inner.items():
+            inner = getattr(record, name)
+            row.update((column, getattr(inner, part)) for part, column in parts)
+        return row
