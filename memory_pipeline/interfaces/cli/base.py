@@ -24,7 +24,6 @@ app = typer.Typer(
     name="memory-pipeline",
     help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

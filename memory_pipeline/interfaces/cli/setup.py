@@ -16,7 +16,7 @@ from memory_pipeline.config.loading import CONFIG_FILE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import nobody, real_path, write_text
+from memory_pipeline.files import directories, nobody, real_path, write_text
 from memory_pipeline.ingest import ImportSummary, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
@@ -129,7 +129,8 @@ def remember_workspace(root: Path, tz: str | None) -> str:
         lines.append(f"\n[import]\ntimezone = {json.dumps(tz, ensure_ascii=False)}\n")
     if config.exists():
         return f"Settings are in {config}; see that connectors.workspace is {root}."
-    write_text(config, "".join(lines), nobody)
+    with directories(config.parent):
+        write_text(config, "".join(lines), nobody)
     return f"Settings are in {config}."
 
 
@@ -184,5 +185,8 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be ended.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.chdir(project_home())
+    # Dagster's processes then find the same home, though the working directory is another one.
+    environment["MEMORY_PIPELINE_HOME"] = str(place := project_home())
+    with directories(place):
+        os.chdir(place)
     os.execve(command[0], command, environment)

@@ -1,0 +1,33 @@
+"""What the shell completes, asked for as the shell asks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import main; main()"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_shell_asks_this_program(shell: str) -> None:
+    done = subprocess.run([*PROGRAM, "--show-completion", shell], capture_output=True, text=True, check=True)
+    assert "memory-pipeline" in done.stdout and "_MEMORY_PIPELINE_COMPLETE=complete_" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("memory-pipeline back", "backfill"),
+        ("memory-pipeline snapshot re", "restore"),
+        ("memory-pipeline model ", "install"),
+        ("memory-pipeline night --dry", "--dry-run"),
+    ],
+)
+def test_commands_and_options_are_completed(monkeypatch: pytest.MonkeyPatch, line: str, completed: str) -> None:
+    monkeypatch.setenv("_MEMORY_PIPELINE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+    done = subprocess.run(PROGRAM, capture_output=True, text=True, check=True)
+    assert completed in done.stdout.split()
