@@ -1,13 +1,12 @@
 """How a cluster becomes one memory: models that propose a draft, and the judge that accepts or refuses it."""
 
 from memory_pipeline.distillers.choose import choose_distiller
-from memory_pipeline.distillers.draft import DETAILS_LABEL, Declined, DistillationModel, Draft, Member, Task
+from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
-from memory_pipeline.distillers.session import AnswerBook, Session
 from memory_pipeline.distillers.support import SHARED_WORDS, find_addition, find_clash
 
 __all__ = [
@@ -15,13 +14,10 @@ __all__ = [
     "DETAILS_LABEL",
     "SHARED_WORDS",
     "STEERS",
-    "AnswerBook",
-    "Declined",
     "DistillationModel",
     "Draft",
     "Extractive",
     "Member",
-    "Session",
     "Task",
     "attempt_in",
     "check_preservation",

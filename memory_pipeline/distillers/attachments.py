@@ -1,4 +1,4 @@
-"""Pieces of sources, word for word: what is attached to an abstraction when its text cannot carry a fact."""
+"""What the sources say and an abstraction does not: statements and clauses that are attached to it word for word."""
 
 from __future__ import annotations
 

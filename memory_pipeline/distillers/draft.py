@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.distillers.session import Session
+from memory_pipeline.llm import Declined, Session
 from memory_pipeline.records import Causal, Cluster, Memory
 
 
@@ -58,14 +58,6 @@ class Draft:
     def content(self) -> str:
         """The memory as it would be written: the text, then the attached facts on a line of their own."""
         return f"{self.text}\n{DETAILS_LABEL} {'; '.join(self.attached)}" if self.attached else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """No draft, and why. `again`: tonight it could not be had; the next night tries once more."""
-
-    reason: str
-    again: bool = False
 
 
 #: Opens the line of attached facts.

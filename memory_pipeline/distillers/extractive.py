@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from memory_pipeline.distillers.attachments import fragment_around, trim_piece
 from memory_pipeline.distillers.causality import shared_cause
-from memory_pipeline.distillers.draft import Declined, Draft, Member, Task
+from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
-from memory_pipeline.distillers.session import Session
+from memory_pipeline.llm import Declined, Session
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise, shape_hash

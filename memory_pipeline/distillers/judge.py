@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers.draft import Declined, DistillationModel, Draft, Task
+from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.llm import Declined
 from memory_pipeline.records import Cluster, Distillation
 
 COMPRESSED_CATEGORY = "compressed"
@@ -28,7 +29,7 @@ def judge(
     settings: Settings,
     count_tokens: Callable[[str], int],
 ) -> Distillation:
-    """The distillation with its measured figures, accepted or refused (requirement 5.3 and 5.4)."""
+    """The distillation with its measured figures, accepted or refused."""
     cluster, members = task.cluster, task.members
     sources = [member.memory.content for member in members]
     before = sum(member.memory.token_count for member in members)

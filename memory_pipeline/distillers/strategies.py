@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
@@ -19,22 +18,15 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
+from memory_pipeline.llm import Prompt
 from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
 
 ENTRY_POINTS = "memory_pipeline.strategies"
-#: An abstraction is asked to be at most this share of what its members have together (requirement 5.2).
+#: An abstraction is asked to be at most this share of what its members have together.
 LENGTH_SHARE = 0.3
 _LEAST_BUDGET = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a model is told (`system`) and what it is told about (`user`)."""
-
-    system: str
-    user: str
 
 
 @runtime_checkable
@@ -125,16 +117,13 @@ class CausalStrategy(DefaultStrategy):
 
 
 class PrincipleStrategy(DefaultStrategy):
-    """Groups of related patterns: the rule that so many of them share."""
+    """Groups of related patterns: the rule that so many of them share. What the weekly step asks with, and nobody
+    else."""
 
     name = PRINCIPLE
 
     def __init__(self, least: int) -> None:
         self._least = least
-
-    def matches(self, cluster: Cluster) -> bool:
-        """What the weekly step asks about, and nothing else."""
-        return cluster.policy == PRINCIPLE
 
     def guidance(self) -> str:
         """A principle is shared, short and of use beyond its cases."""
@@ -145,8 +134,7 @@ SHIPPED: dict[str, type[DefaultStrategy]] = {"trading": TradingStrategy, "causal
 
 
 def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
-    """The strategies in the order in which they are asked: that of principles, the setting's, the entry points' by
-    name, the default.
+    """The strategies in the order in which they are asked: the setting's, the entry points' by name, the default.
 
     Raises StrategyError for one that cannot be loaded or lacks a method.
     """
@@ -161,7 +149,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
                 f"package that registers it"
             ) from error
     own = [_made(name, found) for name, found in named]
-    return (PrincipleStrategy(settings.principle_patterns), *own, DefaultStrategy())
+    return (*own, DefaultStrategy())
 
 
 def choose_strategy(strategies: Sequence[DistillationStrategy], cluster: Cluster) -> DistillationStrategy:

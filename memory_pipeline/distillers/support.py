@@ -11,9 +11,9 @@ from memory_pipeline.wording.sentences import split_statements
 
 #: At least this share of a statement's content words must stand in what supports it, and
 SUPPORT_SHARE = 0.5
-#: at least this share where one source is to bear it out on its own (figures: `pieces.SAID_SHARE`), and
+#: at least this share where one source is to bear it out on its own (figures: `attachments.SAID_SHARE`), and
 SHARED_WORDS = 0.62
-#: at least this share of each member's content words in the abstraction's text (figures: `pieces.SAID_SHARE`).
+#: at least this share of each member's content words in the abstraction's text (figures: `attachments.SAID_SHARE`).
 COVERAGE_SHARE = 0.35
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))

@@ -9,12 +9,9 @@ import numpy as np
 
 from memory_pipeline.distillers import (
     STEERS,
-    AnswerBook,
-    Declined,
     DistillationModel,
     Draft,
     Member,
-    Session,
     Task,
     find_attempt,
     judge,
@@ -23,6 +20,7 @@ from memory_pipeline.distillers import (
 )
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm import AnswerBook, Declined, Session
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation, Memory
 

@@ -10,9 +10,7 @@ import numpy as np
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.distillers import (
     COMPRESSED_CATEGORY,
-    Declined,
     Draft,
-    Session,
     Task,
     evidence_confidence,
     find_contradiction,
@@ -22,6 +20,7 @@ from memory_pipeline.distillers import (
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import DistillerError, in_words
 from memory_pipeline.knowledge.principles import find_principle
+from memory_pipeline.llm import Declined, Session
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.distillers.calls import Connection
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm.connection import Connection
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store, all_memories, check_store, store_hash

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.distillers import Declined, Draft
+from memory_pipeline.distillers import Draft
 from memory_pipeline.distillers.claude import Claude
+from memory_pipeline.llm import Declined
 from memory_pipeline.night.distillation import session_of
 from memory_pipeline.store import Store, check_store, open_conflicts
 from memory_pipeline_tests.build import fill, lesson, night_of

@@ -13,12 +13,12 @@ from memory_pipeline.distillers import Draft, strategies
 from memory_pipeline.distillers.strategies import (
     CausalStrategy,
     DefaultStrategy,
-    Prompt,
     TradingStrategy,
     choose_strategy,
     load_strategies,
 )
 from memory_pipeline.errors import DistillerError, StrategyError
+from memory_pipeline.llm import Prompt
 from memory_pipeline.records import Causal, Cluster, Memory
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import candidate, fill, lesson
@@ -59,9 +59,9 @@ def draft(text: str, causal: Causal | None = None) -> Draft:
     return Draft(text, "test", causal=causal)
 
 
-def test_that_of_principles_comes_first_and_the_default_last() -> None:
+def test_those_of_the_setting_come_in_their_order_and_the_default_last() -> None:
     found = load_strategies(settings_with("trading", "causal"))
-    assert [strategy.name for strategy in found] == ["principle", "trading", "causal", "default"]
+    assert [strategy.name for strategy in found] == ["trading", "causal", "default"]
     cluster = task_of("a", "b").cluster
     assert choose_strategy(found, cluster).name == "default"
 
@@ -146,7 +146,7 @@ def test_a_category_picks_the_example(store: Store) -> None:
 def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("mine", OWN, strategies.ENTRY_POINTS)
     monkeypatch.setattr(strategies, "entry_points", lambda group: [entry])
-    assert [strategy.name for strategy in load_strategies(Settings())] == ["principle", "shouting", "default"]
+    assert [strategy.name for strategy in load_strategies(Settings())] == ["shouting", "default"]
     broken = EntryPoint("gone", "nowhere.at.all:Thing", strategies.ENTRY_POINTS)
     monkeypatch.setattr(strategies, "entry_points", lambda group: [broken])
     with pytest.raises(StrategyError, match=r"'gone'.*cannot be loaded"):

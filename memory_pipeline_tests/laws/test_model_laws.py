@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, judge
-from memory_pipeline.distillers.calls import Question, Reply
 from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
-from memory_pipeline.distillers.pricing import Ledger, Price
+from memory_pipeline.llm.pricing import Ledger, Price
+from memory_pipeline.llm.requests import Reply
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
 EPISODES = [episodes for _, episodes in texts.CAUSAL]
@@ -107,9 +107,9 @@ class KeptAnswer:
     def __init__(self, said: str) -> None:
         self.said, self.answers = said, self
 
-    def find(self, questions: list[Question]) -> dict[str, Any]:
+    def find(self, prompts: list[str]) -> dict[str, Any]:
         answer = type("Kept", (), {"answer": self.said, "stop_reason": "end_turn"})
-        return {question.prompt_hash: answer for question in questions}
+        return dict.fromkeys(prompts, answer)
 
     def record(self, reply: Reply, *_: object) -> None:
         assert np.isfinite(reply.tokens_in)

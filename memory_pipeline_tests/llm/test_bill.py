@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers.pacing import Pace
-from memory_pipeline.distillers.pricing import PRICES, Ledger, Price, price_of
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm.pacing import Pace
+from memory_pipeline.llm.pricing import PRICES, Ledger, Price, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:

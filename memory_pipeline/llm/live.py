@@ -1,4 +1,4 @@
-"""One call a question: paced, a few at a time, tried again when the server is busy, and never past the cap."""
+"""One call a request: paced, a few at a time, tried again when the server is busy, and never past the cap."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
-from memory_pipeline.distillers.pacing import Pace
-from memory_pipeline.distillers.pricing import Ledger
-from memory_pipeline.distillers.session import Session
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
+from memory_pipeline.llm.pacing import Pace
+from memory_pipeline.llm.pricing import Ledger
+from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.llm.session import Session
 from memory_pipeline.records import COST_CAP, TIME_LIMIT
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
 
-#: Questions in a row that got no answer, whatever was tried, after which the rest is not asked tonight.
-_FRUITLESS_QUESTIONS = 3
+#: Requests in a row that got no answer, whatever was tried, after which the rest is not sent tonight.
+_FRUITLESS_REQUESTS = 3
 _HEARTBEAT_S = 2.0
 
 
 @dataclass(slots=True)
 class _Waiting:
-    question: Question
+    request: Request
     attempt: int = 1
     not_before: float = 0.0
 
 
 class LiveCalls:
-    """Asks questions over one connection. Workers do nothing but the call; all accounts are kept in one thread."""
+    """Sends requests over one connection. Workers do nothing but the call; all accounts are kept in one thread."""
 
     def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
         self._connection, self._settings = connection, settings
@@ -45,23 +46,23 @@ class LiveCalls:
         self._fruitless = 0
         self._hopeless: str | None = None
 
-    def ask(self, questions: Sequence[Question]) -> Iterator[Reply]:
+    def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """Replies as they come in. At the cap or the time limit the rest comes back `deferred`.
 
         Raises DistillerError when no further call can succeed (key, model, server), after the replies that
         were still under way.
         """
-        waiting = [_Waiting(question) for question in questions]
+        waiting = [_Waiting(request) for request in requests]
         flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
         deadline = time.monotonic() + self._settings.distillation_time_limit_s
-        pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="distillation")
+        pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="model-calls")
         try:
             while flying or (waiting and not self._hopeless):
                 late = time.monotonic() >= deadline
                 capped = False if late or self._hopeless else self._send(waiting, flying, pool)
                 if waiting and not flying and (late or capped):
                     reason = TIME_LIMIT if late else COST_CAP
-                    yield from (Reply(item.question, "failed", deferred=reason) for item in waiting)
+                    yield from (Reply(item.request, "failed", deferred=reason) for item in waiting)
                     return
                 self._rest(waiting, flying)
                 for future in [future for future in flying if future.done()]:
@@ -89,11 +90,11 @@ class LiveCalls:
         for item in [item for item in waiting if item.not_before <= now]:
             if len(flying) >= self._settings.concurrency:
                 return False
-            reserved = self._ledger.reserve(item.question.tokens_in, item.question.max_tokens)
+            reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens)
             if reserved is None:
                 return True
             waiting.remove(item)
-            flying[pool.submit(self._call, item.question)] = (item, reserved)
+            flying[pool.submit(self._call, item.request)] = (item, reserved)
         return False
 
     def _rest(self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]]) -> None:
@@ -106,32 +107,32 @@ class LiveCalls:
         else:
             time.sleep(pause)
 
-    def _call(self, question: Question) -> Reply:
+    def _call(self, request: Request) -> Reply:
         """One attempt, in a worker."""
         import anthropic
 
         self._pace.wait_for_turn()
         if self._stop.is_set():
-            return Reply(question, "failed", error="stopped")
+            return Reply(request, "failed", error="stopped")
         began = time.monotonic()
         try:
-            message = self._connection.client.messages.create(**self._connection.parameters(question))
-            return read_message(question, message, _since(began))
+            message = self._connection.client.messages.create(**self._connection.parameters(request))
+            return read_message(request, message, _since(began))
         except anthropic.APIStatusError as error:
-            return self._status_reply(question, error, _since(began))
+            return self._status_reply(request, error, _since(began))
         except anthropic.APIConnectionError as error:
             # A connection that never came about cost nothing; one that broke may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
             outcome = "failed" if never else "unknown"
             said = self._connection.explain(error)
-            return Reply(question, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
+            return Reply(request, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
         except Exception as error:  # an answer that the SDK cannot read: it may have been charged
             said = f"unreadable answer: {type(error).__name__}: {error}"[:300]
-            return Reply(question, "unknown", error=said, latency_ms=_since(began), retry_after_s=0.0)
+            return Reply(request, "unknown", error=said, latency_ms=_since(began), retry_after_s=0.0)
 
-    def _status_reply(self, question: Question, error: APIStatusError, latency_ms: int) -> Reply:
+    def _status_reply(self, request: Request, error: APIStatusError, latency_ms: int) -> Reply:
         said = self._connection.explain(error)
-        reply = Reply(question, "failed", error=said, latency_ms=latency_ms)
+        reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
         if error.status_code in (408, 409, 429) or error.status_code >= 500:
             return replace(reply, retry_after_s=asked_wait(error))
         if error.status_code in (400, 413, 422):
@@ -161,7 +162,7 @@ class LiveCalls:
                 self._session.log.info("the model is asked again in %.1f s: %s", pause, reply.error)
                 return replace(reply, retry_after_s=pause)
         self._fruitless += 1
-        if self._fruitless >= _FRUITLESS_QUESTIONS:
+        if self._fruitless >= _FRUITLESS_REQUESTS:
             self._hopeless = reply.error
         return replace(reply, retry_after_s=None)
 

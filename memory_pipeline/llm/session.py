@@ -1,4 +1,4 @@
-"""What a night lends a distiller: the answers that are kept, the bill, signs of life, and the log."""
+"""What whoever asks a model lends the client: the answers that are kept, the bill, signs of life, and the log."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_pipeline.distillers.calls import Question, Reply
 from memory_pipeline.files import append_line
 from memory_pipeline.killpoints import reached
+from memory_pipeline.llm.requests import Reply, Request
 from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall, derived_id
 from memory_pipeline.store import (
     Store,
@@ -34,9 +34,9 @@ class AnswerBook:
         self._store, self.run_id, self._actor, self._preview = store, run_id, actor, preview
         self._beside = Path(f"{str(store.path).removesuffix('.duckdb')}.answers.jsonl")
 
-    def find(self, questions: Sequence[Question]) -> dict[str, ModelAnswer]:
-        """The kept answers to these questions, by prompt hash."""
-        wanted = [question.prompt_hash for question in questions]
+    def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
+        """The kept answers to these prompts, by prompt hash."""
+        wanted = list(prompt_hashes)
         if not wanted:
             return {}
         with self._store.reading() as tx:
@@ -47,32 +47,32 @@ class AnswerBook:
     def record(self, reply: Reply, mode: str, cost: float, which: str, batch_id: str | None = None) -> None:
         """Keep a call and, if there is one, its answer, in one transaction.
 
-        `which` tells calls of one question apart: its attempt. A batch's calls are its own, whichever run
+        `which` tells calls for one request apart: its attempt. A batch's calls are its own, whichever run
         collects them, so that collecting twice counts once.
         """
-        now, question = datetime.now(UTC), reply.question
+        now, request = datetime.now(UTC), reply.request
         call = ModelCall(
-            id=derived_id("call", batch_id or self.run_id, question.prompt_hash, mode, which),
+            id=derived_id("call", batch_id or self.run_id, request.prompt_hash, mode, which),
             run_id=self.run_id,
-            prompt_hash=question.prompt_hash,
-            model=question.model,
+            prompt_hash=request.prompt_hash,
+            model=request.model,
             mode=mode,
             outcome=reply.outcome,
             input_tokens=reply.tokens_in,
             output_tokens=reply.tokens_out,
             cost_usd=round(cost, 9),
             latency_ms=reply.latency_ms,
-            masked_secrets=question.masked_secrets,
-            masked_personal=question.masked_personal,
+            masked_secrets=request.masked_secrets,
+            masked_personal=request.masked_personal,
             error=reply.error,
             called_at=now,
         )
         answer = None
         if reply.text is not None and mode != "cache":
             answer = ModelAnswer(
-                question.prompt_hash,
-                question.model,
-                question.prompt_version,
+                request.prompt_hash,
+                request.model,
+                request.prompt_version,
                 reply.text,
                 reply.stop_reason,
                 now,
@@ -117,11 +117,11 @@ class AnswerBook:
         with self._store.writing(self._actor, self.run_id) as tx:
             keep_batch(tx, batch)
 
-    def new_batch(self, server: str, questions: Sequence[Question]) -> ModelBatch:
+    def new_batch(self, server: str, requests: Sequence[Request]) -> ModelBatch:
         """The record of a batch that is about to be sent."""
-        hashes = tuple(question.prompt_hash for question in questions)
+        hashes = tuple(request.prompt_hash for request in requests)
         now = datetime.now(UTC)
-        return ModelBatch(str(uuid.uuid4()), None, server, questions[0].model, "sending", hashes, self.run_id, now)
+        return ModelBatch(str(uuid.uuid4()), None, server, requests[0].model, "sending", hashes, self.run_id, now)
 
     def _write_beside(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
         for row in answers_as_json(records):
@@ -146,11 +146,11 @@ class AnswerBook:
 
 @dataclass
 class Session:
-    """A night as a distiller sees it. `keep_alive` renews the night's lease when that is due."""
+    """A run as the model client sees it. `keep_alive` renews the run's lease on the store when that is due."""
 
     answers: AnswerBook
     preview: bool = False
     use_cache: bool = True
     keep_alive: Callable[[], None] = lambda: None
     progress: Callable[[str, int, int], None] = lambda step, done, total: None
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.distillers"))
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.llm"))

@@ -1,4 +1,4 @@
-"""The night's questions as one Message Batch, at half the price.
+"""Requests as one Message Batch, at half the price.
 
 A batch is written down before it is sent and found again after a crash; its results are matched by
 custom id, which is the prompt's hash. A batch that is not done when the night's time is up is collected by
@@ -14,12 +14,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers.calls import Connection, Question, Reply, asked_wait, backoff, read_message
-from memory_pipeline.distillers.pricing import Ledger
-from memory_pipeline.distillers.prompts import VERSION
-from memory_pipeline.distillers.session import Session
 from memory_pipeline.errors import DistillerError
 from memory_pipeline.killpoints import reached
+from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
+from memory_pipeline.llm.pricing import Ledger
+from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.llm.session import Session
 from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, ModelBatch
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _HEARTBEAT_S = 2.0
 
 
 class BatchCalls:
-    """Asks questions in a batch, and collects the batches of earlier nights."""
+    """Sends requests in a batch, and collects the batches of earlier nights."""
 
     def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
         self._connection, self._settings = connection, settings
@@ -39,43 +39,42 @@ class BatchCalls:
         self._batches = connection.client.messages.batches
         self._deadline = time.monotonic() + settings.distillation_time_limit_s
 
-    def collect_earlier(self, questions: Sequence[Question], *, wait: bool) -> Iterator[Reply]:
-        """Replies from batches that an earlier run sent; `deferred` for questions in one that still runs.
+    def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
+        """Replies from batches that an earlier run sent; `deferred` for requests in one that still runs.
 
         With `wait` they are waited for until the night's time is up.
         """
         for record in self._session.answers.batches():
             found = self._find(record)
             if found:
-                yield from self._collect(found, questions, wait=wait)
+                yield from self._collect(found, requests, wait=wait)
 
-    def ask(self, questions: Sequence[Question]) -> Iterator[Reply]:
-        """Send the questions as one batch, as far as the cap reaches, and wait for it.
+    def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
+        """Send the requests as one batch, as far as the cap reaches, and wait for it.
 
         Raises DistillerError when the server cannot be used.
         """
-        fitting: list[Question] = []
-        for number, question in enumerate(questions):
-            if self._ledger.reserve(question.tokens_in, question.max_tokens, batch=True) is None:
-                yield from (Reply(rest, "failed", deferred=COST_CAP) for rest in questions[number:])
+        fitting: list[Request] = []
+        for number, request in enumerate(requests):
+            if self._ledger.reserve(request.tokens_in, request.max_tokens, batch=True) is None:
+                yield from (Reply(rest, "failed", deferred=COST_CAP) for rest in requests[number:])
                 break
-            fitting.append(question)
+            fitting.append(request)
         if fitting:
             yield from self._collect(self._send(fitting), fitting, wait=True)
 
-    def _send(self, questions: Sequence[Question]) -> ModelBatch:
+    def _send(self, requests: Sequence[Request]) -> ModelBatch:
         import anthropic
 
-        record = self._session.answers.new_batch(self._connection.server, questions)
+        record = self._session.answers.new_batch(self._connection.server, requests)
         self._session.answers.note_batch(record)
         reached("batch.announced")
-        requests: list[Any] = [
-            {"custom_id": question.prompt_hash, "params": self._connection.parameters(question)}
-            for question in questions
+        written: list[Any] = [
+            {"custom_id": request.prompt_hash, "params": self._connection.parameters(request)} for request in requests
         ]
         for attempt in range(1, self._settings.call_attempts + 1):
             try:
-                made = self._batches.create(requests=requests)
+                made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
                 busy = error.status_code == 429 or error.status_code >= 500
@@ -90,7 +89,7 @@ class BatchCalls:
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
         self._session.answers.note_batch(record)
-        self._session.log.info("batch %s sent with %d questions", made.id, len(questions))
+        self._session.log.info("batch %s sent with %d questions", made.id, len(requests))
         return record
 
     def _find(self, record: ModelBatch) -> ModelBatch | None:
@@ -122,25 +121,25 @@ class BatchCalls:
         ids = {result.custom_id for result in self._batches.results(batch.id)}
         return bool(ids & set(record.prompt_hashes))
 
-    def _collect(self, record: ModelBatch, questions: Sequence[Question], *, wait: bool) -> Iterator[Reply]:
-        """The replies of one batch; everything that it answered is kept, asked for tonight or not."""
+    def _collect(self, record: ModelBatch, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
+        """The replies of one batch; everything that it answered is kept, whoever asked for it and when."""
         import anthropic
 
         assert record.batch_id is not None
-        mine = {question.prompt_hash: question for question in questions}
+        mine = {request.prompt_hash: request for request in requests}
         began = time.monotonic()
         state = self._await_end(record, wait=wait)
         if state != "ended":
             if state == "running":
                 waiting = [mine[prompt] for prompt in record.prompt_hashes if prompt in mine]
-                yield from (Reply(question, "failed", deferred=BATCH_UNDER_WAY) for question in waiting)
+                yield from (Reply(request, "failed", deferred=BATCH_UNDER_WAY) for request in waiting)
             return
         latency_ms = int((time.monotonic() - began) * 1000)
         try:
             for response in self._batches.results(record.batch_id):
                 if response.custom_id not in record.prompt_hashes:
                     continue
-                stranger = Question(response.custom_id, record.model, VERSION)
+                stranger = Request(response.custom_id, record.model, prompt_version="")  # asked by another run or step
                 reply = self._read(record, response, mine.get(response.custom_id, stranger), latency_ms)
                 if response.custom_id in mine:
                     yield reply
@@ -191,19 +190,19 @@ class BatchCalls:
         return "lost"
 
     def _read(
-        self, record: ModelBatch, response: MessageBatchIndividualResponse, question: Question, latency_ms: int
+        self, record: ModelBatch, response: MessageBatchIndividualResponse, request: Request, latency_ms: int
     ) -> Reply:
         result = response.result
         cost = 0.0
         if result.type == "succeeded":
-            reply = read_message(question, result.message, latency_ms)
+            reply = read_message(request, result.message, latency_ms)
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out, batch=True)
         elif result.type == "errored":
             said = f"{result.error.error.type}: {result.error.error.message}"[:300]
-            reply = Reply(question, "failed", error=said, latency_ms=latency_ms)
+            reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
         else:
-            reply = Reply(question, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
-        most = self._ledger.price.cost(question.tokens_in, question.max_tokens, batch=True)
+            reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)
+        most = self._ledger.price.cost(request.tokens_in, request.max_tokens, batch=True)
         self._ledger.settle(most if record.run_id == self._session.answers.run_id else 0.0, cost)
         self._session.answers.record(reply, "batch", cost, "1", record.batch_id)
         return reply

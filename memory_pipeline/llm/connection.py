@@ -1,82 +1,23 @@
-"""Questions to a model and its replies, and the one connection over which they go."""
+"""The one connection to a model's server: the model checked, errors in words, a message read into a reply."""
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import logging
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm.requests import Reply, Request
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
     from anthropic.types import Message
 
-#: Bytes of a prompt by tokens, low on purpose: an estimate that is too high only keeps money back for a while.
-_BYTES_PER_TOKEN = 3
-#: Room for thinking and for the frame of the answer, which count as output too.
-_ANSWER_FRAME_TOKENS = 3072
-_MOST_OUTPUT_TOKENS = 16_000
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One prompt, ready to send."""
-
-    prompt_hash: str
-    model: str
-    prompt_version: str
-    system: str = ""
-    user: str = ""
-    max_tokens: int = 0
-    masked_secrets: int = 0
-    masked_personal: int = 0
-
-    @property
-    def tokens_in(self) -> int:
-        """At most about so many tokens go out, the schema included."""
-        return (len(self.system.encode()) + len(self.user.encode())) // _BYTES_PER_TOKEN + 1000
-
-
-def hash_prompt(model: str, prompt_version: str, system: str, user: str, max_tokens: int) -> str:
-    """SHA-256 over everything that could change the answer; also the custom id in a batch."""
-    parts = [model, prompt_version, system, user, max_tokens]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
-
-
-def output_room(source_tokens: int) -> int:
-    """How many output tokens an answer about so many source tokens may take: text and claims, and the frame."""
-    return min(_MOST_OUTPUT_TOKENS, 2 * source_tokens + _ANSWER_FRAME_TOKENS)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back. `text` is None when there is no answer; then `deferred` or `error` says why.
-
-    `outcome` as in ModelCall. `retry_after_s` is set when the same question may be asked again; `fatal` when
-    no other question would fare better.
-    """
-
-    question: Question
-    outcome: str
-    text: str | None = None
-    stop_reason: str | None = None
-    tokens_in: int = 0
-    tokens_out: int = 0
-    latency_ms: int = 0
-    error: str | None = None
-    deferred: str | None = None
-    retry_after_s: float | None = None
-    fatal: bool = False
-
 
 class Connection:
-    """The SDK's client for one server and model, checked before the first question."""
+    """The SDK's client for one server and model, checked before the first request."""
 
     def __init__(self, settings: Settings, log: logging.Logger) -> None:
         """Raises DistillerError without a key. Nothing is sent yet."""
@@ -133,18 +74,16 @@ class Connection:
         hint = f"; did you mean '{close[0]}'?" if close else f"; it has {', '.join(names[:8])}"
         raise DistillerError(f"there is no model '{self.model}' at {self.server}{hint}") from error
 
-    def parameters(self, question: Question) -> dict[str, Any]:
-        """What the Messages API is sent for a question, alone or in a batch."""
-        from memory_pipeline.distillers.answer import answer_schema
-
-        output: dict[str, Any] = {"format": {"type": "json_schema", "schema": answer_schema()}}
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """What the Messages API is sent for a request, alone or in a batch."""
+        output: dict[str, Any] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
         if self._takes_effort:
             output["effort"] = "low"
         return {
-            "model": question.model,
-            "max_tokens": question.max_tokens,
-            "system": question.system,
-            "messages": [{"role": "user", "content": question.user}],
+            "model": request.model,
+            "max_tokens": request.max_tokens,
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.user}],
             "output_config": output,
         }
 
@@ -172,12 +111,12 @@ class Connection:
         return f"{self.server}: {type(error).__name__}: {said}"
 
 
-def read_message(question: Question, message: Message, latency_ms: int) -> Reply:
+def read_message(request: Request, message: Message, latency_ms: int) -> Reply:
     """A reply from the SDK's message; its tokens are what the server counted, cached ones included."""
     usage = message.usage
     tokens_in = usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
     return Reply(
-        question,
+        request,
         "answered",
         text="".join(block.text for block in message.content if block.type == "text"),
         stop_reason=message.stop_reason,

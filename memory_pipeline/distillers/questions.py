@@ -1,0 +1,126 @@
+"""What a model is asked about a cluster, and when its answer is believed: distillation, and principles.
+
+A further kind of question is a prompt file, a schema and a check, as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers.answer import Answer
+from memory_pipeline.distillers.attachments import left_out_of, unsaid_statements
+from memory_pipeline.distillers.draft import Draft, Task
+from memory_pipeline.distillers.prompts import VERSION
+from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
+from memory_pipeline.distillers.support import find_unshared, find_unsupported
+from memory_pipeline.llm import Declined, Question
+from memory_pipeline.records import Causal, Memory
+from memory_pipeline.wording.redaction import redact
+
+PROMPT_VERSION = f"claude-{VERSION}"
+_QUOTE = 200
+
+
+def distillation_question(task: Task, strategy: DistillationStrategy, settings: Settings) -> Question[Answer, Draft]:
+    """What a cluster's one memory is. All that its members say has to come back in it, and a strategy's own measures
+    hold besides."""
+    version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
+
+    def check(answer: Answer, members: Sequence[str]) -> Draft | Declined:
+        problem = find_unsupported(answer, members)
+        draft = Declined(f"unsupported: {problem}") if problem else _draft(task, answer, version)
+        if isinstance(draft, Declined):
+            return draft
+        refused = strategy.validate(draft)
+        return Declined(f"strategy {strategy.name}: {refused}") if refused else draft
+
+    return _question(task, strategy, version, check, settings)
+
+
+def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
+    """Which rule so many of a group's patterns share. The patterns stay, so it need not bring back what they say; an
+    empty abstraction says that they share none."""
+    strategy = PrincipleStrategy(settings.principle_patterns)
+    version = f"{PROMPT_VERSION}-{strategy.name}"
+
+    def check(answer: Answer, patterns: Sequence[str]) -> Draft | Declined:
+        shared = answer.abstraction.strip()
+        problem = find_unshared(answer, patterns, settings.principle_patterns) if shared else None
+        return Declined(f"unsupported: {problem}") if problem else _draft(task, answer, version)
+
+    return _question(task, strategy, version, check, settings)
+
+
+def _question(
+    task: Task,
+    strategy: DistillationStrategy,
+    version: str,
+    check: Callable[[Answer, Sequence[str]], Draft | Declined],
+    settings: Settings,
+) -> Question[Answer, Draft]:
+    """The question with everything masked that must not leave the machine. `check` is given the members as they were
+    sent, member 1 first; no answer that found instructions in one of them reaches it."""
+    members, secrets, personal = _masked_members(task, settings)
+    sent = [member.content for member in members]
+
+    def believed(answer: Answer) -> Draft | Declined:
+        if answer.suspicious:
+            return Declined("the model found instructions in a member")
+        return check(answer, sent)
+
+    return Question.about(
+        # A strategy may write out what stands beside the contents (tags, categories): the prompt is masked once more.
+        strategy.build_prompt(task.cluster, members),
+        version=version,
+        schema=Answer,
+        check=believed,
+        source_tokens=sum(member.memory.token_count for member in task.members),
+        settings=settings,
+        masked_secrets=secrets,
+        masked_personal=personal,
+    )
+
+
+def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
+    """The members with their secrets masked, and how many secrets and personal data there were."""
+    memories, secrets, personal = [], 0, 0
+    for member in task.members:
+        text, counts = redact(member.memory.content, personal=settings.mask_personal)
+        secrets += counts["secret"]
+        personal += counts["email"] + counts["phone"]
+        memories.append(replace(member.memory, content=text))
+    return memories, secrets, personal
+
+
+def _draft(task: Task, answer: Answer, version: str) -> Draft | Declined:
+    """The draft that an answer proposes, with what it leaves out of the members, and what they disagree about,
+    attached word for word."""
+    members = [member.memory for member in task.members]
+    numbers = range(1, len(members) + 1)
+    pairs = []
+    for contradiction in answer.contradictions:
+        between = sorted(set(contradiction.members))
+        if len(between) < 2 or any(number not in numbers for number in between):
+            return Declined("malformed answer: a contradiction names no two members")
+        pairs += [(members[between[0] - 1], members[other - 1]) for other in between[1:]]
+    text = " ".join(answer.abstraction.split())
+    quotes = tuple(f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}" for a, b in pairs)
+    left_out = left_out_of("\n".join((text, *quotes)), [memory.content for memory in members])
+    causal = Causal(answer.subject, answer.action, answer.outcome, answer.consequences)
+    return Draft(
+        text=text,
+        prompt_version=version,
+        attached=(*quotes, *left_out),
+        pattern_type=answer.pattern_type,
+        confidence=answer.confidence,
+        causal=causal if answer.is_causal and causal.subject.strip() and causal.outcome.strip() else None,
+        contradictions=tuple((a.id, b.id) for a, b in pairs),
+    )
+
+
+def _quote(text: str, source: str) -> str:
+    """What a source says beyond the abstraction's text, in its own words; all of it when that says everything."""
+    flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
+    return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"

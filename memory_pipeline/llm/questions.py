@@ -1,0 +1,130 @@
+"""What a model is asked: a prompt, the schema of its answer, and the check that turns the answer into a result."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import DistillerError
+from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.wording.redaction import redact
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+ResultT = TypeVar("ResultT")
+
+#: Room for thinking and for the frame of the answer, which count as output too.
+_ANSWER_FRAME_TOKENS = 3072
+_MOST_OUTPUT_TOKENS = 16_000
+_FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
+
+
+class MalformedAnswerError(ValueError):
+    """The answer is no JSON, or does not follow the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No result, and why. `again`: tonight it could not be had; the next night tries once more."""
+
+    reason: str
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is told (`system`) and what it is told about (`user`)."""
+
+    system: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[AnswerT, ResultT]):
+    """One question. `schema` is the shape of its answer; `check` makes of an answer of that shape a result, or says
+    why there is none, and trusts nothing that the model says of itself.
+
+    `source_tokens`: how long the texts are that it asks about.
+    """
+
+    request: Request
+    schema: type[AnswerT]
+    check: Callable[[AnswerT], ResultT | Declined]
+    source_tokens: int
+
+    @classmethod
+    def about(
+        cls,
+        prompt: Prompt,
+        *,
+        version: str,
+        schema: type[AnswerT],
+        check: Callable[[AnswerT], ResultT | Declined],
+        source_tokens: int,
+        settings: Settings,
+        masked_secrets: int = 0,
+        masked_personal: int = 0,
+    ) -> Question[AnswerT, ResultT]:
+        """The question, ready to send, with everything masked in what it is about that must not leave the machine.
+
+        `version` names the prompt, the schema and the check: whoever changes one of them changes it, since answers
+        are kept by it. `masked_...`: what the caller has masked already, for the count.
+        """
+        user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.mask_personal)
+        request = Request.to_model(
+            settings.model,
+            version,
+            prompt.system,
+            user,
+            max_tokens=min(_MOST_OUTPUT_TOKENS, 2 * source_tokens + _ANSWER_FRAME_TOKENS),
+            schema=_json_schema(schema),
+            masked_secrets=masked_secrets + counts["secret"],
+            masked_personal=masked_personal + counts["email"] + counts["phone"],
+        )
+        return cls(request, schema, check, source_tokens)
+
+    def read(self, reply: Reply) -> ResultT | Declined | Exception:
+        """What the check makes of a reply, or why there is nothing to check."""
+        if reply.deferred:
+            return Declined(reply.deferred, again=True)
+        if reply.text is None:
+            return DistillerError(reply.error or "the model gave no answer")
+        if reply.stop_reason == "refusal":
+            return Declined("the model declined to answer")
+        if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            return Declined("the model's answer was cut short")
+        try:
+            return self.check(self._parse(reply.text))
+        except MalformedAnswerError as error:
+            return Declined(f"malformed answer: {error}")
+        except Exception as error:  # a check of somebody's own may break on one answer
+            return error
+
+    def _parse(self, text: str) -> AnswerT:
+        """The answer in a model's text; one Markdown fence around it is forgiven, nothing else.
+
+        Raises MalformedAnswerError with the first thing that is wrong.
+        """
+        fenced = _FENCE.match(text)
+        try:
+            return self.schema.model_validate(json.loads(fenced["body"] if fenced else text), strict=False)
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the answer"
+            raise MalformedAnswerError(f"{where}: {first['msg']}") from error
+        except (ValueError, RecursionError) as error:
+            raise MalformedAnswerError("no JSON object") from error
+
+
+@cache
+def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema as structured output wants it: every field required, nothing else allowed."""
+    from anthropic import transform_schema
+
+    return dict(transform_schema(schema))
