@@ -115,8 +115,8 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
         "looked_at": looked_at,
         "pairs": pairs,
         "conflicts": conflicts,
-        "clusters": report["clusters_found"],
-        "archived": report["memories_archived"],
+        "clusters": report.clusters_found,
+        "archived": report.memories_archived,
     }
 
 

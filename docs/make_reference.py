@@ -16,7 +16,7 @@ from memory_pipeline.ingest.full_export import FIRST, FORMAT, KINDS, LAST, MEMOR
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.reporting.rendering import REPORT_FIELDS
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store.carry import LEFT_BEHIND
 
 TARGET = Path(__file__).with_name("reference.md")
@@ -126,7 +126,7 @@ def _rows() -> list[str]:
 
 def _report() -> list[str]:
     lines = ["## Report fields", "", "| field | meaning |", "| --- | --- |"]
-    return [*lines, *(f"| `{name}` | {meaning} |" for name, meaning in REPORT_FIELDS.items()), ""]
+    return [*lines, *(f"| `{name}` | {meaning} |" for name, meaning in Report.described_fields().items()), ""]
 
 
 if __name__ == "__main__":

@@ -36,3 +36,8 @@ def check_has_come(day: date, text: str, now: datetime) -> None:
     """Raises InputError for a day that lies in the future everywhere on earth."""
     if day > (now + timedelta(days=1)).date():
         raise InputError(f"'{text}' has not come yet; use 'now'")
+
+
+def latest_complete_day(now: datetime) -> date:
+    """The newest UTC day that has ended at `now`."""
+    return date.fromordinal(now.astimezone(UTC).date().toordinal() - 1)

@@ -21,6 +21,7 @@ from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 
@@ -53,7 +54,7 @@ def night_of(store: Store, day: date, settings: Settings | None = None, **option
     return Night(store, settings or settings_for(store), NightOptions(day, run_id, **options))
 
 
-def run(store: Store, day: date, settings: Settings | None = None, **options: Any) -> dict[str, Any]:
+def run(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Report:
     """Run a night and return its report."""
     return run_night(night_of(store, day, settings, **options))
 

@@ -19,6 +19,7 @@ from memory_pipeline.night.gates import (
 )
 from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import Archive, AtomDecision, Distillation
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import check_store, read_atoms
 
 _WARN = AssetCheckSeverity.WARN
@@ -133,17 +134,17 @@ def _gate(
 Band = Callable[[float], int]
 
 #: Check name, what is measured, and its band: 0 good, 1 warning, 2 bad (requirement 7.4).
-_BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], ...] = (
+_BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
     (
         "token_reduction",
         "Active tokens saved, in percent: good above 15, warning from 5, bad below.",
-        lambda r: r["token_reduction_pct"] if r["clusters_compressed"] else None,
+        lambda r: r.token_reduction_pct if r.clusters_compressed else None,
         lambda v: 0 if v > 15 else 1 if v >= 5 else 2,
     ),
     (
         "compression_ratio",
         "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5, bad below.",
-        lambda r: r["avg_compression_ratio"] if r["patterns_created"] else None,
+        lambda r: r.avg_compression_ratio if r.patterns_created else None,
         lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
     ),
     (
@@ -151,8 +152,8 @@ _BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], .
         "Share of tonight's clusters that were skipped (those settled earlier aside): good below 20%, "
         "warning to 50%, bad above.",
         lambda r: (
-            100 * (r["clusters_skipped"] - r["clusters_settled"]) / tonight
-            if (tonight := r["clusters_found"] - r["clusters_settled"])
+            100 * (r.clusters_skipped - r.clusters_settled) / tonight
+            if (tonight := r.clusters_found - r.clusters_settled)
             else None
         ),
         lambda v: 0 if v < 20 else 1 if v <= 50 else 2,
@@ -160,13 +161,13 @@ _BANDS: tuple[tuple[str, str, Callable[[dict[str, Any]], float | None], Band], .
     (
         "errors",
         "Errors: good none, warning one or two, bad more.",
-        lambda r: float(len(r["errors"])),
+        lambda r: float(len(r.errors)),
         lambda v: 0 if v == 0 else 1 if v <= 2 else 2,
     ),
     (
         "cost",
         "Estimated cost in USD: good below 0.10, warning to 0.25, bad above.",
-        lambda r: float(r["estimated_cost_usd"]),
+        lambda r: float(r.estimated_cost_usd),
         lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
     ),
 )
@@ -189,20 +190,20 @@ REPORT_CHECKS = [
 ]
 
 
-def check_report(report: dict[str, Any]) -> list[AssetCheckResult]:
+def check_report(report: Report) -> list[AssetCheckResult]:
     """Recall and preservation of what was archived, and the health bands."""
-    rate = report["recall_rate"]
+    rate = report.recall_rate
     recall = AssetCheckResult(
         check_name="archived_still_found",
         passed=rate is None or rate >= RECALL_FLOOR,
         severity=AssetCheckSeverity.WARN,
-        metadata={"found": report["recall_found"], "sampled": report["recall_sampled"]},
+        metadata={"found": report.recall_found, "sampled": report.recall_sampled},
     )
     preserved = AssetCheckResult(
         check_name="facts_preserved",
-        passed=not report["facts_lost"],
+        passed=not report.facts_lost,
         severity=AssetCheckSeverity.WARN,
-        metadata={"rate": str(report["preservation_rate"]), "first": "; ".join(report["facts_lost"][:5]) or "none"},
+        metadata={"rate": str(report.preservation_rate), "first": "; ".join(report.facts_lost[:5]) or "none"},
     )
     return [recall, preserved, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
 

@@ -27,6 +27,7 @@ from memory_pipeline.records import (
     EligibleMemory,
     PrincipleResult,
 )
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.wording.quoting import clipped, named, plain
 
 _PREVIEW = 8
@@ -294,9 +295,9 @@ def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
     return {**counts, "preview": table(rows, "No causal findings tonight.")}
 
 
-def difference_of(night: Night, report: dict[str, Any]) -> MetadataValue:
+def difference_of(night: Night, report: Report) -> MetadataValue:
     """What the run changed in the active memory, the first of each kind."""
-    if not report["memories_archived"]:
+    if not report.memories_archived:
         return MetadataValue.md("Nothing changed in the active memory.")
     run_id = night.options.run_id
     before, after = read_state(night.store, f"before:{run_id}"), read_state(night.store, run_id)
@@ -304,7 +305,7 @@ def difference_of(night: Night, report: dict[str, Any]) -> MetadataValue:
     return MetadataValue.md("\n".join(f"    {line}" for line in text.splitlines()))
 
 
-def report_metadata(report: dict[str, Any], markdown: str, path: str) -> dict[str, Any]:
+def report_metadata(report: Report, markdown: str, path: str) -> dict[str, Any]:
     """The figures that are plotted over days, the page to read, and where the files are."""
     plotted = (
         "memories_scanned",
@@ -327,13 +328,13 @@ def report_metadata(report: dict[str, Any], markdown: str, path: str) -> dict[st
         "estimated_cost_usd",
         "conflicts_known",
     )
-    figures: dict[str, Any] = {name: report[name] for name in plotted}
-    if report["recall_rate"] is not None:
-        figures["recall_rate"] = report["recall_rate"]
+    figures: dict[str, Any] = {name: getattr(report, name) for name in plotted}
+    if report.recall_rate is not None:
+        figures["recall_rate"] = report.recall_rate
     return {
         **figures,
-        "verdict": MetadataValue.text(f"{report['verdict']}: {report['verdict_reason']}"),
-        "errors": len(report["errors"]),
+        "verdict": MetadataValue.text(f"{report.verdict}: {report.verdict_reason}"),
+        "errors": len(report.errors),
         "report": MetadataValue.md(markdown),
         "files": MetadataValue.path(path),
     }

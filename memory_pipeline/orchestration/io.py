@@ -14,6 +14,7 @@ from upath import UPath
 from memory_pipeline import records
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
+from memory_pipeline.reporting.model import Report
 
 _RECORD = b"memory_pipeline.record"
 _REPORT = "report"
@@ -23,6 +24,8 @@ def to_table(value: Any) -> pa.Table:
     """A table, a report or a list of records as a table that knows what it was."""
     if isinstance(value, pa.Table):
         return value
+    if isinstance(value, Report):
+        return _marked(pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]}), Report.__name__)
     if isinstance(value, dict):
         return _marked(pa.table({"report": [json.dumps(value, sort_keys=True)]}), _REPORT)
     if not isinstance(value, Sequence):
@@ -38,6 +41,8 @@ def from_table(table: pa.Table) -> Any:
         return table
     if name == _REPORT.encode():
         return json.loads(table.column("report")[0].as_py())
+    if name == Report.__name__.encode():
+        return Report.read_kept(json.loads(table.column("report")[0].as_py()))
     if not name:
         return []
     record = getattr(records, name.decode())

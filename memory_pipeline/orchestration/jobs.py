@@ -26,7 +26,7 @@ from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.rendering import as_markdown
-from memory_pipeline.reporting.report import closing_line
+from memory_pipeline.reporting.report import Report, closing_line
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
 night_job = define_asset_job(
@@ -45,7 +45,7 @@ duplicates_job = define_asset_job(
 
 
 @op(description="Everything through distillation and the report; the store stays byte for byte the same.")
-def preview_night(context: OpExecutionContext, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
+def preview_night(context: OpExecutionContext, night: NightResource) -> Output[Report]:
     report = run_night(night.open(context.run_id, context.partition_key, context.log, dry_run=True))
     line = closing_line(report)
     context.log.info(line)

@@ -10,11 +10,10 @@ from dagster import ConfigurableResource, InitResourceContext
 from pydantic import Field, PrivateAttr
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.moments import read_day
+from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.reporting.report import latest_complete_day
 from memory_pipeline.store import Store, release_lease
 
 #: Who else hears of progress: the command line that runs a night in its own process.

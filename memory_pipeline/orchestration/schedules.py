@@ -18,6 +18,7 @@ from dagster import (
     schedule,
 )
 
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.asset_defaults import ZONE
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.held import held_by_others
@@ -25,7 +26,6 @@ from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.reporting.report import latest_complete_day
 
 
 def _held(context: ScheduleEvaluationContext) -> SkipReason | None:

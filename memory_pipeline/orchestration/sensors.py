@@ -17,6 +17,7 @@ from dagster import (
     sensor,
 )
 
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.jobs import (
@@ -31,7 +32,7 @@ from memory_pipeline.orchestration.jobs import (
 from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.notices import announce_failed_run
-from memory_pipeline.reporting.report import failed_night, latest_complete_day
+from memory_pipeline.reporting.report import failed_night
 from memory_pipeline.store import read_report, unconsolidated_memories
 
 

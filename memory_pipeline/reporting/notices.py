@@ -15,41 +15,39 @@ from memory_pipeline.store import keep_notice, note_delivery, read_report
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
+    from memory_pipeline.reporting.model import Report
 
 RECIPIENT = "all"
 LONG_RUN_MS = 30 * 60 * 1000
 _log = logging.getLogger(__name__)
 
 
-def priority_of(report: dict[str, Any]) -> str:
+def priority_of(report: Report) -> str:
     """`action` when there is something to do about the night, else `info` (requirement 7.3)."""
     needs_action = (
-        report["errors"]
-        or report["verdict"] == "FAIL"
-        or report["token_reduction_pct"] < 0
-        or report["duration_ms"] > LONG_RUN_MS
+        report.errors or report.verdict == "FAIL" or report.token_reduction_pct < 0 or report.duration_ms > LONG_RUN_MS
     )
     return "action" if needs_action else "info"
 
 
-def subject_of(report: dict[str, Any]) -> str:
+def subject_of(report: Report) -> str:
     """The subject line of requirement 7.3."""
     return (
-        f"COMPRESSION RUN {report['verdict']}: {report['abstractions_created']} abstractions, "
-        f"{report['token_reduction_pct']}% token reduction"
+        f"COMPRESSION RUN {report.verdict}: {report.abstractions_created} abstractions, "
+        f"{report.token_reduction_pct}% token reduction"
     )
 
 
-def make_notice(report: dict[str, Any], at: datetime) -> dict[str, Any]:
+def make_notice(report: Report, at: datetime) -> dict[str, Any]:
     """The notice of a night."""
     return {
-        "id": derived_id("notice", report["run_id"], report["verdict"]),
-        "run_id": report["run_id"],
+        "id": derived_id("notice", report.run_id, report.verdict),
+        "run_id": report.run_id,
         "recipient": RECIPIENT,
         "priority": priority_of(report),
         "subject": subject_of(report),
-        "body": f"{report['verdict_reason']}. Partition {report['partition']}, "
-        f"{report['memories_archived']} memories archived, {len(report['errors'])} errors.",
+        "body": f"{report.verdict_reason}. Partition {report.partition}, "
+        f"{report.memories_archived} memories archived, {len(report.errors)} errors.",
         "created_at": at,
     }
 

@@ -7,77 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
+from memory_pipeline.reporting.model import ClusterReport, NightFigures, Report
 from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, html_quote, html_text, named, plain
-
-Report = dict[str, Any]
-
-#: Every field of a report, and what it says.
-REPORT_FIELDS = {
-    "run_id": "The Dagster run.",
-    "kind": "What was run: `night`, `duplicates`, `job`, `review`, `canonical` or `principles`.",
-    "partition": "The day, UTC.",
-    "as_of": "The end of that day: the night's logical time.",
-    "dry_run": "Whether this was a preview.",
-    "started_at": "When the run started.",
-    "finished_at": "When it ended.",
-    "duration_ms": "How long it took.",
-    "rolled_back_at": "When the run was rolled back, if it was, as the store knows it when the report is read.",
-    "memories_scanned": "Eligible memories.",
-    "clusters_found": "Clusters, settled ones included.",
-    "clusters_skipped": "Refused tonight, or decided within the last days.",
-    "clusters_settled": "Of these, decided on an earlier night.",
-    "clusters_compressed": "Clusters that became one memory.",
-    "clusters_failed": "Clusters that an error stopped; tried again next night.",
-    "proposals": "Clusters and duplicates that wait for a person to approve them.",
-    "duplicates_archived": "Exact copies archived tonight.",
-    "memories_archived": "Everything archived tonight, copies included.",
-    "abstractions_created": "New memories.",
-    "patterns_created": "Of these, patterns distilled from memories on one subject.",
-    "policies": "A section for each policy, in the order in which they ran: its threshold, clusters and tokens.",
-    "atoms_created": "Causal atoms created.",
-    "atoms_enriched": "Causal atoms strengthened.",
-    "atoms_skipped": "Causal findings that the sources do not bear out, or that lack a field.",
-    "atoms_not_causal": "Abstractions that say nothing of causes.",
-    "atoms": "The first twenty causal findings in words, with what became of each.",
-    "playbook_created": "Entries of the playbook created from patterns and principles.",
-    "playbook_updated": "And updated.",
-    "active_memories": "Active memories of the store, after it.",
-    "tokens_before": "Tokens of the active memories of the store before it, as `diff` counts them.",
-    "tokens_after": "And after it.",
-    "token_reduction_pct": "What the night saved of them, in percent.",
-    "avg_compression_ratio": "Original by abstraction tokens of the patterns, on average.",
-    "max_compression_ratio": "The highest.",
-    "min_compression_ratio": "The lowest.",
-    "total_llm_calls": "Model calls, every attempt counted.",
-    "total_llm_input_tokens": "Tokens sent, as the server counted them.",
-    "total_llm_output_tokens": "Tokens received, as the server counted them.",
-    "estimated_cost_usd": "What they cost: counted tokens by known prices; a broken call counts in full.",
-    "llm_calls_failed": "Calls without an answer.",
-    "llm_answers_reused": "Answers of earlier runs that were used again, at no cost.",
-    "llm_latency_ms": "Half of the answers took no longer; in a batch, the wait for it.",
-    "llm_models": "The models that were called.",
-    "masked_secrets": "Secrets masked in what was sent.",
-    "masked_personal": "Addresses and phone numbers masked in what was sent.",
-    "facts_found": "Facts in the sources of what was compressed, read again from the store by a second reader.",
-    "facts_kept": "Of these, kept in the abstraction's text.",
-    "facts_attached": "And attached below it.",
-    "facts_lost": "Those that stand nowhere in what replaced their sources, in words; at most twenty.",
-    "preservation_rate": "Kept and attached by found.",
-    "recall_found": "Of a sample of what was archived, how many are still found in the first ten.",
-    "recall_sampled": "The size of the sample.",
-    "recall_rate": "The one by the other.",
-    "conflicts_known": "Contradictions that await a decision: see `memory-pipeline conflicts`.",
-    "conflicts": "The plainest twenty with what each side says; `alike`: how many more there are of the same memories.",
-    "refusals": "Why clusters were left alone, counted.",
-    "largest_clusters": "The twenty largest clusters in words, with their abstraction.",
-    "sources_sha256": "Hash over words, categories and creation times of all raw memories; only imports change it.",
-    "store": "Row counts of the store.",
-    "errors": "Cluster, stage, error and time of everything that went wrong.",
-    "verdict": "PASS, PARTIAL, FAIL or IDLE, from the rows that were written.",
-    "verdict_reason": "Why.",
-}
 
 _FIGURES = (
     ("Memories scanned", "memories_scanned"),
@@ -111,11 +43,11 @@ def figures_of(report: Report) -> list[tuple[str, str]]:
     rows = []
     for label, key in _FIGURES:
         if label == "Errors":
-            value: object = len(report["errors"])
+            value: object = len(report.errors)
         elif key is None:
-            value = f"{report['facts_kept']} / {report['facts_attached']} / {report['facts_found']}"
+            value = f"{report.facts_kept} / {report.facts_attached} / {report.facts_found}"
         else:
-            value = report[key]
+            value = getattr(report, key)
         rows.append((label, "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)))
     return rows
 
@@ -131,12 +63,12 @@ TITLES = {
 
 
 def _title(report: Report) -> str:
-    return f"{TITLES[report.get('kind', 'night')]} {report['partition']}: {report['verdict']}"
+    return f"{TITLES[report.kind]} {report.partition}: {report.verdict}"
 
 
 def _undone(report: Report) -> list[str]:
-    at = report.get("rolled_back_at")
-    return ["", f"**Rolled back at {at[:19].replace('T', ' ')} UTC**: what it made is no longer in use."] if at else []
+    at = report.rolled_back_at
+    return ["", f"**Rolled back at {at:%Y-%m-%d %H:%M:%S} UTC**: what it made is no longer in use."] if at else []
 
 
 def as_markdown(report: Report, examples: int = 20) -> str:
@@ -144,8 +76,8 @@ def as_markdown(report: Report, examples: int = 20) -> str:
     lines = [
         f"# {_title(report)}",
         "",
-        f"{plain(report['verdict_reason'])}. Run {code(report['run_id'])}, {report['duration_ms'] / 1000:.1f} s"
-        + (" (dry run: nothing was written)." if report["dry_run"] else "."),
+        f"{plain(report.verdict_reason)}. Run {code(report.run_id)}, {report.duration_ms / 1000:.1f} s"
+        + (" (dry run: nothing was written)." if report.dry_run else "."),
         *_undone(report),
         "",
         "| | |",
@@ -153,22 +85,21 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         *(f"| {label} | {value} |" for label, value in figures_of(report)),
     ]
     lines += ["", "## Policies", "", *policy_lines(report)]
-    if report["largest_clusters"]:
-        lines += ["", "## Largest clusters", "", clusters_markdown(report["largest_clusters"][:examples])]
-    if report["atoms"]:
+    if report.largest_clusters:
+        lines += ["", "## Largest clusters", "", clusters_markdown(report.largest_clusters[:examples])]
+    if report.atoms:
         lines += ["", "## What leads to what", "", *(f"- {line}" for line in atom_lines(report, plain, code))]
-    if report["refusals"]:
+    if report.refusals:
         lines += ["", "## Left alone", ""]
-        lines += [f"- {count} x {plain(reason)}" for reason, count in report["refusals"].items()]
-    if report["conflicts"]:
+        lines += [f"- {count} x {plain(reason)}" for reason, count in report.refusals.items()]
+    if report.conflicts:
         lines += ["", "## Conflicts kept apart", ""]
         for what, *sides in conflicts_in_words(report):
             lines += [f"- {plain(what)}", *(f"  - “{plain(said)}” ({code(of)})" for of, said in sides)]
-    if report["errors"]:
+    if report.errors:
         lines += ["", "## Errors", ""]
         lines += [
-            f"- {plain(e['stage'])} {code(e['cluster_id']) if e['cluster_id'] else ''}: {plain(e['error'])}"
-            for e in report["errors"]
+            f"- {plain(e.stage)} {code(e.cluster_id) if e.cluster_id else ''}: {plain(e.error)}" for e in report.errors
         ]
     return "\n".join(lines) + "\n"
 
@@ -194,15 +125,15 @@ _MEMBERS = 8
 def policy_lines(report: Report) -> list[str]:
     """What each policy did, as a Markdown table."""
     head = [name.replace("_", " ") for name in _POLICY_COLUMNS]
-    rows = [[plain(section[name], in_table=True) for name in _POLICY_COLUMNS] for section in report["policies"]]
+    rows = [[plain(getattr(section, name), in_table=True) for name in _POLICY_COLUMNS] for section in report.policies]
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
 def _policies_html(report: Report) -> str:
     head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in _POLICY_COLUMNS)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(section[name]))}</td>" for name in _POLICY_COLUMNS) + "</tr>"
-        for section in report["policies"]
+        "<tr>" + "".join(f"<td>{escape(str(getattr(section, name)))}</td>" for name in _POLICY_COLUMNS) + "</tr>"
+        for section in report.policies
     )
     return f"<table><tr>{head}</tr>{rows}</table>"
 
@@ -213,13 +144,13 @@ Said = tuple[str, str]
 def conflicts_in_words(report: Report) -> list[tuple[str, Said, Said]]:
     """For each conflict its id and kind, and what each side says, after its memory's id."""
     found = []
-    for conflict in report["conflicts"]:
-        alike = f"; {conflict['alike']} more of these memories" if conflict["alike"] else ""
+    for conflict in report.conflicts:
+        alike = f"; {conflict.alike} more of these memories" if conflict.alike else ""
         what = (
-            f"{conflict['id'][:8]} {conflict['kind']}: {conflict['detail']} (cosine {conflict['score']:.3f}, project "
-            f"{conflict['project_id']}){alike}"
+            f"{conflict.id[:8]} {conflict.kind}: {conflict.detail} (cosine {conflict.score:.3f}, project "
+            f"{conflict.project_id}){alike}"
         )
-        sides = [(conflict[side], clipped(conflict[f"{side}_says"], 300)) for side in ("a", "b")]
+        sides = [(getattr(conflict, side), clipped(getattr(conflict, f"{side}_says"), 300)) for side in ("a", "b")]
         found.append((what, sides[0], sides[1]))
     return found
 
@@ -227,41 +158,41 @@ def conflicts_in_words(report: Report) -> list[tuple[str, Said, Said]]:
 def atom_lines(report: Report, quoted: Callable[[str], str], source: Callable[[str], str]) -> list[str]:
     """The night's causal findings, a line each. `quoted` and `source` show words of a memory, and an id."""
     lines = []
-    for atom in report["atoms"]:
-        parts = [f"{quoted(atom['subject'])}, {quoted(atom['action'])} -> {quoted(atom['outcome'])}"]
-        parts += [quoted(atom["consequences"])] if atom["consequences"] else []
-        said_by = f" (from {source(atom['memory_id'])})" if atom.get("memory_id") else ""
-        reason = f" ({quoted(atom['reason'])})" if atom["reason"] else ""
-        lines.append(f"{atom['status']}: “{'; '.join(parts)}”{said_by}{reason}")
+    for atom in report.atoms:
+        parts = [f"{quoted(atom.subject)}, {quoted(atom.action)} -> {quoted(atom.outcome)}"]
+        parts += [quoted(atom.consequences)] if atom.consequences else []
+        said_by = f" (from {source(atom.memory_id)})" if atom.memory_id else ""
+        reason = f" ({quoted(atom.reason)})" if atom.reason else ""
+        lines.append(f"{atom.status}: “{'; '.join(parts)}”{said_by}{reason}")
     return lines
 
 
-def clusters_markdown(clusters: Sequence[dict[str, Any]]) -> str:
+def clusters_markdown(clusters: Sequence[ClusterReport]) -> str:
     """Clusters side by side with their abstraction, as Markdown that shows content and runs nothing."""
     parts = []
     for cluster in clusters:
-        outcome = "compressed" if cluster["status"] == "compressed" else f"{cluster['status']}: {cluster['reason']}"
+        outcome = "compressed" if cluster.status == "compressed" else f"{cluster.status}: {cluster.reason}"
         parts += [
-            f"**{cluster['member_count']} memories, {plain(cluster['project_id'])}** - "
-            f"{plain(cluster['policy'])}, {plain(outcome)}; "
-            f"ratio {cluster['compression_ratio']}, facts {cluster['facts']}, "
-            f"cosine {cluster['min_similarity']}-{cluster['avg_similarity']}",
+            f"**{cluster.member_count} memories, {plain(cluster.project_id)}** - "
+            f"{plain(cluster.policy)}, {plain(outcome)}; "
+            f"ratio {cluster.compression_ratio}, facts {cluster.facts}, "
+            f"cosine {cluster.min_similarity}-{cluster.avg_similarity}",
             "",
         ]
         parts += [f"- “{plain(clipped(said, 300))}” ({code(of)})" for of, said in _members(cluster)]
-        if cluster["member_count"] > _MEMBERS:
-            parts.append(f"- and {cluster['member_count'] - _MEMBERS} more")
-        if cluster["abstraction"]:
-            stands_for = named(cluster.get("member_ids", ()))
-            parts += ["", f"> {plain(clipped(cluster['abstraction'], 1500))}", "", f"Distilled from {stands_for}."]
+        if cluster.member_count > _MEMBERS:
+            parts.append(f"- and {cluster.member_count - _MEMBERS} more")
+        if cluster.abstraction:
+            stands_for = named(cluster.member_ids)
+            parts += ["", f"> {plain(clipped(cluster.abstraction, 1500))}", "", f"Distilled from {stands_for}."]
         parts.append("")
     return "\n".join(parts)
 
 
-def _members(cluster: dict[str, Any]) -> list[Said]:
+def _members(cluster: ClusterReport) -> list[Said]:
     """The first members as ids and words; reports of earlier versions have no ids."""
-    said = cluster["members"]
-    ids = cluster.get("member_ids") or [f"member {n}" for n in range(1, len(said) + 1)]
+    said = cluster.members
+    ids = cluster.member_ids or [f"member {n}" for n in range(1, len(said) + 1)]
     return list(zip(ids, said, strict=True))[:_MEMBERS]
 
 
@@ -282,16 +213,16 @@ figcaption { color: #5b6577; font-size: .9rem; }
 HTML_START = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
 
 
-def as_html(report: Report, history: Sequence[Report]) -> str:
+def as_html(report: Report, history: Sequence[NightFigures]) -> str:
     """The report as one HTML page without scripts or outside resources."""
     figures = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in figures_of(report))
-    clusters = "".join(_cluster_html(cluster) for cluster in report["largest_clusters"])
+    clusters = "".join(_cluster_html(cluster) for cluster in report.largest_clusters)
     conflicts = "".join(
         f"<li>{html_text(what)}" + "".join(f"<br>{html_quote(said, of)}" for of, said in sides) + "</li>"
         for what, *sides in conflicts_in_words(report)
     )
-    errors = "".join(f"<li>{html_text(e['stage'])}: {html_text(e['error'])}</li>" for e in report["errors"])
-    refusals = "".join(f"<li>{n} × {html_text(reason)}</li>" for reason, n in report["refusals"].items())
+    errors = "".join(f"<li>{html_text(e.stage)}: {html_text(e.error)}</li>" for e in report.errors)
+    refusals = "".join(f"<li>{n} × {html_text(reason)}</li>" for reason, n in report.refusals.items())
     atoms = "".join(f"<li>{line}</li>" for line in atom_lines(report, html_text, html_text))
     sections = [
         ("Policies", _policies_html(report)),
@@ -305,30 +236,30 @@ def as_html(report: Report, history: Sequence[Report]) -> str:
     title = html_text(_title(report))
     return (
         f"{HTML_START}{INERT_PAGE}<title>{title}</title><style>{_STYLE}</style>"
-        f"<h1>{title} <small>{html_text(report['verdict_reason'])}</small></h1>"
+        f"<h1>{title} <small>{html_text(report.verdict_reason)}</small></h1>"
         f"{_plots(history)}<table>{figures}</table>{body}</html>"
     )
 
 
-def _cluster_html(cluster: dict[str, Any]) -> str:
+def _cluster_html(cluster: ClusterReport) -> str:
     members = "".join(f"<li>{html_quote(clipped(said, 600), of)}</li>" for of, said in _members(cluster))
-    outcome = cluster["status"] + (f": {cluster['reason']}" if cluster["reason"] else "")
-    stands_for = ", ".join(cluster.get("member_ids", ())[:_MEMBERS])
-    made = f"<blockquote>{html_quote(cluster['abstraction'], f'distilled from {stands_for}')}</blockquote>"
+    outcome = cluster.status + (f": {cluster.reason}" if cluster.reason else "")
+    stands_for = ", ".join(cluster.member_ids[:_MEMBERS])
+    made = f"<blockquote>{html_quote(cluster.abstraction, f'distilled from {stands_for}')}</blockquote>"
     return (
-        f"<div class='cluster {html_text(cluster['status'])}'><b>{cluster['member_count']} memories</b>, "
-        f"{html_text(cluster['project_id'])} - {html_text(cluster['policy'])}, {html_text(outcome)}; "
-        f"ratio {cluster['compression_ratio']}, facts {html_text(cluster['facts'])}<ul>{members}</ul>"
-        f"{made if cluster['abstraction'] else ''}</div>"
+        f"<div class='cluster {html_text(cluster.status)}'><b>{cluster.member_count} memories</b>, "
+        f"{html_text(cluster.project_id)} - {html_text(cluster.policy)}, {html_text(outcome)}; "
+        f"ratio {cluster.compression_ratio}, facts {html_text(cluster.facts)}<ul>{members}</ul>"
+        f"{made if cluster.abstraction else ''}</div>"
     )
 
 
-def _plots(history: Sequence[Report]) -> str:
+def _plots(history: Sequence[NightFigures]) -> str:
     if len(history) < 2:
         return ""
-    days = [report["partition"] for report in history]
-    tokens = [float(report["tokens_after"]) for report in history]
-    archived = [float(report["memories_archived"]) for report in history]
+    days = [report.partition.isoformat() for report in history]
+    tokens = [float(report.tokens_after) for report in history]
+    archived = [float(report.memories_archived) for report in history]
     return bar_plot("Active tokens after each night", days, tokens) + bar_plot(
         "Memories archived each night", days, archived
     )

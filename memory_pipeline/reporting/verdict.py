@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from memory_pipeline.records import Verdict
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.eligibility import too_few
+from memory_pipeline.night.recall_check import RECALL_FLOOR
+from memory_pipeline.records import NightError, Verdict
+from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
 
 _KINDS_TOLD = 3
+
+
+def judge(night: Night, counted: CountedRun, errors: Sequence[NightError], fatal: str | None) -> Report:
+    """The report: what was counted, what went wrong, and the verdict that they give."""
+    is_night = counted.kind == "night"
+    verdict, reason = decide_verdict(
+        compressed=counted.clusters_compressed,
+        copies=counted.duplicates_archived,
+        found=counted.clusters_found,
+        settled=counted.clusters_settled,
+        errors=len(errors),
+        eligible=counted.memories_scanned,
+        strict=night.settings.strict_verdict and is_night,
+        proposed=counted.proposals,
+        refusals=counted.refusals,
+        fatal=fatal,
+    )
+    if is_night and not counted.memories_scanned and not errors and verdict not in ("PASS", "PARTIAL"):
+        reason = too_few(night) or reason
+    rate = counted.recall_rate
+    if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
+        verdict = "PARTIAL"
+        reason += f", but only {counted.recall_found} of {counted.recall_sampled} archived memories can be found again"
+    figures = {name: getattr(counted, name) for name in CountedRun.model_fields}
+    told = tuple(
+        ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
+    )
+    return Report(**figures, errors=told, verdict=verdict, verdict_reason=reason)
 
 
 def decide_verdict(
@@ -63,18 +94,18 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def closing_line(report: Mapping[str, Any]) -> str:
+def closing_line(report: Report) -> str:
     """The last line that the command line prints (requirement 7.5)."""
-    if report["verdict"] == "FAIL":
-        return f"COMPRESSION BLOCKED: {report['verdict_reason']}"
-    if report["dry_run"] and (report["clusters_found"] or report["memories_archived"]):
+    if report.verdict == "FAIL":
+        return f"COMPRESSION BLOCKED: {report.verdict_reason}"
+    if report.dry_run and (report.clusters_found or report.memories_archived):
         return (
-            f"COMPRESSION COMPLETE (DRY RUN): {report['clusters_compressed']} potential clusters, "
-            f"{report['memories_archived']} entries would be archived"
+            f"COMPRESSION COMPLETE (DRY RUN): {report.clusters_compressed} potential clusters, "
+            f"{report.memories_archived} entries would be archived"
         )
-    if report["verdict"] == "IDLE":
-        return f"COMPRESSION SKIPPED: {report['verdict_reason']}"
+    if report.verdict == "IDLE":
+        return f"COMPRESSION SKIPPED: {report.verdict_reason}"
     return (
-        f"COMPRESSION COMPLETE: {report['abstractions_created']} clusters, {report['memories_archived']} archived, "
-        f"{report['tokens_before'] - report['tokens_after']} tokens saved"
+        f"COMPRESSION COMPLETE: {report.abstractions_created} clusters, {report.memories_archived} archived, "
+        f"{report.tokens_before - report.tokens_after} tokens saved"
     )

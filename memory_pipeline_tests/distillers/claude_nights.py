@@ -9,6 +9,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.run import run_night
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Reaction, faithful
@@ -29,7 +30,7 @@ def claude_settings(store: Store, server: MessagesServer, **changes: object) -> 
     return settings_for(store, **{**quick, **model, **changes})
 
 
-def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> dict[str, Any]:
+def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> Report:
     options = {name: changes.pop(name) for name in ("dry_run", "no_cache") if name in changes}
     settings = claude_settings(store, server, **changes)
     return run_night(night_of(store, changes.pop("day", DAY), settings, run_id=run_id, **options))

@@ -37,8 +37,8 @@ def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
         (batch,) = server.batches.values()
         assert len(batch["requests"]) == 3 and batch["polls"] >= 3
     assert all(len(request["custom_id"]) <= 64 for request in batch["requests"])
-    assert (report["clusters_compressed"], report["total_llm_calls"]) == (3, 3)
-    assert report["estimated_cost_usd"] == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6 / 2, abs=1e-6)
+    assert (report.clusters_compressed, report.total_llm_calls) == (3, 3)
+    assert report.estimated_cost_usd == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6 / 2, abs=1e-6)
     assert batch_rows(store) == [("msgbatch_1", "collected")]
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
@@ -49,11 +49,11 @@ def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
         first = night(store, server, **BATCH, distillation_time_limit_s=0.2)
-        assert first["refusals"] == {"batch under way": 3} and archived(store) == 0
+        assert first.refusals == {"batch under way": 3} and archived(store) == 0
         server.batch_polls = 1
         second = night(store, server, run_id="second", day=date(2026, 3, 4), **BATCH)
-        assert len(server.batches) == 1 and second["clusters_compressed"] == 3
-        assert second["total_llm_calls"] == 3
+        assert len(server.batches) == 1 and second.clusters_compressed == 3
+        assert second.total_llm_calls == 3
 
 
 @pytest.mark.slow
@@ -62,9 +62,9 @@ def test_a_live_night_does_not_ask_again_what_a_batch_will_answer(store: Store) 
     with serving(batch_polls=10_000) as server:
         night(store, server, **BATCH, distillation_time_limit_s=0.2)
         waiting = night(store, server, run_id="live")
-        assert waiting["refusals"] == {"batch under way": 3} and server.requests == []
+        assert waiting.refusals == {"batch under way": 3} and server.requests == []
         server.batch_polls = 1
-        assert night(store, server, run_id="later")["clusters_compressed"] == 3
+        assert night(store, server, run_id="later").clusters_compressed == 3
         assert server.requests == [] and len(server.batches) == 1
 
 
@@ -74,11 +74,11 @@ def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: St
     outcomes = ("succeeded", "errored", "expired")
     with serving(batch_outcome=lambda custom_id, number: outcomes[number]) as server:
         report = night(store, server, **BATCH)
-        assert (report["clusters_compressed"], report["clusters_failed"]) == (1, 1)
-        assert report["refusals"]["batch expired"] == 1 and "cannot be read" in report["errors"][0]["error"]
+        assert (report.clusters_compressed, report.clusters_failed) == (1, 1)
+        assert report.refusals["batch expired"] == 1 and "cannot be read" in report.errors[0].error
         server.batch_outcome = lambda custom_id, number: "succeeded"
         second = night(store, server, run_id="second", day=date(2026, 3, 4), **BATCH)
-    assert second["clusters_compressed"] == 2
+    assert second.clusters_compressed == 2
     assert [len(batch["requests"]) for batch in server.batches.values()] == [3, 2]
 
 
@@ -89,7 +89,7 @@ def test_a_batch_that_the_server_lost_is_sent_again(store: Store, caplog: pytest
         night(store, server, **BATCH, distillation_time_limit_s=0.2)
         server.batches.clear()
         server.batch_polls = 1
-        assert night(store, server, run_id="second", **BATCH)["clusters_compressed"] == 3
+        assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
     words = "cannot be collected from the server any more; what is still to be asked goes into a new one"
     assert f"batch msgbatch_1 {words}" in caplog.text
 
@@ -98,7 +98,7 @@ def test_a_refused_batch_is_one_error_and_nothing_is_waited_for(store: Store, ca
     three_lessons(store)
     with serving(create_failure=Failure(400, "invalid_request_error", "no credit")) as server:
         report = night(store, server, **BATCH)
-    assert len(report["errors"]) == 1 and "no credit" in report["errors"][0]["error"]
+    assert len(report.errors) == 1 and "no credit" in report.errors[0].error
     assert batch_rows(store) == [(None, "lost")] and archived(store) == 0
     words = "the server did not take the batch of this run; its questions are asked again the next time they come up"
     assert words in caplog.text and "new one" not in caplog.text
@@ -109,10 +109,10 @@ def test_a_line_that_breaks_while_sending_does_not_pay_twice(store: Store) -> No
     three_lessons(store)
     with serving(create_failure=Raw(b'{"id": "msgb', cut=True)) as server:
         first = night(store, server, **BATCH)
-        assert first["verdict"] == "FAIL" and batch_rows(store) == [(None, "sending")]
+        assert first.verdict == "FAIL" and batch_rows(store) == [(None, "sending")]
         server.create_failure = None
         second = night(store, server, run_id="second", **BATCH)
-        assert len(server.batches) == 1 and second["clusters_compressed"] == 3
+        assert len(server.batches) == 1 and second.clusters_compressed == 3
 
 
 @pytest.mark.slow
@@ -121,7 +121,7 @@ def test_the_cap_decides_how_much_of_a_batch_is_sent(store: Store) -> None:
     with serving() as server:
         report = night(store, server, **BATCH, cost_cap_usd=0.0015)
     (batch,) = server.batches.values()
-    assert len(batch["requests"]) == 1 and report["refusals"] == {"cost cap": 2}
+    assert len(batch["requests"]) == 1 and report.refusals == {"cost cap": 2}
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_another_batch_of_the_same_size_is_not_taken_for_ours(store: Store) -> N
         with store.writing("test") as tx:
             tx.execute("update model_batches set status = 'sending', settled_at = null")
         server.create_failure = None
-        assert night(store, server, run_id="second", **BATCH)["clusters_compressed"] == 3
+        assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
     assert [status for _, status in batch_rows(store)] == ["lost", "collected"]
 
 
@@ -185,5 +185,5 @@ def test_a_batch_of_another_server_is_left_alone(store: Store) -> None:
         night(store, one, **BATCH, distillation_time_limit_s=0.2)
         other: MessagesServer
         with serving() as other:
-            assert night(store, other, run_id="second")["clusters_compressed"] == 3
+            assert night(store, other, run_id="second").clusters_compressed == 3
     assert batch_rows(store) == [("msgbatch_1", "sent")]

@@ -32,10 +32,10 @@ def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_serv
     three_lessons(store)
     with serving() as server:
         report = night(store, server)
-    assert (report["verdict"], report["clusters_compressed"], report["total_llm_calls"]) == ("PASS", 3, 3)
-    assert (report["total_llm_input_tokens"], report["total_llm_output_tokens"]) == (1500, 300)
-    assert report["estimated_cost_usd"] == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6, abs=1e-6)
-    assert report["preservation_rate"] == 1.0 and report["llm_models"] == [MODEL]
+    assert (report.verdict, report.clusters_compressed, report.total_llm_calls) == ("PASS", 3, 3)
+    assert (report.total_llm_input_tokens, report.total_llm_output_tokens) == (1500, 300)
+    assert report.estimated_cost_usd == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6, abs=1e-6)
+    assert report.preservation_rate == 1.0 and report.llm_models == (MODEL,)
     gateway = next(text for text in abstractions(store) if "gateway" in text)
     assert gateway.startswith("Restart the payment gateway") and "15 minutes" in gateway and "Dana" in gateway
     with store.reading() as tx:
@@ -70,8 +70,8 @@ def test_the_same_prompt_is_paid_for_once(store: Store) -> None:
     with serving() as server:
         night(store, server, min_ratio=90.0)
         again = night(store, server, run_id="again", fingerprint_ttl_days=0)
-        assert (len(server.requests), again["total_llm_calls"], again["llm_answers_reused"]) == (3, 0, 3)
-        assert (again["clusters_compressed"], again["estimated_cost_usd"]) == (3, 0.0)
+        assert (len(server.requests), again.total_llm_calls, again.llm_answers_reused) == (3, 0, 3)
+        assert (again.clusters_compressed, again.estimated_cost_usd) == (3, 0.0)
 
 
 @pytest.mark.slow
@@ -90,9 +90,9 @@ def test_a_preview_writes_nothing_and_the_night_after_it_pays_nothing(store: Sto
     with serving() as server:
         preview = night(store, server, run_id="preview", dry_run=True)
         assert store.path.read_bytes() == before
-        assert (preview["clusters_compressed"], preview["total_llm_calls"]) == (3, 3)
+        assert (preview.clusters_compressed, preview.total_llm_calls) == (3, 3)
         report = night(store, server)
-    assert len(server.requests) == 3 and report["total_llm_calls"] == 0 and report["clusters_compressed"] == 3
+    assert len(server.requests) == 3 and report.total_llm_calls == 0 and report.clusters_compressed == 3
     assert not list(store.path.parent.glob("*.answers.jsonl"))
 
 
@@ -105,26 +105,26 @@ def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Sto
     three_lessons(store)
     with serving(dear) as server:
         first = night(store, server, cost_cap_usd=0.003, concurrency=1)
-        assert (len(server.requests), first["refusals"]["cost cap"]) == (1, 2)
-        assert first["estimated_cost_usd"] <= 0.003 and first["verdict"] == "PASS"
+        assert (len(server.requests), first.refusals["cost cap"]) == (1, 2)
+        assert first.estimated_cost_usd <= 0.003 and first.verdict == "PASS"
         with store.reading() as tx:
             rows = tx.execute("select distinct status, reason from compression_log where reason is not null").fetchall()
         assert rows == [("skipped", "cost cap")]
         second = night(store, server, run_id="second", day=date(2026, 3, 4))
-    assert len(server.requests) == 3 and second["clusters_compressed"] == 2
+    assert len(server.requests) == 3 and second.clusters_compressed == 2
 
 
 def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
     three_lessons(store)
     with serving(dear) as server:
         report = night(store, server, cost_cap_usd=0.005, concurrency=8)
-    assert report["estimated_cost_usd"] <= 0.005 and report["refusals"]["cost cap"] > 0
+    assert report.estimated_cost_usd <= 0.005 and report.refusals["cost cap"] > 0
 
 
 def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
-        assert night(store, server, cost_cap_usd=0.0)["refusals"] == {"cost cap": 1}
+        assert night(store, server, cost_cap_usd=0.0).refusals == {"cost cap": 1}
     assert server.requests == []
 
 
@@ -145,8 +145,8 @@ def test_a_busy_server_or_a_broken_line_is_asked_again(store: Store, failure: Re
     fill(store, lesson(4))
     with serving(lambda body, number: failure if number == 0 else faithful(body)) as server:
         report = night(store, server, call_timeout_s=0.4)
-    assert (report["clusters_compressed"], len(server.requests), report["llm_calls_failed"]) == (1, 2, 1)
-    spent_twice = report["estimated_cost_usd"] > 0.0005
+    assert (report.clusters_compressed, len(server.requests), report.llm_calls_failed) == (1, 2, 1)
+    spent_twice = report.estimated_cost_usd > 0.0005
     assert spent_twice == isinstance(failure, Raw)  # a line that broke may have been charged: it counts in full
 
 
@@ -163,7 +163,7 @@ def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store)
     fill(store, lesson(4))
     with serving(lambda body, number: Failure(429, "rate_limit_error", retry_after=3600)) as server:
         report = night(store, server)
-    assert report["verdict"] == "FAIL" and "asked too often" in report["errors"][0]["error"]
+    assert report.verdict == "FAIL" and "asked too often" in report.errors[0].error
     with store.reading() as tx:
         assert {memory.archived_at for memory in all_memories(tx)} == {None}
 
@@ -177,9 +177,9 @@ def test_what_no_other_question_would_mend_is_one_error(store: Store, status: in
     three_lessons(store)
     with serving(lambda body, number: Failure(status, kind)) as server:
         report = night(store, server, concurrency=1)
-    assert len(server.requests) == 1 and len(report["errors"]) == 1
-    assert words in report["errors"][0]["error"] and report["clusters_failed"] == 3
-    assert report["verdict"] == "FAIL" and abstractions(store) == []
+    assert len(server.requests) == 1 and len(report.errors) == 1
+    assert words in report.errors[0].error and report.clusters_failed == 3
+    assert report.verdict == "FAIL" and abstractions(store) == []
 
 
 def test_one_bad_request_leaves_the_other_clusters(store: Store) -> None:
@@ -190,7 +190,7 @@ def test_one_bad_request_leaves_the_other_clusters(store: Store) -> None:
 
     with serving(picky) as server:
         report = night(store, server)
-    assert (report["clusters_compressed"], report["clusters_failed"], len(report["errors"])) == (2, 1, 1)
+    assert (report.clusters_compressed, report.clusters_failed, len(report.errors)) == (2, 1, 1)
 
 
 def test_a_server_that_is_down_is_given_up(store: Store) -> None:
@@ -198,21 +198,21 @@ def test_a_server_that_is_down_is_given_up(store: Store) -> None:
     with serving() as server:
         pass
     report = night(store, server)
-    assert report["verdict"] == "FAIL" and "cannot be reached" in report["errors"][0]["error"]
+    assert report.verdict == "FAIL" and "cannot be reached" in report.errors[0].error
 
 
 def test_a_wrong_model_name_is_one_error_before_the_first_call(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
         report = night(store, server, model="claude-haiku-5.5", prices=("claude-haiku-5.5=0.1/0.5",))
-    assert server.requests == [] and len(report["errors"]) == 1
-    assert "did you mean 'claude-haiku-5-5'" in report["errors"][0]["error"]
+    assert server.requests == [] and len(report.errors) == 1
+    assert "did you mean 'claude-haiku-5-5'" in report.errors[0].error
 
 
 def test_a_server_without_a_list_of_models_is_used_unchecked(store: Store) -> None:
     fill(store, lesson(4))
     with serving(knows_models=False) as server:
-        assert night(store, server)["clusters_compressed"] == 1
+        assert night(store, server).clusters_compressed == 1
 
 
 def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
@@ -221,7 +221,7 @@ def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
     fill(store, lesson(4))
     old = {MODEL: {"lifecycle": "deprecated", "retires_at": "2026-12-01T00:00:00Z"}}
     with serving(models=old) as server:
-        assert night(store, server)["clusters_compressed"] == 1
+        assert night(store, server).clusters_compressed == 1
     assert "deprecated and retires on 2026-12-01" in caplog.text
     with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(DistillerError, match="retired"):
         Connection(claude_settings(store, server), night_of(store, DAY).log).check_model()
@@ -242,7 +242,7 @@ def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
         report = night(store, server)
     sent = json.dumps(server.requests)
     assert secret not in sent and mail not in sent and "[REDACTED:secret]" in sent
-    assert (report["masked_secrets"], report["masked_personal"]) == (4, 5)  # the cluster's category is an address
+    assert (report.masked_secrets, report.masked_personal) == (4, 5)  # the cluster's category is an address
     with serving() as server:
         night(store, server, run_id="r2", mask_personal=False, fingerprint_ttl_days=0, min_ratio=99.0, no_cache=True)
     assert secret not in json.dumps(server.requests)
@@ -252,7 +252,7 @@ def test_a_cluster_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
         report = night(store, server, max_prompt_tokens=1000 // 10)
-    assert server.requests == [] and report["refusals"] == {"too long for one prompt": 1}
+    assert server.requests == [] and report.refusals == {"too long for one prompt": 1}
 
 
 @pytest.mark.slow
@@ -262,14 +262,14 @@ def test_no_more_calls_fly_than_allowed_and_none_is_asked_twice(store: Store) ->
         fill(store, [replace(note, native_id=f"{project}-{note.native_id}") for note in notes], project)
     with serving() as server:
         report = night(store, server, concurrency=3)
-    assert server.most_at_once <= 3 and report["clusters_compressed"] == 12
+    assert server.most_at_once <= 3 and report.clusters_compressed == 12
     assert len(server.requests) == 3  # the same words in another project are the same prompt
 
 
 def test_a_night_without_a_key_says_what_to_do(store: Store) -> None:
     fill(store, lesson(4))
     report = run_night(night_of(store, DAY, settings_for(store, distiller="claude")))
-    assert "set ANTHROPIC_API_KEY" in report["errors"][0]["error"] and report["verdict"] == "FAIL"
+    assert "set ANTHROPIC_API_KEY" in report.errors[0].error and report.verdict == "FAIL"
 
 
 @pytest.mark.slow

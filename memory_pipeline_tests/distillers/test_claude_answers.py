@@ -82,8 +82,8 @@ def test_what_was_declined_is_counted_billed_and_leaves_the_sources(store: Store
     fill(store, lesson(4))
     with serving(lambda body, number: Said("", stop_reason="refusal")) as server:
         report = night(store, server)
-    assert report["refusals"] == {"the model declined to answer": 1} and abstractions(store) == []
-    assert report["total_llm_calls"] == 1 and report["estimated_cost_usd"] > 0 and report["errors"] == []
+    assert report.refusals == {"the model declined to answer": 1} and abstractions(store) == []
+    assert report.total_llm_calls == 1 and report.estimated_cost_usd > 0 and report.errors == ()
 
 
 def test_what_an_answer_leaves_out_is_attached_word_for_word(asking: Asking) -> None:
@@ -97,7 +97,7 @@ def test_what_an_answer_leaves_out_is_attached_word_for_word(asking: Asking) -> 
 def test_a_fenced_answer_is_forgiven(store: Store) -> None:
     fill(store, lesson(4))
     with serving(lambda body, number: Said(f"```json\n{faithful(body).text}\n```")) as server:
-        assert night(store, server)["clusters_compressed"] == 1
+        assert night(store, server).clusters_compressed == 1
 
 
 def test_a_contradiction_is_quoted_and_linked_and_never_averaged(store: Store) -> None:
@@ -106,7 +106,7 @@ def test_a_contradiction_is_quoted_and_linked_and_never_averaged(store: Store) -
     with serving(lambda body, number: faithful(body, **disagree)) as server:
         report = night(store, server)
     (content,) = abstractions(store)
-    assert "contradiction: '" in content and report["clusters_compressed"] == 1
+    assert "contradiction: '" in content and report.clusters_compressed == 1
     with store.reading() as tx:
         (conflict,) = open_conflicts(tx)
         assert check_store(tx, deep=True) == []

@@ -12,6 +12,7 @@ from memory_pipeline.distillers.injections.detect import attempt_in, find_attemp
 from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, lesson, night_of
@@ -59,15 +60,14 @@ def gullible(body: Body, number: int) -> Reaction:
     return faithful(body, abstraction=wish, claims=claims, confidence=1.0, pattern_type="success")
 
 
-def a_night(store: Store, **changes: Any) -> dict[str, Any]:
-    """A night of distillation alone, unless `policies` says otherwise."""
+def a_night(store: Store, **changes: Any) -> tuple[Report, list[list[str]]]:
+    """A night of distillation alone, unless `policies` says otherwise: its report, and what the model was asked."""
     changes.setdefault("policies", ("merge enabled=false",))
     with serving(gullible) as server:
         night = night_of(store, DAY, claude_settings(store, server, **changes), run_id="r")
         night.__dict__["embedder"] = PlantedEmbedder()
         report = run_night(night)
-        report["asked"] = [members_of(body) for body in server.requests]
-    return report
+        return report, [members_of(body) for body in server.requests]
 
 
 def test_there_are_sixty_hostile_memories_and_every_one_is_recognised() -> None:
@@ -90,7 +90,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Memory]:
     """The honest projects after a night without a hostile memory anywhere."""
     store = Store(tmp_path_factory.mktemp("honest") / "store.duckdb")
     honest_clusters(store)
-    assert a_night(store)["clusters_compressed"] == 2
+    assert a_night(store)[0].clusters_compressed == 2
     return everything(store)
 
 
@@ -100,11 +100,11 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
 ) -> None:
     honest_clusters(store)
     hostile_clusters(store)
-    report = a_night(store, distiller=distiller)
+    report, asked_for = a_night(store, distiller=distiller)
     after = everything(store)
     touched = {i for i, memory in after.items() if memory.project_id != "honest" and memory.archived_at}
-    assert touched == set() and report["refusals"]["looks like an attempt to steer"] == len(CASES)
-    assert not any(text.startswith("case") for asked in report["asked"] for text in asked)
+    assert touched == set() and report.refusals["looks like an attempt to steer"] == len(CASES)
+    assert not any(text.startswith("case") for asked in asked_for for text in asked)
     if distiller == "claude":
         assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
 
@@ -112,13 +112,13 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
 @pytest.mark.slow
 def test_hostile_near_copies_are_not_merged_either(store: Store) -> None:
     hostile_clusters(store)
-    report = a_night(store, policies=())
-    assert {s["policy"]: s["skipped"] for s in report["policies"]} == {
+    report, _ = a_night(store, policies=())
+    assert {s.policy: s.skipped for s in report.policies} == {
         "merge": len(CASES),
         "canonical": 0,
         "distill": len(CASES),
     }
-    assert report["memories_archived"] == 0
+    assert report.memories_archived == 0
 
 
 @pytest.mark.slow
@@ -130,9 +130,9 @@ def test_a_gullible_model_that_is_shown_them_still_changes_nothing(
     honest_clusters(store)
     hostile_clusters(store)
     before = everything(store)
-    report = a_night(store)
+    _, asked_for = a_night(store)
     after = everything(store)
-    assert len(report["asked"]) == len(CASES) + 2
+    assert len(asked_for) == len(CASES) + 2
     assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
     for memory_id, memory in before.items():
         assert after[memory_id].content == memory.content and after[memory_id].pinned == memory.pinned
@@ -153,5 +153,5 @@ def test_very_long_memories_are_not_sent(store: Store) -> None:
     texts = [f"case0 {_LESSON}. " + f"It went on and {word}. " * 90 for word in ("on", "further", "farther")]
     notes = [candidate(text, native_id=f"long-{n}") for n, text in enumerate(texts)]
     fill(store, notes, "p", PlantedEmbedder())
-    report = a_night(store, max_prompt_tokens=1000)
-    assert report["refusals"] == {"too long for one prompt": 1} and report["asked"] == []
+    report, asked_for = a_night(store, max_prompt_tokens=1000)
+    assert report.refusals == {"too long for one prompt": 1} and asked_for == []

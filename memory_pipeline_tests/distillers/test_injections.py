@@ -6,7 +6,6 @@ import re
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -19,6 +18,7 @@ from memory_pipeline.distillers.injections.detect import attempt_in, steering_dr
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_html, diff_states, read_state
 from memory_pipeline.records import MADE, Memory
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, all_memories, check_store, read_playbook
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
@@ -110,7 +110,7 @@ def clusters_with(store: Store, injections: list[str]) -> None:
     fill(store, notes, "p", PlantedEmbedder())
 
 
-def a_night(store: Store, *policies: str) -> tuple[dict[str, Any], list[Memory]]:
+def a_night(store: Store, *policies: str) -> tuple[Report, list[Memory]]:
     night = night_of(store, DAY, settings_for(store, policies=policies, distiller="extractive"), run_id="r")
     night.__dict__["embedder"] = PlantedEmbedder()
     report = run_night(night)
@@ -124,7 +124,7 @@ def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store,
     injections = [style["held_out"] for style in styles()[7::20]]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])
     report, made = a_night(store, *policies)
-    assert report["refusals"][detect.STEERS] >= len(injections)
+    assert report.refusals[detect.STEERS] >= len(injections)
     assert {memory.content.split()[0] for memory in made} == {f"topic{len(injections)}"}
     with store.reading() as tx:
         assert all(f"topic{len(injections)}" in entry.content for entry in read_playbook(tx))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.night.run import run_night
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, check_store
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
@@ -46,7 +47,7 @@ def server() -> Iterator[str]:
         process.wait(10)
 
 
-def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: Any) -> dict[str, Any]:
+def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: Any) -> Report:
     model = f"{BASE}:{scenario}"
     settings = settings_for(
         store, anthropic_api_key="sk-any", base_url=url, model=model, prices=(f"{model}=1/5",), rate_burst=1000,
@@ -59,10 +60,10 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
 def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, server: str) -> None:
     fill(store, lesson(4))
     report = night(store, server, "mock-text")
-    assert report["refusals"] == {"malformed answer": 1} and report["total_llm_calls"] == 1
-    tokens = report["total_llm_input_tokens"], report["total_llm_output_tokens"]
+    assert report.refusals == {"malformed answer": 1} and report.total_llm_calls == 1
+    tokens = report.total_llm_input_tokens, report.total_llm_output_tokens
     assert min(tokens) > 0
-    assert report["estimated_cost_usd"] == pytest.approx((tokens[0] * 1 + tokens[1] * 5) / 1e6, abs=1e-6)
+    assert report.estimated_cost_usd == pytest.approx((tokens[0] * 1 + tokens[1] * 5) / 1e6, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -73,26 +74,26 @@ def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, ser
 def test_its_errors_are_understood(store: Store, server: str, scenario: str, words: str, calls: int) -> None:
     fill(store, lesson(4))
     report = night(store, server, scenario)
-    assert words in report["errors"][0]["error"] and report["total_llm_calls"] == calls
-    assert report["estimated_cost_usd"] == 0.0 and report["verdict"] == "FAIL"
+    assert words in report.errors[0].error and report.total_llm_calls == calls
+    assert report.estimated_cost_usd == 0.0 and report.verdict == "FAIL"
 
 
 def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> None:
     fill(store, lesson(4))
     report = night(store, server, "mock-nothing")
-    assert f"there is no model '{BASE}:mock-nothing'" in report["errors"][0]["error"]
+    assert f"there is no model '{BASE}:mock-nothing'" in report.errors[0].error
 
 
 def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -> None:
     fill(store, lesson(4))
     waiting = night(store, server, "mock-text", calling="batch", distillation_time_limit_s=0.3)
-    assert waiting["refusals"] == {"batch under way": 1}
+    assert waiting.refusals == {"batch under way": 1}
     with store.reading() as tx:
         (batch_id,) = tx.execute("select batch_id from model_batches").fetchone() or (None,)
     # This server ends a batch when its results are asked for.
     urllib.request.urlopen(f"{server}/v1/messages/batches/{batch_id}/results", timeout=5).read()
     done = night(store, server, "mock-text", run_id="second", calling="batch")
-    assert done["refusals"] == {"malformed answer": 1} and done["total_llm_calls"] == 1
+    assert done.refusals == {"malformed answer": 1} and done.total_llm_calls == 1
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
         assert json.loads(json.dumps(tx.execute("select status from model_batches").fetchall())) == [["collected"]]

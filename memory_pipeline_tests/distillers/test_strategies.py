@@ -93,7 +93,7 @@ def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store:
     fill(store, lesson(4))
     with serving() as server:
         report = night(store, server, strategies=(OWN,))
-    assert server.requests[0]["system"].endswith("SHOUT.") and report["clusters_compressed"] == 1
+    assert server.requests[0]["system"].endswith("SHOUT.") and report.clusters_compressed == 1
     with store.reading() as tx:
         rows = tx.execute("select prompt_version from model_answers").fetchall()
         assert rows == [("claude-1-shouting",)] and any(memory.compressed_from for memory in all_memories(tx))
@@ -103,7 +103,7 @@ def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None
     fill(store, lesson(4, topic="printer"))
     with serving() as server:
         report = night(store, server, strategies=(OWN,))
-    assert report["refusals"] == {"strategy shouting": 1}
+    assert report.refusals == {"strategy shouting": 1}
 
 
 @pytest.mark.parametrize("breaks", ["matches", "build_prompt", "validate"])
@@ -121,8 +121,8 @@ def test_a_strategy_that_breaks_fails_its_own_clusters_alone(
     monkeypatch.setattr(Shouting, breaks, sometimes)
     with serving() as server:
         report = night(store, server, strategies=(OWN,))
-    assert (report["clusters_compressed"], report["clusters_failed"], len(report["errors"])) == (1, 1, 1)
-    assert report["verdict"] == "PARTIAL" and "KeyError" in report["errors"][0]["error"]
+    assert (report.clusters_compressed, report.clusters_failed, len(report.errors)) == (1, 1, 1)
+    assert report.verdict == "PARTIAL" and "KeyError" in report.errors[0].error
 
 
 def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentence(store: Store) -> None:
@@ -140,7 +140,7 @@ def test_a_category_picks_the_example(store: Store) -> None:
     fill(store, notes)
     with serving() as server:
         report = night(store, server, strategies=("causal",))
-    assert "causes and effects" in server.requests[0]["system"] and report["refusals"] == {"strategy causal": 1}
+    assert "causes and effects" in server.requests[0]["system"] and report.refusals == {"strategy causal": 1}
 
 
 def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:

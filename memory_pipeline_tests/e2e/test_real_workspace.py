@@ -56,7 +56,7 @@ def test_its_nights_lose_nothing_and_change_nothing_when_they_are_run_again(stor
             run(store, day, settings, run_id=f"at-once-{day}")
             with store.reading() as tx:
                 assert store_hash(tx, with_log=True) == left, day
-    assert sum(report["clusters_compressed"] for report in reports) >= 40
+    assert sum(report.clusters_compressed for report in reports) >= 40
     with store.reading() as tx:
         assert sources_fingerprint(tx) == sources and check_store(tx) == []
         once = store_hash(tx)

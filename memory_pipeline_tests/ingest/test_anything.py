@@ -60,7 +60,7 @@ def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -
         sound(store)
         if with_night:
             report = run(store, date(2026, 5, 30))
-            assert report["verdict"] != "FAIL" and not report["errors"], report["errors"]
+            assert report.verdict != "FAIL" and not report.errors, report.errors
             sound(store)
         export_memories(store, "jsonl", home / "all.jsonl", everything=True)
         copy = Store(home / "copy.duckdb")

@@ -92,7 +92,7 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
 
 def test_an_import_of_nothing_leaves_a_store_that_a_night_can_run_on(store: Store, tmp_path: Path) -> None:
     assert bring(store, rows(tmp_path / "empty.jsonl")).read == 0
-    assert run(store, date(2026, 3, 3))["verdict"] == "IDLE"
+    assert run(store, date(2026, 3, 3)).verdict == "IDLE"
 
 
 def test_equal_rows_without_ids_are_memories_of_their_own_however_often_they_are_read(
@@ -219,7 +219,7 @@ def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, n
     fill(store, lesson(2))
     near = ("Restart the mail relay after changing its rules.", "After changing its rules restart the mail relay.")
     fill(store, [candidate(text) for text in near])
-    assert run(store, date(2026, 3, 3))["clusters_compressed"] == 2
+    assert run(store, date(2026, 3, 3)).clusters_compressed == 2
     export_memories(store, name, tmp_path / "all", everything=True)
     copy = Store(tmp_path / "copy.duckdb")
     assert not bring(copy, tmp_path / "all", name).quarantined

@@ -75,7 +75,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str
     (home / "memory_pipeline.toml").write_text("[compression]\nmin_cluster_size = 3\n")
     with store.reading() as tx:
         ids = [memory.id for memory in all_memories(tx)] + [case.id for case in conflict_cases(tx, settled=True)]
-    return home, (*ids[:2], ids[-1], str(report["run_id"]))
+    return home, (*ids[:2], ids[-1], str(report.run_id))
 
 
 def _words(draw: Any, name: str, ids: tuple[str, ...]) -> list[str]:

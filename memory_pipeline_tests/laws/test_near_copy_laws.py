@@ -50,8 +50,8 @@ def live_through(store: Store, seed: int, topics: int, nights: int) -> None:
         night = night_of(store, DAY + timedelta(days=turn), settings_for(store, recall_sample=5))
         night.embedder = ByTopic()
         report = run_night(night)
-        assert report["verdict"] in ("PASS", "IDLE") and report["errors"] == []
-        compressed += report["clusters_compressed"]
+        assert report.verdict in ("PASS", "IDLE") and report.errors == ()
+        compressed += report.clusters_compressed
     assert compressed > topics / 10
     with store.reading() as tx:
         assert check_store(tx, deep=True) == [] and levels_that_lack(tx) == []

@@ -178,9 +178,9 @@ def test_a_dry_run_leaves_the_store_byte_for_byte_the_same(notes: list[Candidate
         foretold = run(store, DAYS[-1], dry_run=True)
         assert hashlib.sha256(store.path.read_bytes()).hexdigest() == digest
         real = run(store, DAYS[-1])
-        assert foretold["clusters_compressed"] == real["clusters_compressed"]
-        assert foretold["memories_archived"] == real["memories_archived"]
-        assert foretold["tokens_after"] == real["tokens_after"]
+        assert foretold.clusters_compressed == real.clusters_compressed
+        assert foretold.memories_archived == real.memories_archived
+        assert foretold.tokens_after == real.tokens_after
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_what_is_archived_can_still_be_found(notes: list[Candidate]) -> None:
         fill(store, notes)
         for day in DAYS:
             report = run(store, day)
-            assert report["recall_found"] == report["recall_sampled"]
+            assert report.recall_found == report.recall_sampled
 
 
 @pytest.mark.slow
@@ -208,9 +208,9 @@ def test_reported_figures_are_those_of_the_rows(notes: list[Candidate]) -> None:
             with store.reading() as tx:
                 memories = all_memories(tx)
             active = [m for m in memories if m.archived_at is None]
-            assert report["tokens_after"] == sum(m.token_count for m in active)
-            assert report["memories_archived"] == sum(m.archived_at == as_of for m in memories)
-            assert report["abstractions_created"] == sum(
+            assert report.tokens_after == sum(m.token_count for m in active)
+            assert report.memories_archived == sum(m.archived_at == as_of for m in memories)
+            assert report.abstractions_created == sum(
                 m.source.connector == MADE and m.created_at == as_of for m in memories
             )
 

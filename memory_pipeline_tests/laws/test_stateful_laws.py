@@ -111,7 +111,7 @@ class AnyOrder(RuleBasedStateMachine):
         if failing == "distiller":
             night.__dict__["distiller"] = BrokenDistiller(night.distiller)
         report = run_night(night)
-        assert report["memories_archived"] >= 0
+        assert report.memories_archived >= 0
         return run_id
 
     @rule(day=st.integers(1, DAYS + 2))

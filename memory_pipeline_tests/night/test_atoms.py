@@ -40,19 +40,19 @@ def test_a_causal_cluster_becomes_an_atom_that_rests_on_its_abstraction(store: S
     fill(store, stories("a"))
     report = run(store, DAY)
     (atom,) = atoms_of(store)
-    assert (report["atoms_created"], report["atoms_enriched"], report["atoms_not_causal"]) == (1, 0, 0)
+    assert (report.atoms_created, report.atoms_enriched, report.atoms_not_causal) == (1, 0, 0)
     assert atom.causal.subject == "build cache" and atom.causal.action == "was cold"
     assert atom.causal.outcome.startswith("The nightly deploy of the webshop stalls")
     assert atom.confidence == 0.7 and len(atom.source_ids) == 1
     assert atom.created_at == datetime(2026, 3, 4, tzinfo=UTC)
-    assert report["atoms"][0]["status"] == "created"
+    assert report.atoms[0].status == "created"
 
 
 def test_a_cluster_without_a_cause_is_counted_as_not_causal(store: Store) -> None:
     fill(store, lesson(4, topic="scanner"))
     report = run(store, DAY)
-    counted = [report[f"atoms_{name}"] for name in ("created", "enriched", "skipped", "not_causal")]
-    assert sum(counted) == report["clusters_compressed"] == 1
+    counted = [getattr(report, f"atoms_{name}") for name in ("created", "enriched", "skipped", "not_causal")]
+    assert sum(counted) == report.clusters_compressed == 1
 
 
 def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: Store) -> None:
@@ -60,7 +60,7 @@ def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: 
     run(store, DAY)
     fill(store, stories("b", days=5, ending=" once more"))
     report = run(store, DAY + timedelta(days=6))
-    assert (report["atoms_created"], report["atoms_enriched"]) == (0, 1)
+    assert (report.atoms_created, report.atoms_enriched) == (0, 1)
     run(store, DAY + timedelta(days=6), run_id="again")
     (atom,) = atoms_of(store)
     assert atom.confidence == 0.8 and len(atom.source_ids) == 2
@@ -85,7 +85,7 @@ def test_the_opposite_outcome_is_another_atom(store: Store) -> None:
                   native_id=f"b-{n}") for n, note in enumerate(stories("b"))
     ]  # fmt: skip
     fill(store, opposite)
-    assert run(store, DAY + timedelta(days=6))["atoms_created"] == 1
+    assert run(store, DAY + timedelta(days=6)).atoms_created == 1
     assert len(atoms_of(store)) == 2
 
 
@@ -114,10 +114,10 @@ def test_an_atom_that_fails_stops_nothing_and_is_tried_again(store: Store, monke
 
     monkeypatch.setattr(atoms_step, "find_known_atom", broken)
     report = run(store, DAY)
-    assert (report["verdict"], report["clusters_compressed"], report["atoms_created"]) == ("PARTIAL", 1, 0)
-    assert report["errors"][0]["stage"] == "enrich" and "closed" in report["errors"][0]["error"]
+    assert (report.verdict, report.clusters_compressed, report.atoms_created) == ("PARTIAL", 1, 0)
+    assert report.errors[0].stage == "enrich" and "closed" in report.errors[0].error
     monkeypatch.undo()
-    assert run(store, DAY + timedelta(days=1))["atoms_created"] == 1
+    assert run(store, DAY + timedelta(days=1)).atoms_created == 1
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_the_sources_do_not_say_is_skipped(store: Store, causal: Causal, re
         note_candidate(tx, made[0], "p", causal, "run-x", night.as_of)
         tx.execute("update atoms set retracted_at = now()")
     report = run(store, DAY + timedelta(days=1))
-    assert report["atoms_skipped"] == 1 and report["atoms"][0]["reason"].startswith(reason)
+    assert report.atoms_skipped == 1 and report.atoms[0].reason.startswith(reason)
     assert atoms_of(store) == []
 
 
@@ -146,14 +146,14 @@ def test_a_dry_run_shows_the_findings_and_writes_none(store: Store) -> None:
     fill(store, stories("a"))
     before = store.path.read_bytes()
     report = run(store, DAY, dry_run=True)
-    assert report["atoms"][0]["subject"] == "build cache" and store.path.read_bytes() == before
+    assert report.atoms[0].subject == "build cache" and store.path.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_atoms_stay_in_their_project(store: Store) -> None:
     fill(store, stories("a"), "p")
     fill(store, stories("b"), "q")
-    assert run(store, DAY)["atoms_created"] == 2
+    assert run(store, DAY).atoms_created == 2
     assert {atom.project_id for atom in atoms_of(store)} == {"p", "q"}
     assert [found.atom.project_id for found in AtomIndex.of(store, Lexical(), "q", "test").nearest(
         "subject", Lexical().embed(["build cache"])[0], 0.5)] == ["q"]  # fmt: skip

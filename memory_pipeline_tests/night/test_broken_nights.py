@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.errors import StoreError
 from memory_pipeline.night import run as steps
 from memory_pipeline.recall import diff_states, read_state
-from memory_pipeline.reporting.report import closing_line, failed_night
+from memory_pipeline.reporting.report import Report, closing_line, failed_night
 from memory_pipeline.store import (
     Store,
     all_memories,
@@ -63,12 +63,12 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
     assert (report["memories_archived"], report["clusters_compressed"]) == (archived, compressed)
     assert report["recall_found"] == report["recall_sampled"] == archived
     assert [error["stage"] for error in report["errors"]] == ["night"]
-    assert closing_line(report).startswith("COMPRESSION BLOCKED: fatal error")
+    assert closing_line(Report.read_kept(report)).startswith("COMPRESSION BLOCKED: fatal error")
     files = store.path.parent / "reports"
     assert json.loads((files / "compression-broken.json").read_text()) == report
     assert json.loads((files / "notices.jsonl").read_text())["priority"] == "action"
     monkeypatch.undo()
-    assert run(store, DAY, run_id="again")["verdict"] == ("IDLE" if compressed else "PASS")
+    assert run(store, DAY, run_id="again").verdict == ("IDLE" if compressed else "PASS")
 
 
 @pytest.mark.parametrize(("setting", "stage"), [("playbook_dir", "export"), ("reports_dir", "report")])
@@ -79,9 +79,9 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     taken = store.path.parent / "taken"
     taken.write_text("a file where a directory should be")
     report = run(store, DAY, settings_for(store, **{setting: str(taken)}), run_id="night")
-    assert reported(store, "night") == report
-    assert (report["verdict"], report["memories_archived"], report["playbook_created"]) == ("PARTIAL", 5, 1)
-    assert [(e["stage"], str(taken) in e["error"]) for e in report["errors"]] == [(stage, True)]
+    assert reported(store, "night") == report.as_json()
+    assert (report.verdict, report.memories_archived, report.playbook_created) == ("PARTIAL", 5, 1)
+    assert [(e.stage, str(taken) in e.error) for e in report.errors] == [(stage, True)]
     with store.reading() as tx:
         outbox = tx.execute("select priority, delivery_error from notices").fetchall()
     assert len(outbox) == 1 and outbox[0][0] == "action"
@@ -111,12 +111,12 @@ def test_a_figure_that_a_step_told_wrongly_is_not_believed(store: Store, monkeyp
     fill(store, lesson(4))
     with monkeypatch.context() as deaf:
         deaf.setattr(steps, "archive_distillations", lambda night, drafts: [])
-        assert run(store, DAY, run_id="nothing")["memories_archived"] == 0
+        assert run(store, DAY, run_id="nothing").memories_archived == 0
     real = steps.archive_distillations
     monkeypatch.setattr(steps, "archive_distillations", lambda night, drafts: real(night, drafts) and [])
     report = run(store, DAY, run_id="silent")
-    assert (report["memories_archived"], report["clusters_compressed"], report["verdict"]) == (4, 1, "PASS")
-    assert report["largest_clusters"][0]["member_count"] == 4
+    assert (report.memories_archived, report.clusters_compressed, report.verdict) == (4, 1, "PASS")
+    assert report.largest_clusters[0].member_count == 4
     assert reported(store, "silent")["facts_found"] > 0
 
 
@@ -130,9 +130,9 @@ def test_report_and_difference_and_store_give_the_same_tokens(store: Store) -> N
     difference = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
     with store.reading() as tx:
         facts = store_facts(tx)
-    assert (report["tokens_before"], report["tokens_after"]) == (difference.tokens_before, difference.tokens_after)
-    assert (report["tokens_before"], report["tokens_after"]) == (before, facts["active_tokens"])
-    assert report["active_memories"] == facts["active"]
+    assert (report.tokens_before, report.tokens_after) == (difference.tokens_before, difference.tokens_after)
+    assert (report.tokens_before, report.tokens_after) == (before, facts["active_tokens"])
+    assert report.active_memories == facts["active"]
 
 
 def test_reports_of_other_kinds_are_no_nights(store: Store) -> None:
@@ -156,7 +156,7 @@ def test_what_ends_a_night_is_told_by_whoever_ends_it_and_not_in_the_log_too(
 ) -> None:
     fill(store, lesson(4))
     report = failed_night(night_of(store, DAY), "stopped by Ctrl-C", FIRST)
-    assert report["verdict_reason"] == "fatal error: stopped by Ctrl-C" and not caplog.records
+    assert report.verdict_reason == "fatal error: stopped by Ctrl-C" and not caplog.records
 
 
 def test_a_mistake_of_the_user_is_told_without_the_name_of_its_class(

@@ -89,7 +89,7 @@ def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
     with store.reading() as tx:
         assert scopes_of(tx, ["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
     report = run(store, DAY + timedelta(days=9), run_id="later")
-    assert report["conflicts_known"] == 0 and report["memories_archived"] == 0
+    assert report.conflicts_known == 0 and report.memories_archived == 0
 
 
 @pytest.mark.parametrize("keep", ["newer", pytest.param("both", marks=pytest.mark.slow)])
@@ -275,5 +275,5 @@ def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(sto
     report = run(store, DAY)
     (shown,) = list_conflicts(store)
     assert shown["alike"] == 2 and len(list_conflicts(store, each=True)) == 3
-    (reported,) = report["conflicts"]
-    assert (report["conflicts_known"], reported["alike"], reported["id"]) == (3, 2, shown["id"])
+    (reported,) = report.conflicts
+    assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown["id"])

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.recall import read_state
-from memory_pipeline.reporting.report import latest_complete_day
 from memory_pipeline.store import Store, check_store, history_of, read_memories, store_hash
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
@@ -70,8 +70,8 @@ def test_a_leap_day_is_a_night_like_any_other(store: Store) -> None:
     leap = datetime(2024, 2, 28, 22, 0, tzinfo=UTC)
     fill(store, lesson(4, leap - timedelta(hours=3)))
     fill(store, [candidate("Written on the leap day", leap + timedelta(days=1), native_id="leap")])
-    assert run(store, date(2024, 2, 28))["memories_archived"] == 0, "less than 24 hours old"
-    assert run(store, date(2024, 2, 29))["memories_archived"] == 4
+    assert run(store, date(2024, 2, 28)).memories_archived == 0, "less than 24 hours old"
+    assert run(store, date(2024, 2, 29)).memories_archived == 4
     run(store, date(2024, 3, 1))
     assert "leap" in read_state(store, "2024-02-29").active and "leap" not in read_state(store, "2024-02-28").active
 
@@ -109,9 +109,9 @@ def test_a_clock_set_back_an_hour_leaves_history_in_order(store: Store, monkeypa
     for module in ("night.report", "night.run", "night.context", "store.lease"):
         monkeypatch.setattr(f"memory_pipeline.{module}.datetime", Back)
     report = run(store, date(2026, 3, 3))
-    assert report["verdict"] == "PASS" and report["duration_ms"] >= 0
+    assert report.verdict == "PASS" and report.duration_ms >= 0
     monkeypatch.undo()
     assert whole(store) == whole(twin)
     with store.reading() as tx:
         assert [event.action for event in history_of(tx, "gateway-0")] == ["insert", "update", "insert"]
-    assert run(store, date(2026, 3, 4))["verdict"] == "IDLE"
+    assert run(store, date(2026, 3, 4)).verdict == "IDLE"

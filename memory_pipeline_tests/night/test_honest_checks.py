@@ -77,7 +77,7 @@ def test_the_checks_of_the_report_notice_what_is_lost_and_what_is_not_found(stor
     fill(store, lesson(4))
     report = run(store, DAY)
     assert all(result.passed for result in check_report(report)[:2])
-    broken = {**report, "recall_rate": 0.9, "facts_lost": ["'x' lacks the name 'Dana'"]}
+    broken = report.model_copy(update={"recall_rate": 0.9, "facts_lost": ("'x' lacks the name 'Dana'",)})
     assert [(result.check_name, result.passed) for result in check_report(broken)[:2]] == [
         ("archived_still_found", False),
         ("facts_preserved", False),
@@ -100,13 +100,13 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
 
 
 def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_pipeline.reporting import report as reporting
+    from memory_pipeline.reporting import counting
 
     fill(store, lesson(4))
-    monkeypatch.setattr(reporting, "check_recall", lambda night, ids: (3, 4))
+    monkeypatch.setattr(counting, "check_recall", lambda night, ids: (3, 4))
     report = run(store, DAY)
-    assert (report["verdict"], report["recall_rate"]) == ("PARTIAL", 0.75)
-    assert report["verdict_reason"].endswith("only 3 of 4 archived memories can be found again")
+    assert (report.verdict, report.recall_rate) == ("PARTIAL", 0.75)
+    assert report.verdict_reason.endswith("only 3 of 4 archived memories can be found again")
 
 
 def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

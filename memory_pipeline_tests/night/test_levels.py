@@ -13,6 +13,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import levels
 from memory_pipeline.records import Memory
+from memory_pipeline.reporting.model import PolicyReport, Report
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
@@ -73,8 +74,8 @@ def active(store: Store) -> list[Memory]:
         return all_memories(tx, include_archived=False)
 
 
-def policy_rows(report: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(section for section in report["policies"] if section["policy"] == name)
+def policy_rows(report: Report, name: str) -> PolicyReport:
+    return next(section for section in report.policies if section.policy == name)
 
 
 def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -> None:
@@ -85,7 +86,7 @@ def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -
     assert (merged.abstraction_level, merged.consolidation_method, merged.confidence_score) == (1, "heuristic", 0.95)
     assert (merged.categories, merged.tags) == (("ops", "keys"), ("x", "y"))
     assert merged.compressed_from is None and merged.effective_date == FIRST + timedelta(hours=1)
-    assert policy_rows(report, "merge")["compressed"] == 1 and report["memories_archived"] == 2
+    assert policy_rows(report, "merge").compressed == 1 and report.memories_archived == 2
     with store.reading() as tx:
         assert {(link.source_id, link.relation) for link in lineage_of(tx, [merged.id])} == {
             ("a", "merged"),
@@ -115,7 +116,7 @@ def test_memories_of_two_types_or_two_projects_do_not_merge(store: Store) -> Non
     fill(store, [candidate(other.content, native_id="b", memory_type="warning")])
     fill(store, [candidate(one.content + " Dana", native_id="c", memory_type="lesson")], project="q")
     report = run(store, DAY, loose(store))
-    assert report["memories_archived"] == 0 and policy_rows(report, "merge")["clusters_found"] == 0
+    assert report.memories_archived == 0 and policy_rows(report, "merge").clusters_found == 0
 
 
 def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_the_originals(store: Store) -> None:
@@ -140,7 +141,7 @@ def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
     report = run(store, DAY, settings)
     (pattern,) = active(store)
     assert pattern.abstraction_level == 2 and "15 minutes" in pattern.content
-    assert policy_rows(report, "merge")["compressed"] == policy_rows(report, "distill")["compressed"] == 1
+    assert policy_rows(report, "merge").compressed == policy_rows(report, "distill").compressed == 1
     with store.reading() as tx:
         assert raw_sources_of(tx, pattern.id) == ["a", "b", "c"]
         before = store_hash(tx, with_log=True)
@@ -156,10 +157,10 @@ def test_a_dry_run_shows_the_merges_and_what_would_be_distilled_of_them(store: S
     preview = run(store, DAY, settings, dry_run=True, run_id="preview")
     assert store.path.read_bytes() == before
     report = run(store, DAY, settings)
-    same = ("policies", "clusters_found", "abstractions_created", "memories_archived", "tokens_before", "tokens_after")
-    assert {name: preview[name] for name in same} == {name: report[name] for name in same}
-    words = [[cluster["policy"], cluster["abstraction"]] for cluster in report["largest_clusters"]]
-    assert [[cluster["policy"], cluster["abstraction"]] for cluster in preview["largest_clusters"]] == words
+    same = {"policies", "clusters_found", "abstractions_created", "memories_archived", "tokens_before", "tokens_after"}
+    assert preview.model_dump(include=same) == report.model_dump(include=same)
+    words = [[cluster.policy, cluster.abstraction] for cluster in report.largest_clusters]
+    assert [[cluster.policy, cluster.abstraction] for cluster in preview.largest_clusters] == words
 
 
 @pytest.mark.slow
@@ -185,8 +186,8 @@ def test_one_merge_is_undone_alone(store: Store) -> None:
 def test_a_conflicting_near_copy_is_kept_apart_and_linked(store: Store) -> None:
     fill(store, [candidate(f"{RULE}.", native_id="a"), candidate(RULE.replace("after", "before"), native_id="b")])
     report = run(store, DAY, loose(store))
-    assert report["memories_archived"] == 0
-    assert [(c["a"], c["b"], c["kind"]) for c in report["conflicts"]] == [("a", "b", "opposite")]
+    assert report.memories_archived == 0
+    assert [(c.a, c.b, c.kind) for c in report.conflicts] == [("a", "b", "opposite")]
 
 
 def test_entries_become_one_canonical_entry(store: Store) -> None:
@@ -209,8 +210,8 @@ def test_entries_become_one_canonical_entry(store: Store) -> None:
     )
     assert canonical.is_canonical and canonical.memory_type == "lesson" and canonical.abstraction_level == 1
     assert canonical.tags == ("keys", "canonical", "role:all")
-    assert policy_rows(report, "canonical")["compressed"] == 1
-    assert policy_rows(report, "merge")["clusters_found"] == 0
+    assert policy_rows(report, "canonical").compressed == 1
+    assert policy_rows(report, "merge").clusters_found == 0
     with store.reading() as tx:
         assert replacement_of(tx, "k1") == replacement_of(tx, "k2") == canonical.id
         assert {link.relation for link in lineage_of(tx, [canonical.id])} == {"canonical"}
@@ -235,7 +236,7 @@ def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
         fill(store, [candidate(c.content, c.created_at or FIRST) for c in near_copies()], project=project)
     report = run(store, DAY, loose(store, policies=("merge threshold=0.85 projects=loose",)))
     assert {memory.project_id for memory in active(store) if memory.abstraction_level == 1} == {"loose"}
-    assert policy_rows(report, "merge")["compressed"] == 1
+    assert policy_rows(report, "merge").compressed == 1
 
 
 @pytest.mark.parametrize(
@@ -261,7 +262,7 @@ def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(sto
     settings = loose(store, review="manual")
     for run_id in ("one", "two"):
         report = run(store, DAY, settings, run_id=run_id)
-        assert report["memories_archived"] == 0
+        assert report.memories_archived == 0
     (proposal,) = find_proposals(store, [])
     assert proposal.policy == "merge"
     approve_proposals(store, settings, [proposal.id], "dana")
@@ -296,7 +297,7 @@ def test_a_cluster_that_breaks_leaves_the_others(store: Store, monkeypatch: pyte
     monkeypatch.setattr(levels, "merge_contents", breaks)
     report = run(store, DAY, loose(store))
     row = policy_rows(report, "merge")
-    assert (row["compressed"], row["failed"], report["verdict"]) == (1, 1, "PARTIAL")
-    assert [error["stage"] for error in report["errors"]] == ["distill"] and "broken" in report["errors"][0]["error"]
+    assert (row.compressed, row.failed, report.verdict) == (1, 1, "PARTIAL")
+    assert [error.stage for error in report.errors] == ["distill"] and "broken" in report.errors[0].error
     monkeypatch.undo()
-    assert policy_rows(run(store, DAY, loose(store), run_id="again"), "merge")["compressed"] == 1
+    assert policy_rows(run(store, DAY, loose(store), run_id="again"), "merge").compressed == 1

@@ -68,7 +68,7 @@ def test_a_lesson_becomes_one_memory_with_every_detail(store: Store) -> None:
     fill(store, lesson(5))
     report = run(store, DAY)
     (abstraction,) = [memory for memory in memories(store).values() if memory.compressed_from]
-    assert report["verdict"] == "PASS" and report["clusters_compressed"] == 1
+    assert report.verdict == "PASS" and report.clusters_compressed == 1
     for detail in ("15 minutes", "Dana", "health page", "reload signal", "2.4.1"):
         assert detail in abstraction.content
     assert abstraction.abstraction_level == 2 and abstraction.importance == 1.0
@@ -114,7 +114,7 @@ def test_exact_copies_are_archived_into_the_oldest(store: Store) -> None:
     )
     report = run(store, DAY)
     found = memories(store)
-    assert archived(store) == {"younger"} and report["duplicates_archived"] == 1
+    assert archived(store) == {"younger"} and report.duplicates_archived == 1
     assert found["younger"].consolidated_into_id == "oldest"
     assert found["oldest"].importance == 1.0 and found["younger"].tags == ("t",)
 
@@ -159,7 +159,7 @@ def test_readings_that_come_back_with_other_figures_become_a_series(store: Store
     (abstraction,) = [memory for memory in memories(store).values() if memory.compressed_from]
     assert len(archived(store)) == 6
     assert all(f"{30 + n}.{n}5s" in abstraction.content for n in range(6))
-    assert report["conflicts_known"] == 0
+    assert report.conflicts_known == 0
 
 
 def test_two_readings_alone_stay_a_conflict(store: Store) -> None:
@@ -172,31 +172,31 @@ def test_two_readings_alone_stay_a_conflict(store: Store) -> None:
 
 def test_projects_never_mix(store: Store) -> None:
     fill(store, [replace(c, project_id="one" if n % 2 else "two") for n, c in enumerate(lesson(4))])
-    assert run(store, DAY)["clusters_found"] == 0
+    assert run(store, DAY).clusters_found == 0
 
 
 def test_a_late_memory_is_taken_up_by_the_next_night(store: Store) -> None:
     fill(store, lesson(2))
-    assert run(store, DAY)["clusters_found"] == 0
+    assert run(store, DAY).clusters_found == 0
     fill(store, lesson(3))
-    assert run(store, DAY + timedelta(days=1))["clusters_compressed"] == 1
+    assert run(store, DAY + timedelta(days=1)).clusters_compressed == 1
 
 
 def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(store: Store) -> None:
     strict = settings_for(store, min_ratio=50.0)
     fill(store, lesson(4))
     first = run(store, DAY, strict)
-    assert first["verdict"] == "IDLE" and archived(store) == set()
-    assert first["refusals"] == {"compression ratio too low": 1}
-    assert run(store, DAY + timedelta(days=6))["verdict"] == "IDLE"
-    assert run(store, DAY + timedelta(days=7))["clusters_compressed"] == 1
+    assert first.verdict == "IDLE" and archived(store) == set()
+    assert first.refusals == {"compression ratio too low": 1}
+    assert run(store, DAY + timedelta(days=6)).verdict == "IDLE"
+    assert run(store, DAY + timedelta(days=7)).clusters_compressed == 1
 
 
 def test_an_early_night_run_late_does_not_see_later_decisions(store: Store) -> None:
     """The window of a fingerprint is measured from the partition, not from the clock."""
     fill(store, lesson(4))
     run(store, DAY + timedelta(days=3), settings_for(store, min_ratio=50.0))
-    assert run(store, DAY)["clusters_compressed"] == 1
+    assert run(store, DAY).clusters_compressed == 1
 
 
 @pytest.mark.slow
@@ -211,11 +211,11 @@ def test_one_failing_cluster_leaves_the_others(store: Store, monkeypatch: pytest
 
     monkeypatch.setattr(Extractive, "draft", failing)
     report = run(store, DAY)
-    assert report["verdict"] == "PARTIAL" and report["clusters_compressed"] == 1
-    assert report["errors"][0]["stage"] == "distill" and "fell over" in report["errors"][0]["error"]
+    assert report.verdict == "PARTIAL" and report.clusters_compressed == 1
+    assert report.errors[0].stage == "distill" and "fell over" in report.errors[0].error
     assert archived(store) == {f"gateway-{n}" for n in range(4)}
     monkeypatch.undo()
-    assert run(store, DAY, run_id="again")["clusters_compressed"] == 1
+    assert run(store, DAY, run_id="again").clusters_compressed == 1
 
 
 def test_a_failing_write_rolls_the_whole_cluster_back_and_is_logged(
@@ -233,7 +233,7 @@ def test_a_failing_write_rolls_the_whole_cluster_back_and_is_logged(
     with store.reading() as tx:
         assert store_hash(tx) == before
         assert check_store(tx) == []
-    assert (report["verdict"], report["clusters_failed"], report["errors"][0]["stage"]) == ("FAIL", 1, "write")
+    assert (report.verdict, report.clusters_failed, report.errors[0].stage) == ("FAIL", 1, "write")
 
 
 def test_sources_that_changed_since_the_clustering_are_not_archived(store: Store) -> None:
@@ -262,21 +262,21 @@ def test_without_an_embedder_only_exact_copies_are_found_and_the_report_says_why
     night = night_of(store, DAY)
     night.embedder = BrokenEmbedder()
     report = run_night(night)
-    assert report["duplicates_archived"] == 1 and report["clusters_found"] == 0
-    assert [error["stage"] for error in report["errors"]] == ["embed"]
-    assert report["verdict"] == "PARTIAL"
+    assert report.duplicates_archived == 1 and report.clusters_found == 0
+    assert [error.stage for error in report.errors] == ["embed"]
+    assert report.verdict == "PARTIAL"
 
 
 def test_what_has_no_vector_is_embedded_before_the_night(store: Store) -> None:
     fill(store, lesson(4), embedder=BrokenEmbedder())
-    assert run(store, DAY)["clusters_compressed"] == 1
+    assert run(store, DAY).clusters_compressed == 1
 
 
 def test_another_model_embeds_again_and_never_mixes(store: Store) -> None:
     from memory_pipeline_tests.build import PlantedEmbedder
 
     fill(store, lesson(4), embedder=PlantedEmbedder())
-    assert run(store, DAY)["clusters_compressed"] == 1
+    assert run(store, DAY).clusters_compressed == 1
     with store.reading() as tx:
         models = dict(tx.execute("select model, count(*) from embeddings group by 1").fetchall())
     assert models == {"planted": 4, "lexical-384": 5}
@@ -286,11 +286,11 @@ def test_options_narrow_a_night(store: Store) -> None:
     old = [replace(c, created_at=FIRST - timedelta(days=40)) for c in lesson(4)]
     fill(store, [*old, *lesson(4, topic="printer")])
     foretold = run(store, DAY, dry_run=True)
-    assert foretold["clusters_compressed"] == 2
-    wanted = foretold["largest_clusters"][0]["cluster_id"]
-    assert run(store, DAY, dry_run=True, threshold=0.99)["clusters_found"] == 0
-    assert run(store, DAY, dry_run=True, days=10)["clusters_compressed"] == 1
-    assert run(store, DAY, cluster_id=wanted)["clusters_compressed"] == 1
+    assert foretold.clusters_compressed == 2
+    wanted = foretold.largest_clusters[0].cluster_id
+    assert run(store, DAY, dry_run=True, threshold=0.99).clusters_found == 0
+    assert run(store, DAY, dry_run=True, days=10).clusters_compressed == 1
+    assert run(store, DAY, cluster_id=wanted).clusters_compressed == 1
     assert len({memory_id.split("-")[0] for memory_id in archived(store)}) == 1
 
 
@@ -311,7 +311,7 @@ def test_closing_lines(store: Store) -> None:
     dry = run(store, DAY, dry_run=True)
     assert closing_line(dry) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 4 entries would be archived"
     real = run(store, DAY)
-    saved = real["tokens_before"] - real["tokens_after"]
+    saved = real.tokens_before - real.tokens_after
     assert closing_line(real) == f"COMPRESSION COMPLETE: 1 clusters, 4 archived, {saved} tokens saved"
     assert closing_line(run(store, DAY, run_id="again")) == "COMPRESSION SKIPPED: no memory was eligible"
 
@@ -321,17 +321,17 @@ def test_report_files_tables_and_notices(store: Store) -> None:
     report = run(store, DAY)
     directory = store.path.parent / "reports"
     written = json.loads((directory / f"compression-run-{DAY}.json").read_text())
-    assert written == json.loads(json.dumps(report))
+    assert written == report.as_json()
     page = (directory / f"compression-run-{DAY}.html").read_text()
     assert "<script>" not in page and "keeps using the old key" in page
     notice = json.loads((directory / "notices.jsonl").read_text().splitlines()[0])
     assert notice["subject"].startswith("COMPRESSION RUN PASS: 1 abstractions, ") and notice["priority"] == "info"
     assert notice["subject"].endswith("% token reduction") and notice["recipient"] == "all"
     with store.reading() as tx:
-        assert [r["run_id"] for r in report_history(tx)] == [report["run_id"]]
+        assert [r["run_id"] for r in report_history(tx)] == [report.run_id]
     assert not list(directory.glob(".*"))
     for field in ("started_at", "finished_at", "duration_ms", "total_llm_calls", "estimated_cost_usd", "atoms_created"):
-        assert field in report
+        assert field in written
 
 
 def test_a_second_night_is_refused_while_one_runs_and_told_by_whom(store: Store) -> None:
@@ -347,7 +347,7 @@ def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
     take_lease(store, "dead-run", "a killed process", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set pid = 4194000")
-    assert run(store, DAY)["verdict"] == "PASS"
+    assert run(store, DAY).verdict == "PASS"
 
 
 def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: Store) -> None:
@@ -359,7 +359,7 @@ def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: St
         run(store, DAY)
     with store.writing("test") as tx:
         tx.execute("update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
-    assert run(store, DAY)["verdict"] == "PASS"
+    assert run(store, DAY).verdict == "PASS"
 
 
 @pytest.mark.slow

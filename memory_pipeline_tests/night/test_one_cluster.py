@@ -49,7 +49,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     )
     report = run(store, DAY, run_id="night")
     assert archived(store) >= {"good-a"} and not archived(store) & {"bad-a", "bad-b"}
-    assert report["verdict"] == "PASS" and report["refusals"] == {"preservation": 1}
+    assert report.verdict == "PASS" and report.refusals == {"preservation": 1}
     with store.reading() as tx:
         rows = tx.execute("select status, reason from compression_log where reason like 'preserv%'").fetchall()
         settled = settled_fingerprints(tx, night_of(store, DAY).as_of, 7)
@@ -78,9 +78,9 @@ def test_every_gate_refuses_its_cluster_alone(store: Store, monkeypatch: pytest.
     monkeypatch.setattr(gates, gate, strict)
     report = run(store, DAY)
     assert archived(store) == {f"gateway-{n}" for n in range(4)}
-    assert report["verdict"] == "PASS" and report["clusters_skipped"] == 1
+    assert report.verdict == "PASS" and report.clusters_skipped == 1
     monkeypatch.undo()
-    assert run(store, DAY + timedelta(days=7))["clusters_compressed"] == 1
+    assert run(store, DAY + timedelta(days=7)).clusters_compressed == 1
 
 
 def test_a_gate_that_breaks_fails_its_cluster_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_a_gate_that_breaks_fails_its_cluster_alone(store: Store, monkeypatch: p
 
     monkeypatch.setattr(gates, "find_conflict", shaky)
     report = run(store, DAY)
-    assert (report["verdict"], report["clusters_compressed"], report["clusters_failed"]) == ("PARTIAL", 1, 1)
+    assert (report.verdict, report.clusters_compressed, report.clusters_failed) == ("PARTIAL", 1, 1)
     assert archived(store) == {f"gateway-{n}" for n in range(4)}
 
 
@@ -115,14 +115,14 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
         earlier.setattr(levels, "merge_contents", lambda texts: "Wipe the lenses of both scanners.")
         earlier.setattr(gates, "lost_words", lambda *_, **__: [])
         earlier.setattr(gates, "lossy_distillations", lambda *_: [])
-        assert run(store, DAY, run_id="earlier")["clusters_compressed"] == 1
+        assert run(store, DAY, run_id="earlier").clusters_compressed == 1
     with store.reading() as tx:
         (warning,) = levels_that_lack(tx)
         assert check_store(tx, deep=True) == []
     assert "lacks: Wipe the lenses" in warning.problem and f"--abstraction {warning.where}'" in warning.mend
     fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "new"))
     report = run(store, DAY + timedelta(days=1))
-    assert (report["verdict"], report["clusters_compressed"]) == ("PASS", 1)
+    assert (report.verdict, report.clusters_compressed) == ("PASS", 1)
     roll_back(store, settings_for(store), RollbackScope(abstraction=warning.where))
     with store.reading() as tx:
         assert levels_that_lack(tx) == []
@@ -142,7 +142,7 @@ def test_a_group_of_exact_copies_that_breaks_leaves_the_others(store: Store, mon
     monkeypatch.setattr("memory_pipeline.config.settings.Settings.night_policies", lambda *_: ())
     report = run(store, DAY)
     assert archived(store) == {"good-b"}
-    assert (report["verdict"], report["duplicates_archived"]) == ("PARTIAL", 1)
-    assert [(e["stage"], e["error"]) for e in report["errors"]] == [("archive", "RecursionError: too deep")]
+    assert (report.verdict, report.duplicates_archived) == ("PARTIAL", 1)
+    assert [(e.stage, e.error) for e in report.errors] == [("archive", "RecursionError: too deep")]
     with store.reading() as tx:
         assert tx.execute("select status from compression_log order by 1").fetchall() == [("compressed",), ("failed",)]

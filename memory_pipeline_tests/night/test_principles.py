@@ -239,12 +239,12 @@ def test_an_entry_goes_with_the_last_memory_behind_it_and_comes_back_with_it(sto
 
     fill(store, lesson(4))
     report = run(store, date(2026, 3, 3))
-    assert (report["playbook_created"], report["playbook_updated"], len(entries(store))) == (1, 0, 1)
+    assert (report.playbook_created, report.playbook_updated, len(entries(store))) == (1, 0, 1)
     file = next((store.path.parent / "playbook" / "p").glob("*.md"))
     roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-03"))
     assert entries(store) == []
     report = run(store, date(2026, 3, 4), run_id="after")
-    assert report["playbook_created"] == 1 and len(entries(store)) == 1 and file.exists()
+    assert report.playbook_created == 1 and len(entries(store)) == 1 and file.exists()
     sound(store)
 
 

@@ -38,10 +38,10 @@ def test_a_reviewed_night_archives_nothing_and_leaves_proposals(store: Store) ->
     before = active(store)
     report = run(store, DAY, manual(store))
     assert active(store) == before
-    assert (report["verdict"], report["proposals"], report["memories_archived"]) == ("IDLE", 2, 0)
+    assert (report.verdict, report.proposals, report.memories_archived) == ("IDLE", 2, 0)
     assert closing_line(report) == "COMPRESSION SKIPPED: 2 proposals await review"
     again = run(store, DAY + timedelta(days=1), manual(store), run_id="b")
-    assert again["clusters_settled"] == 1 and len(find_proposals(store, [])) == 2
+    assert again.clusters_settled == 1 and len(find_proposals(store, [])) == 2
 
 
 def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Store, tmp_path: object) -> None:
@@ -87,8 +87,8 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
     for each in (store, twin):
         steps(each)
     report = run(twin, DAY)
-    policies = {p["policy"]: p["compressed"] for p in report["policies"]}
-    assert policies["merge"] >= 1 and policies["distill"] >= 1 and report["playbook_created"] >= 1
+    policies = {p.policy: p.compressed for p in report.policies}
+    assert policies["merge"] >= 1 and policies["distill"] >= 1 and report.playbook_created >= 1
     run(store, DAY, manual(store))
     with store.reading() as tx:
         proposed = list_proposals(tx)
@@ -121,7 +121,7 @@ def test_a_rejected_proposal_is_not_made_again(store: Store) -> None:
     reject_proposals(store, [], "dana", "they differ")
     for days in (1, 30):
         report = run(store, DAY + timedelta(days=days), settings_for(store), run_id=f"r{days}")
-        assert report["memories_archived"] == 0
+        assert report.memories_archived == 0
     with store.reading() as tx:
         assert {(p.status, p.reason) for p in list_proposals(tx, None)} == {("rejected", "they differ")}
 
@@ -160,7 +160,7 @@ def test_only_the_named_projects_are_reviewed(store: Store) -> None:
     fill(store, lesson(4), project="free")
     fill(store, lesson(4, topic="printer"), project="careful")
     report = run(store, DAY, settings_for(store, review_projects=("careful",)))
-    assert (report["clusters_compressed"], report["proposals"], report["verdict"]) == (1, 1, "PASS")
+    assert (report.clusters_compressed, report.proposals, report.verdict) == (1, 1, "PASS")
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ def test_a_night_over_more_readings_than_a_cell_changes_nothing_the_second_time(
     first = run(store, DAY)
     before = hash_of(store)
     second = run(store, DAY, run_id="again")
-    assert first["clusters_found"] >= 3 and second["clusters_compressed"] == 0
+    assert first.clusters_found >= 3 and second.clusters_compressed == 0
     assert hash_of(store) == before
 
 
@@ -109,7 +109,7 @@ def test_a_night_over_more_readings_than_a_cell_changes_nothing_the_second_time(
 def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage(store: Store, linkage: str) -> None:
     fill(store, [*readings(2 * READINGS_AT_ONCE), *one_word_apart(3)])
     report = run(store, DAY, settings_for(store, linkage=linkage))
-    assert report["memories_archived"] == 0 and report["errors"] == []
+    assert report.memories_archived == 0 and report.errors == ()
 
 
 @pytest.mark.parametrize("kind", ["readings", "crowd"])

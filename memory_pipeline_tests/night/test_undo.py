@@ -8,6 +8,7 @@ import pytest
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.recall import read_state
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.rendering import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.store import (
@@ -43,7 +44,7 @@ def with_a_night(store: Store) -> str:
     copies = [candidate("Copied  words", FIRST + timedelta(hours=n), native_id=f"copy-{n}") for n in range(2)]
     fill(store, [*lesson(5), *copies])
     before = active_hash(store)
-    assert run(store, DAY)["memories_archived"] == 6
+    assert run(store, DAY).memories_archived == 6
     return before
 
 
@@ -82,7 +83,7 @@ def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
             report = read_report(tx, f"run-{DAY}")
         assert report is not None and report["verdict"] == "PASS"
         assert (report["rolled_back_at"] is not None) == is_undone
-        assert ("**Rolled back at 20" in as_markdown(report)) == is_undone
+        assert ("**Rolled back at 20" in as_markdown(Report.read_kept(report))) == is_undone
         if not is_undone:
             roll_back(store, settings_for(store), RUN)
 
@@ -120,10 +121,10 @@ def test_the_next_night_may_form_the_same_clusters_again(store: Store) -> None:
     with_a_night(store)
     first, after_first = abstraction_of(store), active_hash(store)
     roll_back(store, settings_for(store), RUN)
-    assert run(store, DAY, run_id="again")["verdict"] == "PASS"
+    assert run(store, DAY, run_id="again").verdict == "PASS"
     assert abstraction_of(store) == first and active_hash(store) == after_first
     roll_back(store, settings_for(store), RollbackScope(run_id="again"))
-    assert run(store, DAY + timedelta(days=2), run_id="later")["verdict"] == "PASS"
+    assert run(store, DAY + timedelta(days=2), run_id="later").verdict == "PASS"
     assert abstraction_of(store) != first, "made on another night, it is another memory"
 
 

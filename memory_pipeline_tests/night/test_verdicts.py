@@ -44,8 +44,8 @@ def test_verdicts(figures: dict[str, Any], verdict: str, reason: str) -> None:
 def test_a_night_whose_clusters_were_all_declined_is_idle_and_pages_nobody(store: Store) -> None:
     fill(store, lesson(4))
     report = run(store, DAY, settings_for(store, min_ratio=50.0))
-    assert report["clusters_skipped"] == report["clusters_found"] == 1 and not report["errors"]
-    assert report["verdict"] == "IDLE" and priority_of(report) == "info"
+    assert report.clusters_skipped == report.clusters_found == 1 and not report.errors
+    assert report.verdict == "IDLE" and priority_of(report) == "info"
     assert closing_line(report) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
 
 
@@ -55,8 +55,8 @@ def test_a_night_that_archived_copies_alone_has_passed(store: Store) -> None:
     foretold = run(store, DAY, dry_run=True)
     assert closing_line(foretold).startswith("COMPRESSION COMPLETE (DRY RUN): 0 potential clusters, 2 entries would")
     report = run(store, DAY)
-    assert (report["verdict"], report["verdict_reason"]) == ("PASS", "2 exact duplicates archived")
-    saved = report["tokens_before"] - report["tokens_after"]
+    assert (report.verdict, report.verdict_reason) == ("PASS", "2 exact duplicates archived")
+    saved = report.tokens_before - report.tokens_after
     assert closing_line(report) == f"COMPRESSION COMPLETE: 0 clusters, 2 archived, {saved} tokens saved" and saved > 0
 
 
@@ -65,6 +65,6 @@ def test_an_error_beside_archived_copies_is_a_partial_night(store: Store) -> Non
     fill(store, [candidate(text, FIRST + timedelta(hours=n), native_id=str(n)) for n in range(2)])
     (store.path.parent / "taken").write_text("a file where a directory should be")
     report = run(store, DAY, settings_for(store, reports_dir=str(store.path.parent / "taken")))
-    assert report["verdict"] == "PARTIAL" and [e["stage"] for e in report["errors"]] == ["report"]
+    assert report.verdict == "PARTIAL" and [e.stage for e in report.errors] == ["report"]
     with store.reading() as tx:
-        assert read_report(tx) == report
+        assert read_report(tx) == report.as_json()

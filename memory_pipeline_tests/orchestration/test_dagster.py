@@ -147,7 +147,7 @@ def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     (warned,) = [e for e in result.get_asset_check_evaluations() if not e.passed and e.check_name == "sources_intact"]
     assert warned.severity == AssetCheckSeverity.WARN
     report = result.output_for_node("reports")
-    assert (report["verdict"], report["refusals"]) == ("IDLE", {"a source may not be archived": 1})
+    assert (report.verdict, report.refusals) == ("IDLE", {"a source may not be archived": 1})
     with store.reading() as tx:
         assert not any(memory.archived_at for memory in all_memories(tx))
 
@@ -177,7 +177,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
     assert report and (report["verdict"], report["memories_archived"]) == ("FAIL", 5)
     assert report["verdict_reason"] == "fatal error: RuntimeError: the step fell over"
     again = launch(instance)
-    assert again.success and again.output_for_node("reports")["memories_archived"] == 0
+    assert again.success and again.output_for_node("reports").memories_archived == 0
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
 
@@ -186,7 +186,7 @@ def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store)
     fill(store, lesson(5))
     before = store.path.read_bytes()
     result = launch(instance, job="night_preview")
-    assert result.output_for_node("preview_night")["clusters_compressed"] == 1
+    assert result.output_for_node("preview_night").clusters_compressed == 1
     assert store.path.read_bytes() == before
 
 
@@ -222,7 +222,7 @@ def test_options_and_settings_of_a_run_come_from_its_configuration(instance: Dag
     strict = launch(instance, job="night_preview", settings={"compression.min_ratio": 90}).output_for_node(
         "preview_night"
     )
-    assert high["clusters_found"] == 0 and strict["clusters_skipped"] == 1
+    assert high.clusters_found == 0 and strict.clusters_skipped == 1
     assert not launch(instance, job="night_preview", settings={"compression.min_ration": 2}).success
 
 
@@ -238,7 +238,7 @@ def test_the_duplicates_alone_are_reported_and_their_lease_goes_back(instance: D
     assert report["recall_sampled"] == 1 and (store.path.parent / "reports" / "notices.jsonl").exists()
     again = launch(instance, job="duplicates")
     night = launch(instance)
-    assert again.success and night.output_for_node("reports")["kind"] == "night"
+    assert again.success and night.output_for_node("reports").kind == "night"
     with store.reading() as tx:
         assert read_report(tx, again.run_id) is None  # it changed nothing
         assert check_store(tx, deep=True) == []

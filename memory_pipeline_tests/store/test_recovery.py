@@ -201,7 +201,7 @@ def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Stor
     assert ("audit_log" in result.lost) == (table == "audit_log")
     assert whole(Store(store.path)) == before and notes(Store(store.path)) == 1
     report = run(Store(store.path), date(2026, 3, 4))
-    assert report["verdict"] != "FAIL" and not report["errors"] and whole(Store(store.path))
+    assert report.verdict != "FAIL" and not report.errors and whole(Store(store.path))
 
 
 @pytest.mark.parametrize("with_snapshot", [True, False])

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -122,8 +122,9 @@ def night(
 ) -> None:
     """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
+    from memory_pipeline.moments import latest_complete_day
     from memory_pipeline.reporting.rendering import as_markdown
-    from memory_pipeline.reporting.report import closing_line, latest_complete_day
+    from memory_pipeline.reporting.report import closing_line
 
     settings = settings_of(store)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
@@ -132,15 +133,15 @@ def night(
     with instance_of(settings) as instance:
         report = run_night_job(instance, settings, request, progress_printer())
     line = closing_line(report)
-    unknown = cluster_id is not None and report["clusters_found"] == report["clusters_settled"] and not report["errors"]
+    unknown = cluster_id is not None and report.clusters_found == report.clusters_settled and not report.errors
     if unknown:
         line = (
             f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
             f"'memory-pipeline night {partition} --dry-run --json' lists them"
         )
     body = as_markdown(report) + "\n" if verbose or dry_run else ""
-    emit({**report, "result": line}, as_json=json_, text=body + line)
-    if unknown or (report["verdict"] == "FAIL" and not dry_run):
+    emit({**report.as_json(), "result": line}, as_json=json_, text=body + line)
+    if unknown or (report.verdict == "FAIL" and not dry_run):
         raise typer.Exit(1)
 
 
@@ -161,38 +162,38 @@ def backfill(
         run_ended_periods,
         run_night_job,
     )
-    from memory_pipeline.reporting.report import closing_line
+    from memory_pipeline.reporting.report import Report, closing_line
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} lies before --from {first}; swap them")
     settings = settings_of(store)
     check_days(settings, first, last)
-    reports: list[dict[str, Any]] = []
+    reports: list[Report] = []
     failed_periods: list[str] = []
     with instance_of(settings) as instance:
         day = first
         while day <= last:
             report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
             reports.append(report)
-            say(f"{day} {report['verdict']:<7} {closing_line(report)}")
-            for made, line in run_ended_periods(instance, day).items():
-                say(f"{made}: {line}")
-                failed_periods += [made] if line.startswith("FAILED") else []
+            say(f"{day} {report.verdict:<7} {closing_line(report)}")
+            for period, line in run_ended_periods(instance, day).items():
+                say(f"{period}: {line}")
+                failed_periods += [period] if line.startswith("FAILED") else []
             day += timedelta(days=1)
-    failed = [report for report in reports if report["verdict"] == "FAIL"]
-    saved = sum(report["tokens_before"] - report["tokens_after"] for report in reports)
-    archived = sum(report["memories_archived"] for report in reports)
-    made = sum(report["abstractions_created"] for report in reports)
+    failed = [report for report in reports if report.verdict == "FAIL"]
+    saved = sum(report.tokens_before - report.tokens_after for report in reports)
+    archived = sum(report.memories_archived for report in reports)
+    made = sum(report.abstractions_created for report in reports)
     line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
     if failed:
         line = (
-            f"COMPRESSION BLOCKED: {len(failed)} of {len(reports)} nights failed, the first {failed[0]['partition']}; "
-            f"see 'memory-pipeline report {failed[0]['run_id']}'"
+            f"COMPRESSION BLOCKED: {len(failed)} of {len(reports)} nights failed, the first {failed[0].partition}; "
+            f"see 'memory-pipeline report {failed[0].run_id}'"
         )
     elif failed_periods:
         line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
-    nights = [str(report["partition"]) for report in failed]
+    nights = [str(report.partition) for report in failed]
     summary = {"nights": len(reports), "failed": nights + failed_periods, "reports": reports, "result": line}
     emit(summary, as_json=json_, text=line)
     if failed or failed_periods:
@@ -212,19 +213,20 @@ def report(
 ) -> None:
     """Show the report of a night, or of another run that archived something."""
     from memory_pipeline.reporting.rendering import as_markdown
-    from memory_pipeline.reporting.report import Kind
+    from memory_pipeline.reporting.report import Kind, Report
     from memory_pipeline.store import read_report
 
     if kind not in (kinds := (*get_args(Kind), "any")):
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     _, opened = open_store(store)
     with opened.reading() as tx:
-        found = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
-    if found is None:
+        kept = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
+    if kept is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
         which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
-    emit(found, as_json=json_, text=as_markdown(found))
+    found = Report.read_kept(kept)
+    emit(found, as_json=json_, text=as_markdown(found), sort_keys=True)
 
 
 @app.command(

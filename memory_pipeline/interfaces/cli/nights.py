@@ -13,21 +13,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from yaml import YAMLError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend, real_path
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
-from memory_pipeline.reporting.report import latest_complete_day
 from memory_pipeline.store import Store, lease_holder, read_report, store_in_use
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-Report = dict[str, Any]
+    from memory_pipeline.reporting.model import Report
+
 _OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
 
 
@@ -124,8 +125,8 @@ def run_night_job(
         return _failed(result, store, settings, request, started)
     _raise_if_skipped(instance, result.run_id)
     if request.dry_run:
-        return dict(result.output_for_node("preview_night"))
-    return dict(result.output_for_node("reports"))
+        return cast("Report", result.output_for_node("preview_night"))
+    return cast("Report", result.output_for_node("reports"))
 
 
 def run_ended_periods(instance: DagsterInstance, day: date) -> dict[str, str]:
@@ -157,7 +158,7 @@ def run_kb_job(
     settings: Settings,
     options: Mapping[str, Any],
     progress: Callable[[str, int, int], None],
-) -> Report:
+) -> dict[str, Any]:
     """Make the knowledge base canonical as a Dagster job and return its report.
 
     `options`: threshold, days and dry_run, as far as they were given. Raises StoreBusyError when a night holds
@@ -194,7 +195,7 @@ def run_consolidation(
     scope: Mapping[str, Any],
     by: str,
     progress: Callable[[str, int, int], None],
-) -> Report:
+) -> dict[str, Any]:
     """Run a consolidation job in this process and return its record, however it ended.
 
     `scope`: fields of the night resource, as far as they were given. Raises InputError for days that are none, and
@@ -265,7 +266,7 @@ def check_days(settings: Settings, first: date, last: date) -> None:
 
 def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
     from memory_pipeline.night.context import Night, NightOptions
-    from memory_pipeline.reporting.report import failed_night
+    from memory_pipeline.reporting.report import Report, failed_night
 
     causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
@@ -275,7 +276,7 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
     with store.reading() as tx:
         reported = read_report(tx, result.run_id)
     if reported is not None and not _was_stopped(causes):
-        return reported
+        return Report.read_kept(reported)
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
     night = Night(store, settings, options, holder="memory-pipeline night")
     if _was_stopped(causes):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
 
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.wording.hidden import UNSEEN, visible
@@ -38,14 +39,16 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def emit(value: object, *, as_json: bool, text: str) -> None:
+def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) -> None:
     """One JSON document, or the text for a person.
 
     No memory can steer a terminal: what cannot be seen is written as an escape in JSON, and left out of text.
     Raises OutputError when the disk behind standard output is full; a reader that went away is no error.
     """
     if as_json:
-        text = UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=not _is_utf8(sys.stdout), default=str))
+        is_ascii = not _is_utf8(sys.stdout)
+        written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
+        text = UNSEEN.sub(_escape, written)
     else:
         text = visible(text)
     try:
@@ -54,6 +57,10 @@ def emit(value: object, *, as_json: bool, text: str) -> None:
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was carried out"
         ) from error
+
+
+def _as_json(value: object) -> object:
+    return value.as_json() if isinstance(value, Document) else str(value)
 
 
 def _escape(unseen: re.Match[str]) -> str:

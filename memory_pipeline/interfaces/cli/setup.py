@@ -22,9 +22,10 @@ from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.tables import NO_OBJECT
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.reporting.rendering import as_markdown
-from memory_pipeline.reporting.report import closing_line, latest_complete_day
+from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
 
 Progress = Callable[[str, int, int], None]
@@ -148,9 +149,9 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
     with instance_of(settings) as instance:
         for day in LAST_NIGHTS:
             report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
-            say(f"Night of {day}: {report['verdict']}, {closing_line(report)}")
+            say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
     card = scorecard.score(store, settings, before)
-    report_file = settings.reports_path / f"compression-{report['run_id']}.html"
+    report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card["report"] = str(report_file)
     shown = _relative(Path(settings.store_path))
     text = (

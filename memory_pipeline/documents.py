@@ -1,0 +1,59 @@
+"""What users and programs see as JSON: models in which every field says what it means.
+
+`--json`, the pages, Dagster's metadata and the reference are made from them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Self, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer, ValidationInfo, model_validator
+
+#: A moment as ISO text with its offset, as `datetime.isoformat` writes it.
+Moment = Annotated[datetime, PlainSerializer(lambda moment: moment.isoformat(), return_type=str, when_used="json")]
+
+
+class Document(BaseModel):
+    """A document that users see. It cannot be changed, and holds the fields that it declares and no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document as `--json` prints it, its fields in the order of their declaration."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @classmethod
+    def read_kept(cls, kept: Mapping[str, Any]) -> Self:
+        """A document that was kept as JSON, by this version or an earlier one.
+
+        Fields that this version does not know are left out; those that the earlier version did not have are empty:
+        zero, no text, an empty list, None. Raises ValidationError where a field holds something else than today.
+        """
+        return cls.model_validate(kept, context={"kept": True})
+
+    @classmethod
+    def described_fields(cls) -> dict[str, str]:
+        """By the name that JSON shows, what each field means."""
+        return {field.alias or name: field.description or "" for name, field in cls.model_fields.items()}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, value: Any, info: ValidationInfo) -> Any:
+        if not (info.context or {}).get("kept") or not isinstance(value, Mapping):
+            return value
+        names = {field.alias or name: field.annotation for name, field in cls.model_fields.items()}
+        return {name: value[name] if name in value else _empty(kind) for name, kind in names.items()}
+
+
+def _empty(kind: Any) -> Any:
+    """What a field of a type holds when there is nothing to hold."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return None if type(None) in arguments else _empty(arguments[0])
+    if origin is not None and origin not in (tuple, list, dict):
+        return arguments[0] if arguments else None  # the first of some words
+    made = origin or kind
+    return {} if issubclass(made, BaseModel) else made() if made in (bool, int, float, str, tuple, list, dict) else None

@@ -1,0 +1,231 @@
+"""What a run came to, counted: from the rows that it wrote, and for a dry run from what its steps handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import answer_book
+from memory_pipeline.night.preservation_check import measure_preservation
+from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.records import Archive, AtomDecision, Cluster, Conflict, Distillation, ModelCall, derived_id
+from memory_pipeline.reporting.model import (
+    AtomReport,
+    ClusterReport,
+    ConflictReport,
+    CountedRun,
+    Kind,
+    PolicyReport,
+    StoreFacts,
+)
+from memory_pipeline.reporting.outcome import NightOutcome, Tally
+from memory_pipeline.review.conflicts import group_conflicts
+from memory_pipeline.store import open_conflicts, sources_fingerprint, store_facts
+from memory_pipeline.wording.hidden import visible
+
+_EXAMPLES = 20
+_OUTCOMES = ("compressed", "skipped", "failed", "proposed")
+
+
+def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, started_at: datetime) -> CountedRun:
+    """Every figure of a run, with its largest clusters in words; when it ended is not known yet."""
+    found, sampled = _recall(night, tally)
+    clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
+    compressed = [archive for archive in archives if archive.status == "compressed"]
+    with night.store.reading() as tx:
+        facts = store_facts(tx)
+        conflicts = open_conflicts(tx)
+        sources = sources_fingerprint(tx)
+    before, after = tally.tokens_before, tally.tokens_after
+    settled_patterns = sum(cluster.settled is not None for cluster in clusters)
+    settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
+    patterns = {policy.name for policy in night.policies if policy.method == "distill"}
+    ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
+    preserved = measure_preservation(night, compressed, outcome.distillations)
+    return CountedRun(
+        run_id=night.options.run_id,
+        kind=kind,
+        partition=night.options.partition,
+        as_of=night.as_of,
+        dry_run=night.options.dry_run,
+        started_at=started_at,
+        finished_at=started_at,
+        duration_ms=0,
+        rolled_back_at=None,
+        memories_scanned=len(outcome.eligible),
+        clusters_found=settled_patterns + len(archives),
+        clusters_skipped=settled + sum(archive.status == "skipped" for archive in archives),
+        clusters_settled=settled,
+        clusters_compressed=len(compressed),
+        clusters_failed=sum(archive.status == "failed" for archive in archives),
+        duplicates_archived=len(tally.copies),
+        proposals=tally.proposed,
+        memories_archived=len(tally.archived),
+        abstractions_created=len(compressed),
+        patterns_created=len(ratios),
+        policies=_by_policy(night, clusters, archives),
+        atoms_created=sum(decision.status == "created" for decision in atoms),
+        atoms_enriched=sum(decision.status == "strengthened" for decision in atoms),
+        atoms_skipped=sum(decision.status == "skipped" for decision in atoms),
+        atoms_not_causal=sum(decision.status == "not_causal" for decision in atoms),
+        atoms=tuple(_atom_words(decision) for decision in atoms if decision.causal)[:_EXAMPLES],
+        playbook_created=sum(c.status == "created" for c in tally.guidance),
+        playbook_updated=sum(c.status == "updated" for c in tally.guidance),
+        active_memories=tally.active,
+        tokens_before=before,
+        tokens_after=after,
+        token_reduction_pct=round(100 * (before - after) / before, 2) if before else 0.0,
+        avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
+        max_compression_ratio=round(max(ratios, default=0.0), 2),
+        min_compression_ratio=round(min(ratios, default=0.0), 2),
+        **_bill(answer_book(night).calls()),
+        facts_found=preserved.found,
+        facts_kept=preserved.kept,
+        facts_attached=preserved.attached,
+        facts_lost=preserved.lost[:_EXAMPLES],
+        preservation_rate=preserved.rate,
+        conflicts_known=len(conflicts),
+        conflicts=_conflict_words(night, conflicts),
+        refusals=_refusals(archives),
+        sources_sha256=sources,
+        store=StoreFacts.model_validate(facts),
+        largest_clusters=_examples(night, clusters, outcome.distillations, archives),
+        recall_found=found,
+        recall_sampled=sampled,
+        recall_rate=round(found / sampled, 4) if sampled else None,
+    )
+
+
+def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+    """One section a policy, in the order in which they ran."""
+    sections = []
+    for policy in night.policies:
+        mine = [archive for archive in archives if archive.policy == policy.name]
+        settled = sum(archive.status == "settled" for archive in mine)
+        settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
+        done = [archive for archive in mine if archive.status == "compressed"]
+        sections.append(
+            PolicyReport(
+                policy=policy.name,
+                method=policy.method,
+                threshold=policy.threshold,
+                group_by=policy.group_by,
+                enabled=policy.enabled,
+                clusters_found=settled + sum(archive.status != "settled" for archive in mine),
+                settled=settled,
+                **{name: sum(archive.status == name for archive in mine) for name in _OUTCOMES},
+                memories_archived=sum(len(archive.archived_ids) for archive in done),
+                tokens_before=sum(archive.tokens_before for archive in done),
+                tokens_after=sum(archive.tokens_after for archive in done),
+            )
+        )
+    return tuple(sections)
+
+
+def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
+    groups = group_conflicts(conflicts)[:_EXAMPLES]
+    memories = night.memories({i for group in groups for i in (group[0].a, group[0].b)})
+    return tuple(
+        ConflictReport(
+            id=derived_id("conflict", conflict.a, conflict.b),
+            **asdict(conflict),
+            a_says=visible(memories[conflict.a].content),
+            b_says=visible(memories[conflict.b].content),
+            alike=len(group) - 1,
+        )
+        for group in groups
+        for conflict in group[:1]
+    )
+
+
+def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
+    """How often each kind of reason stopped a cluster; the kind is the reason up to its first figure."""
+    counts: dict[str, int] = {}
+    for archive in archives:
+        if archive.status not in ("compressed", "settled") and archive.reason:
+            kind = archive.reason.split(":")[0].split(" (")[0]
+            kind = "compression ratio too low" if kind.startswith("compression ratio") else kind
+            kind = "confidence too low" if kind.startswith("confidence") else kind
+            counts[kind] = counts.get(kind, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
+    """What the model was asked and what it cost, from the recorded calls; a kept answer is no call."""
+    sent = [call for call in calls if call.mode != "cache"]
+    latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
+    return {
+        "total_llm_calls": len(sent),
+        "total_llm_input_tokens": sum(call.input_tokens for call in sent),
+        "total_llm_output_tokens": sum(call.output_tokens for call in sent),
+        "estimated_cost_usd": round(sum(call.cost_usd for call in sent), 6),
+        "llm_calls_failed": sum(call.outcome != "answered" for call in sent),
+        "llm_answers_reused": sum(call.mode == "cache" for call in calls),
+        "llm_latency_ms": latencies[len(latencies) // 2] if latencies else None,
+        "llm_models": sorted({call.model for call in sent}),
+        "masked_secrets": sum(call.masked_secrets for call in sent),
+        "masked_personal": sum(call.masked_personal for call in sent),
+    }
+
+
+def _atom_words(decision: AtomDecision) -> AtomReport:
+    subject, action, outcome, consequences = map(visible, decision.causal)
+    return AtomReport(
+        status=decision.status,
+        reason=decision.reason,
+        atom_id=decision.atom_id,
+        memory_id=decision.memory_id,
+        subject=subject,
+        action=action,
+        outcome=outcome,
+        consequences=consequences,
+    )
+
+
+def _examples(
+    night: Night, clusters: Sequence[Cluster], distillations: Sequence[Distillation], archives: Sequence[Archive]
+) -> tuple[ClusterReport, ...]:
+    """The largest clusters with their members' words and what became of them, for a reader."""
+    scores = {cluster.cluster_id: (cluster.avg_similarity, cluster.min_similarity) for cluster in clusters}
+    drafts = {distillation.cluster_id: distillation.content for distillation in distillations}
+    worked_on = [archive for archive in archives if archive.status != "settled"]
+    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.fingerprint))[:_EXAMPLES]
+    made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
+    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
+    examples = []
+    for archive in shown:
+        average, least = scores.get(archive.cluster_id, (archive.avg_similarity, archive.min_similarity))
+        made_of_it = memories.get(archive.abstraction_id or "")
+        examples.append(
+            ClusterReport(
+                cluster_id=archive.cluster_id,
+                project_id=archive.project_id,
+                policy=archive.policy,
+                member_ids=archive.member_ids,
+                members=tuple(visible(memories[i].content) for i in archive.member_ids),
+                member_count=len(archive.member_ids),
+                avg_similarity=round(average, 3),
+                min_similarity=round(least, 3),
+                status=archive.status,
+                reason=archive.reason,
+                abstraction_id=archive.abstraction_id,
+                abstraction=visible(drafts.get(archive.cluster_id) or (made_of_it.content if made_of_it else "")),
+                compression_ratio=round(archive.compression_ratio, 2),
+                facts=f"{archive.facts_kept}+{archive.facts_attached}/{archive.facts_found}",
+            )
+        )
+    return tuple(examples)
+
+
+def _recall(night: Night, tally: Tally) -> tuple[int, int]:
+    if any(error.stage == "embed" for error in night.errors):
+        return 0, 0  # what cannot be asked is not checked; why it cannot is in the report
+    try:
+        return check_recall(night, tally.archived)
+    except Exception as error:  # a check never costs the report; it is in it
+        night.log.exception("checking whether what was archived is still found")
+        night.note_error("", "recall", error)
+        return 0, 0
