@@ -18,7 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.store import Store, sources_fingerprint, store_hash
+from memory_pipeline.store import Store, sources_fingerprint
 
 
 def settings_of(store: Store, block_size: int = 2048) -> Settings:
@@ -57,7 +57,7 @@ def nights(store: Store, settings: Settings, label: str) -> str:
 def hash_of(store: Store) -> str:
     """Hash of memories, lineage, log and conflicts."""
     with store.reading() as tx:
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from memory_pipeline.demo.workspace import demo_directory, load_truth
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import Memory
-from memory_pipeline.store import Store, all_memories, read_vectors, sources_fingerprint, store_facts
+from memory_pipeline.store import Store, all_memories, sources_fingerprint
 
 BUDGET = 1000
 
@@ -32,10 +32,10 @@ def measure(store: Store, settings: Settings) -> Measure:
     embedder = choose_embedder(settings)
     with store.reading() as tx:
         memories = all_memories(tx)
-        facts = store_facts(tx)
+        facts = tx.contents.facts()
         active, tokens = facts["active"], facts["active_tokens"]
         sources = sources_fingerprint(tx)
-        ids, vectors = read_vectors(tx, [m.id for m in memories], embedder.name, embedder.dimension)
+        ids, vectors = tx.vectors.read([m.id for m in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     answered = 0
     for project in sorted({q["project"] for q in truth["questions"]}):

@@ -32,17 +32,7 @@ from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import MAX_ID, identifier
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.store import (
-    Store,
-    count_memories,
-    count_missing_vectors,
-    existing_ids,
-    insert_lineage,
-    insert_memories,
-    insert_vectors,
-    keep_quarantine,
-    missing_vectors,
-)
+from memory_pipeline.store import Store, count_memories, existing_ids, insert_lineage, insert_memories
 from memory_pipeline.wording.normalise import clean_text, embedding_text
 
 _log = logging.getLogger(__name__)
@@ -270,9 +260,9 @@ class _Door:
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
                     vector = np.array([entry.embedding], dtype=np.float32)
-                    insert_vectors(tx, [entry.memory.id], vector, entry.embedding_model)
+                    tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
             refused = [_storable(item, self.mask) for item in [*rejected, *found.wrong]]
-            keep_quarantine(tx, [(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
+            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
         self.summary.imported += len(found.fresh)
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
@@ -394,19 +384,19 @@ def _embed_what_is_missing(
     store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
 ) -> None:
     with store.reading() as tx:
-        total = count_missing_vectors(tx, embedder.name)
+        total = tx.vectors.count_missing(embedder.name)
     after, rows = "", _FIRST_PAGE
     try:
         while True:
             with store.reading() as tx:
-                page = missing_vectors(tx, embedder.name, after, rows)
+                page = tx.vectors.missing(embedder.name, after, rows)
             if not page:
                 return
             ids = [memory_id for memory_id, _ in page]
             vectors = embedder.embed([embedding_text(content) for _, content in page])
             check_vectors(vectors, ids, embedder.dimension, embedder.name)
             with store.writing(actor) as tx:
-                insert_vectors(tx, ids, vectors, embedder.name)
+                tx.vectors.add(ids, vectors, embedder.name)
             after = ids[-1]
             rows = _next_page(rows, sum(len(content) for _, content in page))
             summary.embedded += len(ids)

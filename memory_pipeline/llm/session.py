@@ -14,16 +14,7 @@ from memory_pipeline.files import append_line
 from memory_pipeline.killpoints import reached
 from memory_pipeline.llm.requests import Reply, Request
 from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall, derived_id
-from memory_pipeline.store import (
-    Store,
-    answers_as_json,
-    calls_of_run,
-    keep_answer,
-    keep_batch,
-    keep_call,
-    open_batches,
-    read_answers,
-)
+from memory_pipeline.store import Store, answers_as_json
 
 
 class AnswerBook:
@@ -40,7 +31,7 @@ class AnswerBook:
         if not wanted:
             return {}
         with self._store.reading() as tx:
-            found = read_answers(tx, wanted)
+            found = tx.models.answers(wanted)
         answers, _ = self._read_beside()
         return {**{answer.prompt_hash: answer for answer in answers if answer.prompt_hash in set(wanted)}, **found}
 
@@ -82,16 +73,16 @@ class AnswerBook:
             self._write_beside([record for record in (answer, call) if record])
             return
         with self._store.writing(self._actor, self.run_id) as tx:
-            keep_call(tx, call)
+            tx.models.keep_call(call)
             if answer:
-                keep_answer(tx, answer)
+                tx.models.keep_answer(answer)
 
     def calls(self) -> list[ModelCall]:
         """The calls of this run."""
         if self._preview:
             return [call for call in self._read_beside()[1] if call.run_id == self.run_id]
         with self._store.reading() as tx:
-            return calls_of_run(tx, self.run_id)
+            return tx.models.calls_of(self.run_id)
 
     def take_over_previews(self) -> int:
         """Move what previews were answered into the store; return how many answers. Not in a preview."""
@@ -100,9 +91,9 @@ class AnswerBook:
             return 0
         with self._store.writing(self._actor, self.run_id) as tx:
             for answer in answers:
-                keep_answer(tx, answer)
+                tx.models.keep_answer(answer)
             for call in calls:
-                keep_call(tx, call)
+                tx.models.keep_call(call)
         reached("previews.taken")
         self._beside.unlink(missing_ok=True)
         return len(answers)
@@ -110,12 +101,12 @@ class AnswerBook:
     def batches(self) -> list[ModelBatch]:
         """Batches under way, from this night or an earlier one."""
         with self._store.reading() as tx:
-            return open_batches(tx)
+            return tx.models.open_batches()
 
     def note_batch(self, batch: ModelBatch) -> None:
         """Record a batch or what has become of it."""
         with self._store.writing(self._actor, self.run_id) as tx:
-            keep_batch(tx, batch)
+            tx.models.keep_batch(batch)
 
     def new_batch(self, server: str, requests: Sequence[Request]) -> ModelBatch:
         """The record of a batch that is about to be sent."""

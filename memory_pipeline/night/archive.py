@@ -37,12 +37,9 @@ from memory_pipeline.store import (
     Transaction,
     archive_memories,
     insert_lineage,
-    insert_log,
     insert_memories,
-    insert_vectors,
     note_candidate,
     read_memories,
-    record_conflicts,
     revive_memory,
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
@@ -112,7 +109,7 @@ def apply_distillation(
             revive_memory(tx, memory.id)
         else:
             insert_memories(tx, [memory])
-        insert_vectors(tx, [memory.id], vector, night.embedder.name)
+        tx.vectors.add([memory.id], vector, night.embedder.name)
         archived = archive_memories(
             tx,
             distillation.member_ids,
@@ -132,11 +129,11 @@ def apply_distillation(
             ],
         )
         result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
-        insert_log(tx, _log_row(night, result, distillation))
+        tx.journal.log(_log_row(night, result, distillation))
         if distillation.relation == DISTILLED:
             causal = Causal(*distillation.causal) if distillation.causal else None
             note_candidate(tx, memory.id, memory.project_id, causal, night.options.run_id, night.as_of)
-        record_conflicts(tx, _contradictions(distillation), night.as_of)
+        tx.conflicts.record(_contradictions(distillation), night.as_of)
         also(tx)
     return result
 
@@ -312,4 +309,4 @@ def _log_row(night: Night, result: Archive, distillation: Distillation) -> LogRo
 def _log_alone(night: Night, result: Archive, distillation: Distillation) -> None:
     if not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            insert_log(tx, _log_row(night, result, distillation))
+            tx.journal.log(_log_row(night, result, distillation))

@@ -15,7 +15,7 @@ import numpy as np
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.pairs import Separation
-from memory_pipeline.store import Cell, Transaction, cells_of, in_filling_order, reading_shapes
+from memory_pipeline.store import Cell, Transaction
 
 #: So many memories of one shape, nearly all with different figures, are readings; over some days, a series.
 SERIES_LEAST = 5
@@ -61,12 +61,12 @@ class Cells:
 
 def cells_tonight(night: Night, tx: Transaction, project: str, ids: Sequence[str]) -> Cells:
     """The project's cells, with one for each of these memories whose shape is that of readings."""
-    kept = cells_of(tx, project, night.embedder.name)
-    shapes = {shape for owner, shape in reading_shapes(tx, night.fresh_after, SERIES_LEAST) if owner == project}
+    kept = tx.cells.of_project(project, night.embedder.name)
+    shapes = {shape for owner, shape in tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST) if owner == project}
     placed = {cell.memory_id for cell in kept if cell.kind == "shape"}
     filled = Counter(cell.member_of for cell in kept if cell.kind == "shape")
     new = []
-    for lined in in_filling_order(tx, [i for i in ids if i not in placed]) if shapes else []:
+    for lined in tx.cells.in_filling_order([i for i in ids if i not in placed]) if shapes else []:
         if lined.shape_hash in shapes:
             cell = filled[lined.shape_hash] // READINGS_AT_ONCE
             filled[lined.shape_hash] += 1
@@ -77,7 +77,7 @@ def cells_tonight(night: Night, tx: Transaction, project: str, ids: Sequence[str
 def with_crowd(tx: Transaction, project: str, cells: Cells, members: Sequence[str]) -> Cells:
     """The cells with one for each new member of the crowd."""
     filled = len(cells.crowd())
-    ordered = in_filling_order(tx, members)
+    ordered = tx.cells.in_filling_order(members)
     new = (
         Cell(project, lined.memory_id, "crowd", project, (filled + place) // CROWD_AT_ONCE)
         for place, lined in enumerate(ordered)

@@ -21,17 +21,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.review.proposals import kept_apart
-from memory_pipeline.store import (
-    Transaction,
-    conflicts_of_readings,
-    reading_shapes,
-    record_conflicts,
-    resolve_conflicts,
-    reviewed_fingerprints,
-    series_shapes,
-    settled_fingerprints,
-    shapes_of,
-)
+from memory_pipeline.store import Transaction, series_shapes, shapes_of
 from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
@@ -63,10 +53,10 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
     What is only drafted is linked when it is written.
     """
     with night.store.reading() as tx:
-        readings = reading_shapes(tx, night.fresh_after, SERIES_LEAST)
+        readings = tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST)
         shapes = shapes_of(tx, {*edges["a"].to_pylist(), *edges["b"].to_pylist()})
         edges = reconcile_series(edges, shapes, series_shapes(tx, night.fresh_after, SERIES_LEAST))
-        settled = conflicts_of_readings(tx, readings, FIGURE_KINDS)
+        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
     drafted = night.drafted_ids
     conflicts = [
         conflict
@@ -75,8 +65,8 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
     ]
     if (conflicts or settled) and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            record_conflicts(tx, conflicts, night.as_of)
-            resolve_conflicts(tx, settled, "series")
+            tx.conflicts.record(conflicts, night.as_of)
+            tx.conflicts.resolve(settled, "series")
     return edges
 
 
@@ -85,8 +75,8 @@ def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], e
     ttl = night.settings.fingerprint_ttl_days
     with night.store.reading() as tx:
         apart = kept_apart(tx)
-        settled = settled_fingerprints(tx, night.as_of, ttl)
-        reviewed = reviewed_fingerprints(tx)
+        settled = tx.journal.settled_fingerprints(night.as_of, ttl)
+        reviewed = tx.proposals.reviewed_fingerprints()
         rivals = _rivals(tx, night, eligible) if policy.linkage != "complete" else {}
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
@@ -139,7 +129,7 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
 def _rivals(tx: Transaction, night: Night, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
     """Readings that make no series by project and shape: their figures differ, and not all of their pairs are edges."""
     since = night.fresh_after
-    shapes = reading_shapes(tx, since, SERIES_LEAST) - series_shapes(tx, since, SERIES_LEAST)
+    shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - series_shapes(tx, since, SERIES_LEAST)
     shape_of = shapes_of(tx, [memory.id for memory in eligible]) if shapes else {}
     named = {memory.id: (memory.project_id, shape_of.get(memory.id, "")) for memory in eligible}
     return {memory_id: name for memory_id, name in named.items() if name in shapes}

@@ -24,19 +24,7 @@ from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError, in_words
 from memory_pipeline.records import Memory, NightError, Stage
-from memory_pipeline.store import (
-    Store,
-    Transaction,
-    count_missing_vectors,
-    embedded_ids,
-    insert_vectors,
-    keep_error,
-    missing_vectors,
-    read_memories,
-    read_vectors,
-    take_lease,
-    witnesses_of,
-)
+from memory_pipeline.store import Store, Transaction, read_memories, witnesses_of
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
@@ -192,7 +180,7 @@ class Night:
         due = self._lease_renewed_at + self.settings.lease_expiry_s / 12
         if self.options.dry_run or monotonic() < due:
             return
-        take_lease(self.store, self.options.run_id, self.holder, self.settings.lease_expiry_s)
+        self.store.take_lease(self.options.run_id, self.holder, self.settings.lease_expiry_s)
         self._lease_renewed_at = monotonic()
 
     def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:
@@ -207,7 +195,7 @@ class Night:
             self.log.warning("step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text)
         if not self.options.dry_run:
             with self.store.writing(self.holder, self.options.run_id) as tx:
-                keep_error(tx, self.options.run_id, found)
+                tx.journal.keep_error(self.options.run_id, found)
 
     def embed_missing(self) -> None:
         """Embed every memory without a vector of the current model, page by page, and keep the vectors
@@ -217,13 +205,13 @@ class Night:
         """
         model = self.embedder.name
         with self.store.reading() as tx:
-            total = count_missing_vectors(tx, model)
+            total = tx.vectors.count_missing(model)
         if total:
             self.log.info("embedding %d memories with %s", total, model)
         done, after = 0, ""
         while done < total:
             with self.store.reading() as tx:
-                page = missing_vectors(tx, model, after, _PAGE)
+                page = tx.vectors.missing(model, after, _PAGE)
             if not page:
                 return
             ids = [memory_id for memory_id, _ in page]
@@ -234,19 +222,19 @@ class Night:
             else:
                 self.hold_lease()
                 with self.store.writing(self.holder, self.options.run_id) as tx:
-                    insert_vectors(tx, ids, vectors, model)
+                    tx.vectors.add(ids, vectors, model)
             done, after = done + len(ids), ids[-1]
             self.progress("embedding", done, total)
 
     def with_vector(self, tx: Transaction, ids: Sequence[str]) -> set[str]:
         """Those of these memories that have a vector of the current model."""
-        found = embedded_ids(tx, ids, self.embedder.name, self.embedder.dimension)
+        found = tx.vectors.embedded(ids, self.embedder.name, self.embedder.dimension)
         return found | (set(ids) & self._unsaved.keys())
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
         """Sorted ids and float32 (n, dimension) vectors of those memories that have one."""
         with self.store.reading() as tx:
-            found, vectors = read_vectors(tx, ids, self.embedder.name, self.embedder.dimension)
+            found, vectors = tx.vectors.read(ids, self.embedder.name, self.embedder.dimension)
         extra = sorted(set(ids) & self._unsaved.keys() - set(found))
         if not extra:
             return found, vectors

@@ -19,9 +19,7 @@ from memory_pipeline.store import (
     Transaction,
     archive_memories,
     insert_lineage,
-    insert_log,
     replacement_of,
-    reviewed_fingerprints,
     same_content_groups,
 )
 
@@ -40,7 +38,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         )
         groups = find_duplicates(rows)
         targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
-        decided = reviewed_fingerprints(tx)
+        decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
         for g in groups
@@ -77,7 +75,7 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
     night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
     reason = in_words(error)[:500]
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        insert_log(tx, _log_row(night, group, fingerprint, len(group.duplicate_ids) + 1, "failed", reason))
+        tx.journal.log(_log_row(night, group, fingerprint, len(group.duplicate_ids) + 1, "failed", reason))
 
 
 def _log_row(night: Night, group: DuplicateGroup, fingerprint: str, members: int, status: str, reason: str) -> LogRow:
@@ -119,4 +117,4 @@ def archive_group(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
         critical_floor=night.settings.critical_floor,
     )
     insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
-    insert_log(tx, _log_row(night, group, fingerprint, len(archived) + 1, "compressed", "exact duplicates"))
+    tx.journal.log(_log_row(night, group, fingerprint, len(archived) + 1, "compressed", "exact duplicates"))

@@ -25,14 +25,7 @@ from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.reporting.report import NightOutcome, report_run
-from memory_pipeline.store import (
-    EDGE_SCHEMA,
-    Store,
-    all_memories,
-    count_raw_sources,
-    newest_reported_day,
-    release_lease,
-)
+from memory_pipeline.store import EDGE_SCHEMA, Store, all_memories, count_raw_sources
 from memory_pipeline.wording.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
@@ -91,7 +84,7 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
             return _compress(night, entries, eligible)
         finally:
             if not night.options.dry_run:
-                release_lease(night.store, night.options.run_id)
+                night.store.release_lease(night.options.run_id)
 
 
 def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMemory]) -> dict[str, Any]:
@@ -118,7 +111,7 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
 def _is_past(night: Night) -> bool:
     """Whether a night of a later day has run. What this one made now would stand before what that one has made."""
     with night.store.reading() as tx:
-        newest = newest_reported_day(tx)
+        newest = tx.journal.newest_reported_day()
     return newest is not None and newest >= night.as_of.date()
 
 

@@ -15,20 +15,7 @@ from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_
 from memory_pipeline.night.context import Night
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import (
-    Store,
-    Transaction,
-    contributions_of_run,
-    keep_contribution,
-    keep_playbook_vectors,
-    pending_contributors,
-    playbook_vectors,
-    read_memories,
-    read_playbook,
-    refresh_playbook,
-    reopen_later_contributions,
-    withdraw_contributions,
-)
+from memory_pipeline.store import Store, Transaction, read_memories
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
@@ -48,12 +35,12 @@ def update_playbook(night: Night) -> list[Contribution]:
         return []
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        refresh_playbook(tx, night.as_of)
+        tx.playbook.refresh(night.as_of)
         _withdraw_steering(night, tx)
-        new = [memory for memory in pending_contributors(tx, night.as_of) if night.may_touch(memory.project_id)]
+        new = [memory for memory in tx.playbook.pending_contributors(night.as_of) if night.may_touch(memory.project_id)]
     new = [memory for memory in new if not _steers(night, memory)]
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        decided_by = reopen_later_contributions(tx, [memory.id for memory in new], night.as_of)
+        decided_by = tx.playbook.reopen_later([memory.id for memory in new], night.as_of)
         again = read_memories(tx, decided_by).values()
     waiting = sorted([*new, *again], key=lambda memory: (memory.created_at, memory.abstraction_level, memory.id))
     index = _Index(night) if waiting else None
@@ -73,7 +60,7 @@ def update_playbook(night: Night) -> list[Contribution]:
     ) as error:  # the playbook is in the store; its files are written again by the next night
         night.note_error("", "export", f"the playbook cannot be written to {night.settings.playbook_path}: {error}")
     with night.store.reading() as tx:
-        return contributions_of_run(tx, night.options.run_id)
+        return tx.playbook.contributions_of(night.options.run_id)
 
 
 def _steers(night: Night, memory: Memory) -> bool:
@@ -86,10 +73,10 @@ def _steers(night: Night, memory: Memory) -> bool:
 
 def _withdraw_steering(night: Night, tx: Transaction) -> None:
     """Take back what an earlier night put into the playbook and would not put there now."""
-    suspects = [i for entry in read_playbook(tx) if attempt_in(entry.content) for i in entry.source_ids]
+    suspects = [i for entry in tx.playbook.read() if attempt_in(entry.content) for i in entry.source_ids]
     if suspects:
         memories = read_memories(tx, suspects).values()
-        withdraw_contributions(tx, [memory.id for memory in memories if _steers(night, memory)], night.as_of)
+        tx.playbook.withdraw([memory.id for memory in memories if _steers(night, memory)], night.as_of)
 
 
 class _Index:
@@ -99,8 +86,8 @@ class _Index:
         self._night = night
         model = night.embedder
         with night.store.reading() as tx:
-            self.entries = {entry.id: entry for entry in read_playbook(tx)}
-            self.vectors = playbook_vectors(tx, model.name, model.dimension)
+            self.entries = {entry.id: entry for entry in tx.playbook.read()}
+            self.vectors = tx.playbook.vectors(model.name, model.dimension)
         missing = sorted(self.entries.keys() - self.vectors.keys())
         if missing:
             vectors = self.embed([self.entries[i].content for i in missing])
@@ -111,7 +98,7 @@ class _Index:
         return np.asarray(self._night.embedder.embed([embedding_text(text) for text in texts]), dtype=np.float32)
 
     def keep(self, tx: Transaction, ids: Sequence[str], vectors: Vectors) -> None:
-        keep_playbook_vectors(tx, ids, vectors, self._night.embedder.name)
+        tx.playbook.keep_vectors(ids, vectors, self._night.embedder.name)
         self.vectors.update(zip(ids, vectors, strict=True))
 
     def same(self, project_id: str, guidance: str, vector: Vectors) -> PlaybookEntry | None:
@@ -144,7 +131,7 @@ def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> Non
     )
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        entry = keep_contribution(tx, contribution, memory.project_id, run_id, memory.created_at)
+        entry = tx.playbook.contribute(contribution, memory.project_id, run_id, memory.created_at)
         # Either this memory speaks for the entry now, or what spoke before still does.
         index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
     index.entries[entry.id] = entry
@@ -170,7 +157,7 @@ def export_playbook(
     """
     check_is_free(directory, store.path)
     with store.reading() as tx:
-        files = playbook_files(read_playbook(tx, project))
+        files = playbook_files(tx.playbook.read(project))
     written: dict[Path, str] = {}
     for (project_id, category), text in files.items():
         path = directory / file_stem(project_id) / f"{file_stem(category)}.md"

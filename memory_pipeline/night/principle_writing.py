@@ -37,16 +37,7 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
-from memory_pipeline.store import (
-    insert_lineage,
-    insert_log,
-    insert_memories,
-    insert_vectors,
-    read_memories,
-    record_conflicts,
-    revive_memory,
-    supersede_memory,
-)
+from memory_pipeline.store import insert_lineage, insert_memories, read_memories, revive_memory, supersede_memory
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 _VERSION = "principle-1"
@@ -108,7 +99,7 @@ def settle_group(
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            insert_log(tx, _log_row(night, refused, None))
+            tx.journal.log(_log_row(night, refused, None))
         return refused
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if task is not None or not isinstance(error, DistillerError):
@@ -166,7 +157,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             revive_memory(tx, memory.id)
         elif there is None:
             insert_memories(tx, [memory])
-            insert_vectors(tx, [memory.id], vector, night.embedder.name)
+            tx.vectors.add([memory.id], vector, night.embedder.name)
         insert_lineage(tx, links)
         for earlier in result.replaces:
             replaced = supersede_memory(
@@ -180,7 +171,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             if replaced:
                 insert_lineage(tx, [LineageLink(memory.id, earlier, "superseded", 1.0)])
         done = replace(result, principle_id=memory.id)
-        insert_log(tx, _log_row(night, done, _ratio(patterns, memory)))
+        tx.journal.log(_log_row(night, done, _ratio(patterns, memory)))
     return done
 
 
@@ -248,8 +239,8 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
             for a, b in draft.contradictions
         ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        record_conflicts(tx, conflicts, night.as_of)
-        insert_log(tx, _log_row(night, result, None))
+        tx.conflicts.record(conflicts, night.as_of)
+        tx.journal.log(_log_row(night, result, None))
 
 
 def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:

@@ -23,15 +23,7 @@ from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.principle_writing import SharedStatements, misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
-from memory_pipeline.store import (
-    EDGE_SCHEMA,
-    all_memories,
-    create_snapshot,
-    lineage_of,
-    read_memories,
-    record_conflicts,
-    settled_fingerprints,
-)
+from memory_pipeline.store import EDGE_SCHEMA, all_memories, create_snapshot, lineage_of, read_memories
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
@@ -102,7 +94,7 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
     ]
     if conflicts and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            record_conflicts(tx, conflicts, night.as_of)
+            tx.conflicts.record(conflicts, night.as_of)
 
 
 def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
@@ -116,7 +108,7 @@ def _settled(night: Night, groups: Sequence[Cluster]) -> dict[str, PrincipleResu
     """By group, those that were decided not long ago."""
     days = night.settings.fingerprint_ttl_days
     with night.store.reading() as tx:
-        settled = settled_fingerprints(tx, night.as_of, days)
+        settled = tx.journal.settled_fingerprints(night.as_of, days)
     return {
         group.cluster_id: result_of(group, "settled", f"{before} within {days} days")
         for group in groups

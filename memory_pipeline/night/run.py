@@ -20,7 +20,7 @@ from memory_pipeline.night.principles import form_principles
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.reporting.report import Kind, NightOutcome, Report, failed_night, report_night
-from memory_pipeline.store import create_snapshot, release_lease
+from memory_pipeline.store import create_snapshot
 
 
 def take_snapshot(night: Night) -> str | None:
@@ -44,7 +44,7 @@ def run_night(night: Night) -> Report:
             return _reported(night)
         finally:
             if not night.options.dry_run:
-                release_lease(night.store, night.options.run_id)
+                night.store.release_lease(night.options.run_id)
 
 
 def _reported(night: Night) -> Report:

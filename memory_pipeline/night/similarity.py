@@ -22,7 +22,7 @@ from memory_pipeline.night.cells import CROWD_LEAST, Cells, cells_tonight, with_
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
 from memory_pipeline.records import EligibleMemory
-from memory_pipeline.store import EDGE_SCHEMA, cached_edges, cell_table, compared_ids, keep_cells, keep_edges
+from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.wording.conflicts import find_conflict
 
 #: Pairs whose findings are packed into columns at once.
@@ -52,18 +52,18 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
     drafted = sorted(set(ids) & night.drafted_ids)
     stored = sorted(set(ids) - set(drafted))
     with night.store.reading() as tx:
-        known = compared_ids(tx, project, model, floor)
+        known = tx.vectors.compared(project, model, floor)
         cells = cells_tonight(night, tx, project, sorted({*known, *stored}))
-        table = cached_edges(tx, project, model, floor, cell_table(cells.all))
+        table = tx.vectors.edges(project, model, floor, cells.all)
     fresh = sorted(set(stored) - set(known))
     new = EDGE_SCHEMA.empty_table()
     if fresh:
         cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
     if (fresh or cells.new) and not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            keep_cells(tx, model, cells.new)
+            tx.cells.keep(model, cells.new)
             if fresh:
-                keep_edges(tx, project, model, floor, fresh, new)
+                tx.vectors.keep_edges(project, model, floor, fresh, new)
     table = pa.concat_tables([table, new])
     if drafted:  # nothing is kept of what does not stand in the store
         _, table, new = _compare(night, project, sorted({*known, *fresh}), drafted, floor, cells, table)
@@ -98,7 +98,7 @@ def _compare(
             )
             with night.store.reading() as tx:
                 cells = with_crowd(tx, project, cells, crowd)
-                table = cached_edges(tx, project, night.embedder.name, floor, cell_table(cells.all))
+                table = tx.vectors.edges(project, night.embedder.name, floor, cells.all)
             pairs = similar_pairs(
                 vectors, floor, known=len(known_ids), block_size=block, separation=cells.separation(ids)
             )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from dagster import DagsterEventType, DagsterInstance, DagsterRunStatus, RunRecord, RunsFilter
 
 from memory_pipeline.processes import is_running
-from memory_pipeline.store import Store, leased_run
+from memory_pipeline.store import Store
 
 _UNDER_WAY = [DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
 
@@ -44,4 +44,4 @@ def _leased(store: Store, lease_expiry_s: float) -> str | None:
     if not store.exists():
         return None
     with store.reading() as tx:
-        return leased_run(tx, lease_expiry_s)
+        return tx.lease.run(lease_expiry_s)

@@ -18,7 +18,7 @@ from dagster import (
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.night.context import Night
-from memory_pipeline.store import Store, lease_holder, leased_run
+from memory_pipeline.store import Store
 
 #: On a run that was skipped: why.
 SKIPPED_TAG = "memory_pipeline/skipped"
@@ -47,8 +47,8 @@ def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Set
         return None
     try:
         with store.reading() as tx:
-            run_id = leased_run(tx, settings.lease_expiry_s)
-            holder = lease_holder(tx, settings.lease_expiry_s)
+            run_id = tx.lease.run(settings.lease_expiry_s)
+            holder = tx.lease.holder(settings.lease_expiry_s)
     except StoreBusyError as held:
         return SkipReason(str(held))
     if run_id is None or is_queued(run_id):

@@ -15,7 +15,7 @@ from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RE
 from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
-from memory_pipeline.store import Store, projects_of, verdicts_of
+from memory_pipeline.store import Store, projects_of
 
 _STATUS = {
     DagsterRunStatus.STARTED: "running",
@@ -76,7 +76,7 @@ def with_verdicts(settings: Settings, jobs: Sequence[dict[str, Any]]) -> list[di
     """
     try:
         with Store.of(settings).reading() as tx:
-            known = verdicts_of(tx, [job["job_id"] for job in jobs])
+            known = tx.journal.verdicts_of([job["job_id"] for job in jobs])
     except StoreError:
         known = {}
     return [{**job, "verdict": known.get(job["job_id"])} for job in jobs]

@@ -14,7 +14,7 @@ from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.store import Store, release_lease
+from memory_pipeline.store import Store
 
 #: Who else hears of progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
@@ -121,7 +121,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         """However the run ended, its lease on the store goes back, and the store is left as one file."""
         written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
         for night in written:
-            release_lease(night.store, night.options.run_id)
+            night.store.release_lease(night.options.run_id)
         self._nights.clear()
         self._kept_open.close()
         for night in written:

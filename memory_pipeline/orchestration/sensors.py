@@ -33,7 +33,7 @@ from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.notices import announce_failed_run
 from memory_pipeline.reporting.report import failed_night
-from memory_pipeline.store import read_report, unconsolidated_memories
+from memory_pipeline.store import unconsolidated_memories
 
 
 @run_failure_sensor(
@@ -50,7 +50,7 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
     if partition is None or not store.exists():
         return
     with store.reading() as tx:
-        if read_report(tx, run.run_id) is not None:
+        if tx.journal.report(run.run_id) is not None:
             return
     failed_night(night.open(run.run_id, partition, context.log), context.failure_event.message or "", datetime.now(UTC))
 

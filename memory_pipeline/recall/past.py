@@ -20,9 +20,6 @@ from memory_pipeline.store import (
     memories_after,
     memories_at,
     memories_on,
-    read_vectors,
-    run_of_night,
-    run_span,
     snapshot_path,
 )
 
@@ -60,13 +57,13 @@ def read_state(store: Store, when: str) -> PastState:
         before = text.startswith("before:")
         name = text.removeprefix("before:")
         if name.startswith("night:"):
-            name = run_of_night(tx, _night(name))
+            name = tx.runs.of_night(_night(name))
         elif not before and (day := _as_day(name)):
             return PastState(f"the end of {day}", tuple(memories_on(tx, day)))
         elif not before and (moment := _as_moment(name)):
             return PastState(moment.isoformat(), tuple(memories_at(tx, moment)))
         try:
-            first, last = run_span(tx, name)
+            first, last = tx.runs.span(name)
         except InputError:
             raise InputError(f"'{when}' is no day, moment, night, run or snapshot of this store; {_HELP}") from None
         label = f"{'before' if before else 'after'} run {name}"
@@ -86,7 +83,7 @@ def search_state(
     chosen = project or "".join(projects)
     memories = [memory for memory in state.memories if memory.project_id == chosen]
     with store.reading() as tx:
-        ids, vectors = read_vectors(tx, [memory.id for memory in memories], embedder.name, embedder.dimension)
+        ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embedder.embed, weight)
     return index.search(query, limit)
 

@@ -23,7 +23,7 @@ from memory_pipeline.reporting.model import (
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.review.conflicts import group_conflicts
-from memory_pipeline.store import open_conflicts, sources_fingerprint, store_facts
+from memory_pipeline.store import sources_fingerprint
 from memory_pipeline.wording.hidden import visible
 
 _EXAMPLES = 20
@@ -36,8 +36,8 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
     compressed = [archive for archive in archives if archive.status == "compressed"]
     with night.store.reading() as tx:
-        facts = store_facts(tx)
-        conflicts = open_conflicts(tx)
+        facts = tx.contents.facts()
+        conflicts = tx.conflicts.open()
         sources = sources_fingerprint(tx)
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)

@@ -11,7 +11,6 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import append_line, directories
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import derived_id
-from memory_pipeline.store import keep_notice, note_delivery, read_report
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -55,7 +54,7 @@ def make_notice(report: Report, at: datetime) -> dict[str, Any]:
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
     """Tell of a run that failed and is no night; False when it was told already, by itself or here."""
     with night.store.reading() as tx:
-        if read_report(tx, night.options.run_id) is not None:
+        if tx.journal.report(night.options.run_id) is not None:
             return False
     at, text = datetime.now(UTC), message[:1000]
     notice: dict[str, Any] = {
@@ -68,7 +67,7 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
         "created_at": at,
     }
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        is_new = keep_notice(tx, notice)
+        is_new = tx.journal.keep_notice(notice)
     if is_new:
         deliver_notice(night, notice)
     return is_new
@@ -89,7 +88,7 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
         problems += filter(None, [_deliver(night.settings.notice_urls, notice)])
     if problems or night.settings.notice_urls:
         with night.store.writing(night.holder, notice["run_id"]) as tx:
-            note_delivery(tx, str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
+            tx.journal.note_delivery(str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
 
 
 def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:

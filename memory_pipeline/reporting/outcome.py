@@ -20,18 +20,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
-from memory_pipeline.store import (
-    Transaction,
-    archived_by_run,
-    contributions_of_run,
-    decisions_of_run,
-    lineage_of,
-    list_proposals,
-    log_of_run,
-    read_memories,
-    store_facts,
-    tokens_around_run,
-)
+from memory_pipeline.store import Transaction, decisions_of_run, lineage_of, read_memories
 
 #: Log rows of these speak of single memories, not of clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
@@ -78,7 +67,7 @@ def tally_of(night: Night, outcome: NightOutcome) -> Tally:
 def _foretold(tx: Transaction, outcome: NightOutcome) -> Tally:
     done = [archive for archive in outcome.archives if archive.status == "compressed"]
     copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
-    facts = store_facts(tx)
+    facts = tx.contents.facts()
     saved = sum(a.tokens_before - a.tokens_after for a in done)
     saved += sum(memory.token_count for memory in read_memories(tx, copies).values())
     gone = [i for archive in done for i in archive.archived_ids]
@@ -96,9 +85,9 @@ def _foretold(tx: Transaction, outcome: NightOutcome) -> Tally:
 
 
 def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
-    rows = archived_by_run(tx, run_id)
-    before, after = tokens_around_run(tx, run_id)
-    mine = [proposal for proposal in list_proposals(tx) if proposal.run_id == run_id]
+    rows = tx.runs.archived_by(run_id)
+    before, after = tx.runs.tokens_around(run_id)
+    mine = [proposal for proposal in tx.proposals.list() if proposal.run_id == run_id]
     waiting = sum(archive.status == "proposed" for archive in outcome.archives)
     waiting += sum(group.proposed for group in outcome.duplicates)
     return Tally(
@@ -107,8 +96,8 @@ def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
         archived=tuple(row.memory_id for row in rows),
         proposed=max(waiting, len(mine)),
         atoms=tuple(outcome.atoms or decisions_of_run(tx, run_id)),
-        guidance=tuple(outcome.guidance or contributions_of_run(tx, run_id)),
-        active=store_facts(tx)["active"],
+        guidance=tuple(outcome.guidance or tx.playbook.contributions_of(run_id)),
+        active=tx.contents.facts()["active"],
         tokens_before=before,
         tokens_after=after,
     )
@@ -117,7 +106,7 @@ def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
 def _clusters(tx: Transaction, run_id: str, archived: set[str], told: Sequence[Archive]) -> list[Archive]:
     """The clusters of a run: compressed are those that the log says so of, whatever the steps told; what was
     decided otherwise is what they told, and what only the log knows of."""
-    logged = {(row.policy, row.cluster_fingerprint): row for row in log_of_run(tx, run_id)}
+    logged = {(row.policy, row.cluster_fingerprint): row for row in tx.journal.log_of(run_id)}
     found = [
         archive
         for archive in told

@@ -18,7 +18,6 @@ from memory_pipeline.reporting.model import Kind, NightFigures, Report
 from memory_pipeline.reporting.notices import deliver_notice, make_notice
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.reporting.verdict import closing_line, decide_verdict, judge
-from memory_pipeline.store import errors_of_run, keep_notice, keep_report, report_history
 
 __all__ = [
     "Kind",
@@ -91,7 +90,7 @@ def _errors_of(night: Night) -> Sequence[NightError]:
     if night.options.dry_run:
         return list(night.errors)
     with night.store.reading() as tx:
-        return errors_of_run(tx, night.options.run_id)
+        return tx.journal.errors_of(night.options.run_id)
 
 
 def _history(night: Night, report: Report) -> list[NightFigures]:
@@ -99,7 +98,7 @@ def _history(night: Night, report: Report) -> list[NightFigures]:
     if night.options.dry_run:
         return []
     with night.store.reading() as tx:
-        known = [NightFigures.read_kept(kept) for kept in report_history(tx)]
+        known = [NightFigures.read_kept(kept) for kept in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
     return sorted([*nights, NightFigures.of(report)], key=lambda night: night.partition)
 
@@ -109,7 +108,7 @@ def _keep(night: Night, report: Report) -> None:
     run_id, finished = night.options.run_id, report.finished_at
     notice = make_notice(report, finished)
     with night.store.writing(night.holder, run_id) as tx:
-        keep_report(tx, run_id, night.options.partition, report.verdict, report.as_json(), finished)
-        is_new = keep_notice(tx, notice)
+        tx.journal.keep_report(run_id, night.options.partition, report.verdict, report.as_json(), finished)
+        is_new = tx.journal.keep_notice(notice)
     if is_new:
         deliver_notice(night, notice)

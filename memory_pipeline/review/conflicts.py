@@ -10,7 +10,7 @@ import numpy as np
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
-from memory_pipeline.store import Store, Transaction, conflict_cases, read_memories
+from memory_pipeline.store import Store, Transaction, read_memories
 
 #: How likely a kind is a contradiction, likeliest first; kinds that are not named come last.
 _KINDS_FIRST = {
@@ -60,12 +60,12 @@ def list_conflicts(
     """
     with store.reading() as tx:
         if kind is not None:
-            kinds = sorted({case.conflict.kind for case in conflict_cases(tx, settled=True)})
+            kinds = sorted({case.conflict.kind for case in tx.conflicts.cases(settled=True)})
             if kind not in kinds:
                 raise InputError(f"there is no conflict of kind '{kind}'; the store has {', '.join(kinds) or 'none'}")
         cases = {
             (case.conflict.a, case.conflict.b): case
-            for case in conflict_cases(tx, settled=settled, project_id=project)
+            for case in tx.conflicts.cases(settled=settled, project_id=project)
             if kind in (None, case.conflict.kind)
         }
         conflicts = [case.conflict for case in cases.values()]

@@ -28,16 +28,7 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup, Proposal
 from memory_pipeline.reporting.report import report_run
 from memory_pipeline.review.proposals import drafted, members_of, resting_on_others
-from memory_pipeline.store import (
-    Store,
-    Transaction,
-    create_snapshot,
-    decide_proposal,
-    list_proposals,
-    read_proposal,
-    release_lease,
-    replacement_of,
-)
+from memory_pipeline.store import Store, Transaction, create_snapshot, replacement_of
 
 _HOLDER = "memory-pipeline proposals"
 _ORDER = ("merged", "canonical", DISTILLED)
@@ -49,7 +40,7 @@ def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
     Raises InputError for an id that fits none or several.
     """
     with store.reading() as tx:
-        return [read_proposal(tx, wanted) for wanted in ids] if ids else list_proposals(tx)
+        return [tx.proposals.read(wanted) for wanted in ids] if ids else tx.proposals.list()
 
 
 def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[dict[str, Any]]:
@@ -74,7 +65,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
     finally:
         if proposals:
-            release_lease(store, run_id)
+            store.release_lease(run_id)
     return results
 
 
@@ -87,10 +78,10 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
         if proposal.status in ("pending", "withdrawn"):
             with store.writing(_HOLDER) as tx:
                 resting = resting_on_others(tx)
-                decide_proposal(tx, proposal.id, "rejected", datetime.now(UTC), by, reason)
+                tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
                 for other in _on_top_of(proposal, resting):
                     why = f"rests on proposal '{proposal.id}', which was rejected"
-                    decide_proposal(tx, other.id, "withdrawn", datetime.now(UTC), by, why)
+                    tx.proposals.decide(other.id, "withdrawn", datetime.now(UTC), by, why)
             outcome = "rejected"
         results.append({"id": proposal.id, "outcome": outcome, "run_id": None})
     return results
@@ -150,7 +141,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         return f"{proposal.status} already"
 
     def note(tx: Transaction) -> None:
-        decide_proposal(tx, proposal.id, "approved", datetime.now(UTC), by)
+        tx.proposals.decide(proposal.id, "approved", datetime.now(UTC), by)
 
     draft = drafted(proposal)
     if isinstance(draft, DuplicateGroup):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
-from memory_pipeline.store import Transaction, keep_proposal, list_proposals, read_memories, replacement_of
+from memory_pipeline.store import Transaction, read_memories, replacement_of
 
 DUPLICATE_POLICY = "duplicate"
 
@@ -34,8 +34,7 @@ def _propose(
     night: Night, tx: Transaction, cluster_id: str, project: str, fingerprint: str, policy: str, draft: object
 ) -> None:
     assert isinstance(draft, Distillation | DuplicateGroup)
-    keep_proposal(
-        tx,
+    tx.proposals.keep(
         Proposal(
             id=cluster_id,
             project_id=project,
@@ -57,7 +56,7 @@ def held_by_proposals(tx: Transaction) -> set[str]:
 
 def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     """By waiting proposal, the members of its draft that are in no store yet, for they are proposed themselves."""
-    waiting = list_proposals(tx)
+    waiting = tx.proposals.list()
     members = {proposal: members_of(proposal) for proposal in waiting}
     there = read_memories(tx, {i for ids in members.values() for i in ids})
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
@@ -73,7 +72,7 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person would not have as one: those of rejected duplicates and merges, with what
     stands for them now."""
     groups = []
-    for draft in map(drafted, list_proposals(tx, "rejected")):
+    for draft in map(drafted, tx.proposals.list("rejected")):
         if isinstance(draft, DuplicateGroup):
             members = (draft.survivor_id, *draft.duplicate_ids)
         elif draft.relation != "distilled":

@@ -16,14 +16,9 @@ from memory_pipeline.store import (
     Transaction,
     create_snapshot,
     insert_lineage,
-    insert_log,
-    read_conflict,
     read_memories,
-    release_lease,
     replacement_of,
-    settle_conflict,
     supersede_memory,
-    take_lease,
 )
 
 Keep = Literal["newer", "a", "b", "both"]
@@ -60,14 +55,14 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
     StoreBusyError while a night runs.
     """
     with store.reading() as tx:
-        read_conflict(tx, conflict_id)  # a wrong name costs no snapshot
+        tx.conflicts.read(conflict_id)  # a wrong name costs no snapshot
     run_id = f"resolve-{uuid.uuid4()}"
-    take_lease(store, run_id, _HOLDER, settings.lease_expiry_s)
+    store.take_lease(run_id, _HOLDER, settings.lease_expiry_s)
     try:
         now = datetime.now(UTC)
         create_snapshot(store, "conflict", now, settings.store_snapshots_kept)
         with store.writing(_HOLDER, run_id) as tx:
-            case = read_conflict(tx, conflict_id)
+            case = tx.conflicts.read(conflict_id)
             if case.resolution is not None:
                 by = f" by {case.resolved_by}" if case.resolved_by else ""
                 raise InputError(f"conflict '{case.id}' was settled{by} ({case.resolution}); reopen it first")
@@ -83,10 +78,10 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
                 note=decision.note,
                 resolution_run=run_id,
             )
-            settle_conflict(tx, settled)
+            tx.conflicts.settle(settled)
         return settled
     finally:
-        release_lease(store, run_id)
+        store.release_lease(run_id)
 
 
 def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[str, Any]:
@@ -95,7 +90,7 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[
     Raises InputError when nobody settled it, or when later memories depend on what was kept.
     """
     with store.reading() as tx:
-        case = read_conflict(tx, conflict_id)
+        case = tx.conflicts.read(conflict_id)
     if case.resolution_run is None:
         if case.resolution is None:
             raise InputError(
@@ -145,8 +140,7 @@ def _archive_other(
         )
     insert_lineage(tx, [LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
-    insert_log(
-        tx,
+    tx.journal.log(
         LogRow(
             id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
             cluster_fingerprint=fingerprint,

@@ -19,9 +19,6 @@ from memory_pipeline.store import (
     plan_rollback_since,
     plan_run_rollback,
     read_memories,
-    release_lease,
-    store_hash,
-    take_lease,
 )
 
 _HOLDER = "memory-pipeline rollback"
@@ -67,7 +64,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     with store.reading() as tx:
         scope.plan(tx, cascade=cascade)  # a wrong name costs no snapshot
     rollback_id = str(uuid.uuid4())
-    take_lease(store, rollback_id, _HOLDER, settings.lease_expiry_s)
+    store.take_lease(rollback_id, _HOLDER, settings.lease_expiry_s)
     try:
         now = datetime.now(UTC)
         snapshot = create_snapshot(store, "rollback", now, settings.store_snapshots_kept)
@@ -76,9 +73,9 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
             apply_rollback(tx, plan, rollback_id, now, _HOLDER)
         with store.reading() as tx:
             done = {"rollback_id": rollback_id, "dry_run": False, **_described(tx, plan)}
-            return {**done, "snapshot": snapshot.name, "active_hash": store_hash(tx, active_only=True)}
+            return {**done, "snapshot": snapshot.name, "active_hash": tx.contents.digest(active_only=True)}
     finally:
-        release_lease(store, rollback_id)
+        store.release_lease(rollback_id)
 
 
 def _described(tx: Transaction, plan: RollbackPlan) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Atom, AtomDecision, Causal
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
 from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.sql import Sql as Transaction
 
 #: What a night thinks of an atom that it finds once, and what each further memory adds (requirement 6.2).
 FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1

@@ -16,11 +16,12 @@ import duckdb
 from memory_pipeline.errors import StoreError
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import engine
-from memory_pipeline.store.connection import Store, Transaction
+from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import copy_files, put_in_place, remove_database
 from memory_pipeline.store.lock import lock_path
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.sql import Sql as Transaction
 
 #: Tables that are not carried, and why.
 LEFT_BEHIND = {
@@ -229,7 +230,8 @@ def _lies_blank(path: Path) -> bool:
     try:
         copy_files(path, copy)
         with engine.attached_copy(copy, read_only=True) as connection:
-            return is_blank(connection) and connection.execute("select 1 from lease").fetchone() is None
+            copied = Transaction(connection)
+            return is_blank(copied) and copied.row("select 1 from lease") is None
     finally:
         remove_database(copy)
 

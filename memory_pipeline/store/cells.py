@@ -9,8 +9,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from memory_pipeline.store.connection import Transaction
-from memory_pipeline.store.memories import to_utc
+from memory_pipeline.store.rows import to_utc
+from memory_pipeline.store.sql import Sql
 
 CellKind = Literal["shape", "crowd"]
 _SCHEMA = pa.schema(
@@ -38,48 +38,69 @@ class Lined:
     shape_hash: str
 
 
-def reading_shapes(tx: Transaction, as_of: datetime, least: int) -> set[tuple[str, str]]:
-    """Project and shape of all readings: raw memories that differ in figures alone, `least` or more of them with that
-    many different texts but one, created by `as_of`. What is archived counts, so that a night's own work changes
-    nothing."""
-    rows = tx.execute(
-        "select project_id, shape_hash from memories where created_at <= $1 and source_connector <> 'night' "
-        "group by 1, 2 having count(*) >= $2 and count(distinct content_hash) >= $2 - 1",
-        [to_utc(as_of), least],
-    ).fetchall()
-    return {(str(row[0]), str(row[1])) for row in rows}
+class Cells:
+    """The cells that are kept, and what decides who comes into which."""
 
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
 
-def in_filling_order(tx: Transaction, ids: Sequence[str]) -> list[Lined]:
-    """These memories with their shapes, by creation and id."""
-    rows = tx.execute(
-        "select id, shape_hash from memories where id in (select unnest($1::text[])) order by created_at, id",
-        [list(ids)],
-    ).fetchall()
-    return [Lined(str(row[0]), str(row[1])) for row in rows]
-
-
-def cells_of(tx: Transaction, project_id: str, model: str) -> list[Cell]:
-    """Every cell of a project, those of archived memories included."""
-    rows = tx.execute(
-        "select project_id, memory_id, kind, member_of, cell from comparison_cells "
-        "where project_id = $1 and model = $2 order by kind, memory_id",
-        [project_id, model],
-    ).fetchall()
-    return [Cell(*row) for row in rows]
-
-
-def keep_cells(tx: Transaction, model: str, cells: Iterable[Cell]) -> None:
-    """Keep new cells; a memory that has one of the kind keeps it."""
-    table = cell_table(cells)
-    if table.num_rows:
-        tx.register("incoming_cells", table)
-        tx.execute(
-            "insert into comparison_cells select $1, project_id, memory_id, kind, member_of, cell from incoming_cells "
-            "on conflict do nothing",
-            [model],
+    def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
+        """Project and shape of all readings: raw memories that differ in figures alone, `least` or more of them with
+        that many different texts but one, created by `as_of`. What is archived counts, so that a night's own work
+        changes nothing."""
+        rows = self._sql.rows(
+            """
+            select project_id, shape_hash
+            from memories
+            where created_at <= $1 and source_connector <> 'night'
+            group by 1, 2
+            having count(*) >= $2 and count(distinct content_hash) >= $2 - 1
+            """,
+            [to_utc(as_of), least],
         )
-        tx.unregister("incoming_cells")
+        return {(str(row[0]), str(row[1])) for row in rows}
+
+    def in_filling_order(self, ids: Sequence[str]) -> list[Lined]:
+        """These memories with their shapes, by creation and id."""
+        rows = self._sql.rows(
+            """
+            select id, shape_hash
+            from memories
+            where id in (select unnest($1::text[]))
+            order by created_at, id
+            """,
+            [list(ids)],
+        )
+        return [Lined(str(row[0]), str(row[1])) for row in rows]
+
+    def of_project(self, project_id: str, model: str) -> list[Cell]:
+        """Every cell of a project, those of archived memories included."""
+        rows = self._sql.rows(
+            """
+            select project_id, memory_id, kind, member_of, cell
+            from comparison_cells
+            where project_id = $1 and model = $2
+            order by kind, memory_id
+            """,
+            [project_id, model],
+        )
+        return [Cell(*row) for row in rows]
+
+    def keep(self, model: str, cells: Iterable[Cell]) -> None:
+        """Keep new cells; a memory that has one of the kind keeps it."""
+        table = cell_table(cells)
+        if not table.num_rows:
+            return
+        with self._sql.given(incoming=table):
+            self._sql.run(
+                """
+                insert into comparison_cells
+                select $1, project_id, memory_id, kind, member_of, cell
+                from incoming
+                on conflict do nothing
+                """,
+                [model],
+            )
 
 
 def cell_table(cells: Iterable[Cell]) -> pa.Table:

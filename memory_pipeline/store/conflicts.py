@@ -8,146 +8,172 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.memories import to_utc
-from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.sql import Row, Sql
 
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
-#: A side that was archived into something nearly equal is linked anew through what stands for it.
-_STANDS_ELSEWHERE = (
-    "exists (select 1 from memories m join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id "
-    "where m.id in (c.a, c.b) and m.archived_at is not null and l.relation in ('duplicate', 'merged', 'canonical', "
-    "'superseded'))"
-)
 
 
-def record_conflicts(tx: Transaction, conflicts: Sequence[Conflict], found_at: datetime) -> None:
-    """Link conflicting pairs; a pair that is linked already stays as it is."""
-    if not conflicts:
-        return
-    tx.register("incoming_conflicts", _CONFLICTS.table(conflicts))
-    tx.execute(
-        "insert into conflicts by name select i.*, $1 as found_at from incoming_conflicts i "
-        "anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b",
-        [to_utc(found_at)],
-    )
-    tx.unregister("incoming_conflicts")
+class Conflicts:
+    """The linked pairs, those that await a decision and those that had one."""
 
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
 
-def resolve_conflicts(tx: Transaction, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
-    """Note how these conflicts were settled; those that are settled already stay as they are."""
-    if not pairs:
-        return
-    tx.register("settled_pairs", pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}))
-    tx.execute(
-        "update conflicts set resolution = $1 where resolution is null and (a, b) in (select (a, b) from "
-        "settled_pairs)",
-        [resolution],
-    )
-    tx.unregister("settled_pairs")
+    def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
+        """Link conflicting pairs; a pair that is linked already stays as it is."""
+        if not conflicts:
+            return
+        with self._sql.given(incoming=_CONFLICTS.table(conflicts)):
+            self._sql.run(
+                """
+                insert into conflicts by name
+                select i.*, $1 as found_at
+                from incoming i
+                anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b
+                """,
+                [to_utc(found_at)],
+            )
 
+    def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
+        """Note how these conflicts were settled; those that are settled already stay as they are."""
+        if not pairs:
+            return
+        with self._sql.given(settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})):
+            self._sql.run(
+                """
+                update conflicts
+                set resolution = $1
+                where resolution is null and (a, b) in (select (a, b) from settled)
+                """,
+                [resolution],
+            )
 
-def conflicts_of_readings(
-    tx: Transaction, readings: Collection[tuple[str, str]], kinds: Sequence[str]
-) -> list[tuple[str, str]]:
-    """The pairs of every open conflict of these kinds of which both sides are readings (by project and shape)."""
-    if not readings:
-        return []
-    projects, shapes = zip(*sorted(readings), strict=True)
-    tx.register("reading_shapes", pa.table({"project_id": pa.array(projects), "shape_hash": pa.array(shapes)}))
-    rows = tx.execute(
-        "select c.a, c.b from conflicts c join memories m on m.id = c.a join memories n on n.id = c.b "
-        "join reading_shapes r on r.project_id = m.project_id and r.shape_hash = m.shape_hash "
-        "join reading_shapes s on s.project_id = n.project_id and s.shape_hash = n.shape_hash "
-        "where c.resolution is null and c.kind in (select unnest($1::text[])) order by 1, 2",
-        [list(kinds)],
-    ).fetchall()
-    tx.unregister("reading_shapes")
-    return [(str(row[0]), str(row[1])) for row in rows]
+    def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
+        """The pairs of every open conflict of these kinds of which both sides are readings (by project and shape)."""
+        if not readings:
+            return []
+        projects, shapes = zip(*sorted(readings), strict=True)
+        with self._sql.given(readings=pa.table({"project_id": pa.array(projects), "shape_hash": pa.array(shapes)})):
+            rows = self._sql.rows(
+                """
+                select c.a, c.b
+                from conflicts c
+                join memories m on m.id = c.a
+                join memories n on n.id = c.b
+                join readings r on r.project_id = m.project_id and r.shape_hash = m.shape_hash
+                join readings s on s.project_id = n.project_id and s.shape_hash = n.shape_hash
+                where c.resolution is null and c.kind in (select unnest($1::text[]))
+                order by 1, 2
+                """,
+                [list(kinds)],
+            )
+        return [(str(row[0]), str(row[1])) for row in rows]
 
+    def open(self) -> list[Conflict]:
+        """Every linked conflict that awaits a decision, by pair. One whose side was merged is linked anew through
+        the merged memory."""
+        return sorted((case.conflict for case in self.cases()), key=lambda conflict: (conflict.a, conflict.b))
 
-def open_conflicts(tx: Transaction) -> list[Conflict]:
-    """Every linked conflict that awaits a decision, by pair. One whose side was merged is linked anew through
-    the merged memory."""
-    rows = tx.execute(
-        f"select {_CONFLICTS.columns} from conflicts c where resolution is null "
-        f"and not {_STANDS_ELSEWHERE} order by a, b"
-    ).fetchall()
-    return [_CONFLICTS.read(row) for row in rows]
+    def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
+        """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
+        rows = self._sql.rows(
+            # A side that was archived into something nearly equal is linked anew through what stands for it.
+            f"""
+            select {_CASES.columns}
+            from conflicts c
+            where ($2 is null or project_id = $2)
+              and ($1 or (resolution is null and not exists (
+                  select 1
+                  from memories m
+                  join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+                  where m.id in (c.a, c.b) and m.archived_at is not null
+                    and l.relation in ('duplicate', 'merged', 'canonical', 'superseded'))))
+            order by found_at desc, a, b
+            """,
+            [settled, project_id],
+        )
+        return [_case(row) for row in rows]
 
+    def read(self, conflict_id: str) -> ConflictCase:
+        """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or
+        several."""
+        return only_one(self.cases(settled=True), conflict_id, "conflict", "memory-pipeline conflicts list --all")
 
-def conflict_cases(tx: Transaction, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
-    """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
-    rows = tx.execute(
-        f"select {_CASES.columns} from conflicts c where ($1 or (resolution is null and not {_STANDS_ELSEWHERE})) "
-        "and ($2 is null or project_id = $2) order by found_at desc, a, b",
-        [settled, project_id],
-    ).fetchall()
-    return [_case(row) for row in rows]
+    def settle(self, case: ConflictCase) -> None:
+        """Keep a person's decision: everything of the case from `resolution` on."""
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = $3, resolved_at = $4, resolved_by = $5, kept_id = $6, scope_a = $7, scope_b = $8,
+                note = $9, resolution_run = $10
+            where a = $1 and b = $2
+            """,
+            [
+                case.conflict.a,
+                case.conflict.b,
+                case.resolution,
+                to_utc(case.resolved_at) if case.resolved_at else None,
+                case.resolved_by,
+                case.kept_id,
+                case.scope_a,
+                case.scope_b,
+                case.note,
+                case.resolution_run,
+            ],
+        )
 
+    def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
+        """Take back the decisions of these runs, and those against a side that is active again."""
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, scope_a = null,
+                scope_b = null, note = null, resolution_run = null
+            where resolution_run in (select unnest($1::text[]))
+               or (resolution_run is not null
+                   and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))
+            """,
+            [list(run_ids), list(restored_ids)],
+        )
 
-def read_conflict(tx: Transaction, conflict_id: str) -> ConflictCase:
-    """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or several."""
-    cases = conflict_cases(tx, settled=True)
-    return only_one(cases, conflict_id, "conflict", "memory-pipeline conflicts list --all")
-
-
-def settle_conflict(tx: Transaction, case: ConflictCase) -> None:
-    """Keep a person's decision: everything of the case from `resolution` on."""
-    tx.execute(
-        "update conflicts set resolution = $3, resolved_at = $4, resolved_by = $5, kept_id = $6, scope_a = $7, "
-        "scope_b = $8, note = $9, resolution_run = $10 where a = $1 and b = $2",
-        [
-            case.conflict.a,
-            case.conflict.b,
-            case.resolution,
-            to_utc(case.resolved_at) if case.resolved_at else None,
-            case.resolved_by,
-            case.kept_id,
-            case.scope_a,
-            case.scope_b,
-            case.note,
-            case.resolution_run,
-        ],
-    )
-
-
-def reopen_conflicts(tx: Transaction, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
-    """Take back the decisions of these runs, and those against a side that is active again."""
-    tx.execute(
-        "update conflicts set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, "
-        "scope_a = null, scope_b = null, note = null, resolution_run = null "
-        "where resolution_run in (select unnest($1::text[])) or (resolution_run is not null and "
-        "case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))",
-        [list(run_ids), list(restored_ids)],
-    )
-
-
-def scopes_of(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Where each of these memories holds, as far as persons said so when they kept both sides of a conflict."""
-    rows = tx.execute(
-        "select id, list(scope order by scope) from (select a as id, scope_a as scope from conflicts union all "
-        "select b, scope_b from conflicts) where scope is not null and id in (select unnest($1::text[])) group by id",
-        [list(memory_ids)],
-    ).fetchall()
-    return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
+    def scopes_of(self, memory_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Where each of these memories holds, as far as persons said so when they kept both sides of a conflict."""
+        rows = self._sql.rows(
+            """
+            select id, list(scope order by scope)
+            from (
+                select a as id, scope_a as scope from conflicts
+                union all
+                select b, scope_b from conflicts
+            )
+            where scope is not null and id in (select unnest($1::text[]))
+            group by id
+            """,
+            [list(memory_ids)],
+        )
+        return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
 
 
 def supersede_memory(
-    tx: Transaction, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float
+    sql: Sql, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float
 ) -> bool:
     """Archive the side of a conflict that a person decided against, of whatever level; False when it is critical,
     pinned or archived."""
-    done = tx.execute(
-        "update memories set importance_before = importance, importance = least(importance, 0.5), archived_by = $2, "
-        "archived_at = $3, consolidated_into_id = $4, updated_at = $3 "
-        "where id = $1 and archived_at is null and importance < $5 and not pinned returning id",
+    done = sql.rows(
+        """
+        update memories
+        set importance_before = importance, importance = least(importance, 0.5), archived_by = $2, archived_at = $3,
+            consolidated_into_id = $4, updated_at = $3
+        where id = $1 and archived_at is null and importance < $5 and not pinned
+        returning id
+        """,
         [loser, archived_by, to_utc(at), winner, critical_floor],
-    ).fetchall()
+    )
     return bool(done)
 
 
-def _case(row: tuple[str, ...]) -> ConflictCase:
+def _case(row: Row) -> ConflictCase:
     pair = dict(zip(_CASES.names, row, strict=True))
     return _CASES.read(row, id=derived_id("conflict", pair["a"], pair["b"]))

@@ -27,9 +27,7 @@ from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.seal import Seal, header_of, log_path, write_seal
-
-#: An open transaction on the store; only this package looks inside.
-Transaction = duckdb.DuckDBPyConnection
+from memory_pipeline.store.transaction import Transaction
 
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
@@ -79,7 +77,7 @@ class Store:
             self._bring_up_to_date()
         with self._connected(read_only=True) as attached:
             attached.connection.begin()
-            yield attached.connection
+            yield Transaction(attached.connection)
 
     @contextmanager
     def writing(self, actor: str, run_id: str | None = None) -> Iterator[Transaction]:
@@ -99,7 +97,7 @@ class Store:
             connection.execute("set variable audit_actor = $1", [actor])
             connection.execute("set variable audit_run = $1", [run_id])
             try:
-                yield connection
+                yield Transaction(connection)
                 reached("store.commit.before")
                 attached.commit()
             except BaseException:
@@ -134,6 +132,25 @@ class Store:
             yield lock
         finally:
             holding.__exit__(None, None, None)
+
+    def take_lease(self, run_id: str, holder: str, expiry_s: float) -> None:
+        """Take or renew the lease for a run; taking it again within the same run is a heartbeat.
+
+        Raises StoreBusyError, naming holder, host, process and time, when another live run has it.
+        """
+        with self.writing(holder, run_id) as tx:
+            other = tx.lease.take(run_id, holder, expiry_s)
+            if other:
+                raise self.in_use_by(other)
+
+    def release_lease(self, run_id: str) -> None:
+        """Give the lease back, if this run still has it."""
+        with self.writing("lease", run_id) as tx:
+            tx.lease.release(run_id)
+
+    def in_use_by(self, holder: str) -> StoreBusyError:
+        """The error that says who has the lease: a night, or whatever else takes it."""
+        return StoreBusyError(f"'{self.path}' is in use by {holder}; try again when it has ended")
 
     def settle(self, *, quietly: bool = False) -> None:
         """At the end of some work: leave the store as one file without a log, unless it is large or in use.
@@ -264,7 +281,7 @@ def _holder_in(error: Exception) -> str | None:
     return f"process {held['pid']} ({Path(held['program']).name})" if held else None
 
 
-def _roll_back(connection: Transaction) -> None:
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         connection.rollback()
     except duckdb.Error:

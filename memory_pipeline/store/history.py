@@ -15,8 +15,8 @@ from typing import Any
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import state_of
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import all_memories, from_utc, read_memories, to_utc
+from memory_pipeline.store.sql import Sql as Transaction
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -95,29 +95,6 @@ def memories_after(tx: Transaction, sequence: int) -> list[Memory]:
     now = all_memories(tx, include_rolled_back=True)
     then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]
     return [memory for memory in then if memory.rolled_back_at is None]
-
-
-def run_span(tx: Transaction, run_id: str) -> tuple[int, int]:
-    """The entry of the audit log before a run's first one, and its last one.
-
-    Raises InputError for a run that wrote nothing.
-    """
-    row = tx.execute("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [run_id]).fetchone()
-    if row is None or row[0] is None:
-        raise InputError(f"there is no run '{run_id}' in the store's log; 'memory-pipeline report' names the latest")
-    return int(row[0]), int(row[1])
-
-
-def run_of_night(tx: Transaction, day: date) -> str:
-    """The newest run of a night. Raises InputError when that night was never run."""
-    row = tx.execute(
-        "select run_id from night_reports where partition_date = $1 and coalesce(report ->> 'kind', 'night') = 'night' "
-        "order by written_at desc, run_id limit 1",
-        [day],
-    ).fetchone()
-    if row is None:
-        raise InputError(f"the night of {day} has not been run on this store")
-    return str(row[0])
 
 
 def _state(text: str | None) -> dict[str, Any] | None:

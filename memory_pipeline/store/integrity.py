@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from memory_pipeline.store.audit import memory_state
-from memory_pipeline.store.connection import Transaction
+from memory_pipeline.store.sql import Sql as Transaction
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 from memory_pipeline.wording.witness import what_is_kept
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.rows import RowsOf
 from memory_pipeline.store.rows import from_utc as from_utc
 from memory_pipeline.store.rows import to_utc as to_utc
+from memory_pipeline.store.sql import Sql as Transaction
 
 #: How memories and their links lie in their tables.
 MEMORIES, LINKS = RowsOf(Memory), RowsOf(LineageLink)

@@ -13,169 +13,238 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry
-from memory_pipeline.store.connection import Transaction
-from memory_pipeline.store.memories import read_memories, to_utc
-from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.memories import read_memories
+from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.vectors import vector_table
 
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)
 
 
-def pending_contributors(tx: Transaction, as_of: datetime) -> list[Memory]:
-    """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
-    taken back since), in the order in which they count: by creation, level and id."""
-    rows = tx.execute(
-        "select m.id from memories m left join playbook_contributions c on c.memory_id = m.id "
-        "where m.abstraction_level >= 2 and m.archived_at is null and m.rolled_back_at is null and m.created_at <= $1 "
-        "and (c.memory_id is null or c.status = 'withdrawn') order by m.created_at, m.abstraction_level, m.id",
-        [to_utc(as_of)],
-    ).fetchall()
-    memories = read_memories(tx, [str(row[0]) for row in rows])
-    return [memories[str(row[0])] for row in rows]
+class Playbook:
+    """The entries, what each memory contributes to them, and the entries' vectors."""
 
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
 
-def reopen_later_contributions(tx: Transaction, before: Sequence[str], at: datetime) -> dict[str, str]:
-    """Take back, in each project, what was held against the playbook before its turn: the active memories that count
-    after one of `before`. Their ids with the runs that had decided about them.
-
-    Which entry a memory joins depends on those that are there. So what comes late (a week's principles after the next
-    week's nights, a pattern that is brought back) has its turn first, and then the later ones again.
-    """
-    rows = tx.execute(
-        "with firsts as (select project_id, min((created_at, abstraction_level, id)) as first from memories "
-        "where id in (select unnest($1::text[])) group by project_id) "
-        "select c.memory_id, c.run_id from playbook_contributions c join memories m on m.id = c.memory_id "
-        "join firsts f on f.project_id = m.project_id where c.status <> 'withdrawn' and m.archived_at is null "
-        "and (m.created_at, m.abstraction_level, m.id) > f.first order by 1",
-        [list(before)],
-    ).fetchall()
-    reopened = {str(memory_id): str(run_id) for memory_id, run_id in rows}
-    if reopened:
-        withdraw_contributions(tx, list(reopened), at)
-    return reopened
-
-
-def keep_contribution(
-    tx: Transaction, contribution: Contribution, project_id: str, run_id: str, at: datetime
-) -> PlaybookEntry:
-    """Note what a memory says in an entry, and return the entry brought up to date; one that does not exist is made."""
-    row = [
-        contribution.memory_id,
-        contribution.entry_id,
-        contribution.guidance,
-        contribution.category,
-        contribution.confidence,
-        contribution.level,
-        contribution.status,
-        run_id,
-        to_utc(at),
-    ]
-    tx.execute(
-        "update playbook_contributions set entry_id = $2, guidance = $3, category = $4, confidence = $5, level = $6, "
-        "status = $7, run_id = $8, decided_at = $9 where memory_id = $1",
-        row,
-    )
-    tx.execute(
-        "insert into playbook_contributions values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", row
-    )
-    tx.execute(
-        "insert into playbook_entries (id, project_id, category, content, confidence, source_ids, created_at, "
-        "updated_at) select $1, $2, $3, $4, $5, [$6], $7, $7 where not exists "
-        "(select 1 from playbook_entries where id = $1)",
-        [
-            contribution.entry_id,
-            project_id,
-            contribution.category,
-            contribution.guidance,
-            contribution.confidence,
-            contribution.memory_id,
-            to_utc(at),
-        ],
-    )
-    refresh_playbook(tx, at, [contribution.entry_id])
-    (entry,) = _read_entries(tx, "id = $1", [contribution.entry_id])
-    return entry
-
-
-def refresh_playbook(tx: Transaction, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
-    """Make these entries (or all) follow from their contributions again; the ids of those that changed.
-
-    Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
-    that none stands behind any more is retracted, and comes back when one does. It was created when the first of its
-    memories was, and last changed when one was made or archived.
-    """
-    rows = tx.execute(
-        "with given as (select c.*, m.created_at as made_at, m.archived_at as gone_at "
-        "from playbook_contributions c join memories m on m.id = c.memory_id "
-        "where c.status <> 'withdrawn' and m.rolled_back_at is null), "
-        "dated as (select entry_id, min(made_at) as first_at, max(greatest(made_at, coalesce(gone_at, made_at))) as "
-        "last_at from given group by entry_id), "
-        "spoken as (select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence, "
-        "first(guidance order by level desc, confidence desc, made_at, memory_id) as guidance, "
-        "first(category order by level desc, confidence desc, made_at, memory_id) as category "
-        "from given where gone_at is null group by entry_id), "
-        "wanted as (select e.id, s.*, d.first_at, d.last_at from playbook_entries e left join spoken s on "
-        "s.entry_id = e.id left join dated d on d.entry_id = e.id where $2 is null or list_contains($2::text[], e.id)) "
-        "update playbook_entries e set content = coalesce(w.guidance, e.content), "
-        "category = coalesce(w.category, e.category), confidence = coalesce(w.confidence, e.confidence), "
-        "source_ids = coalesce(w.sources, e.source_ids), created_at = coalesce(w.first_at, e.created_at), "
-        "updated_at = coalesce(w.last_at, e.updated_at), "
-        "retracted_at = case when w.entry_id is null then $1 end from wanted w where w.id = e.id and "
-        "((w.entry_id is null) <> (e.retracted_at is not null) or (w.entry_id is not null and (w.guidance, w.category, "
-        "w.confidence, w.sources, w.first_at, w.last_at) is distinct from (e.content, e.category, e.confidence, "
-        "e.source_ids, e.created_at, e.updated_at))) "
-        "returning e.id",
-        [to_utc(at), list(entry_ids) if entry_ids is not None else None],
-    ).fetchall()
-    changed = [str(row[0]) for row in rows]
-    tx.execute("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
-    return sorted(changed)
-
-
-def withdraw_contributions(tx: Transaction, memory_ids: Sequence[str], at: datetime) -> None:
-    """Take back what these memories say in the playbook."""
-    tx.execute(
-        "update playbook_contributions set status = 'withdrawn', decided_at = $2 "
-        "where memory_id in (select unnest($1::text[])) and status <> 'withdrawn'",
-        [list(memory_ids), to_utc(at)],
-    )
-    refresh_playbook(tx, at)
-
-
-def read_playbook(tx: Transaction, project_id: str | None = None) -> list[PlaybookEntry]:
-    """The entries that stand, by project, category, confidence (surest first) and id."""
-    return _read_entries(tx, "retracted_at is null and ($1 is null or project_id = $1)", [project_id])
-
-
-def _read_entries(tx: Transaction, condition: str, parameters: list[str | None]) -> list[PlaybookEntry]:
-    rows = tx.execute(
-        f"select {_ENTRIES.columns} from playbook_entries where {condition} "
-        "order by project_id, category, confidence desc, id",
-        parameters,
-    ).fetchall()
-    return [_ENTRIES.read(row) for row in rows]
-
-
-def playbook_vectors(tx: Transaction, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
-    """The vectors of the entries that have one of this model, float32 (dimension,), by entry id."""
-    rows = tx.execute(
-        "select entry_id, vector from playbook_embeddings where model = $1 and dimension = $2", [model, dimension]
-    ).fetchall()
-    return {str(row[0]): np.asarray(row[1], dtype=np.float32) for row in rows}
-
-
-def keep_playbook_vectors(tx: Transaction, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
-    """Keep vectors, float32 (n, dimension), of these entries."""
-    for entry_id, vector in zip(ids, vectors, strict=True):
-        tx.execute(
-            "insert into playbook_embeddings values ($1, $2, $3, $4) on conflict do nothing",
-            [entry_id, model, len(vector), vector.tolist()],
+    def read(self, project_id: str | None = None) -> list[PlaybookEntry]:
+        """The entries that stand, by project, category, confidence (surest first) and id."""
+        rows = self._sql.rows(
+            f"""
+            select {_ENTRIES.columns}
+            from playbook_entries
+            where retracted_at is null and ($1 is null or project_id = $1)
+            order by project_id, category, confidence desc, id
+            """,
+            [project_id],
         )
+        return [_ENTRIES.read(row) for row in rows]
 
+    def pending_contributors(self, as_of: datetime) -> list[Memory]:
+        """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
+        taken back since), in the order in which they count: by creation, level and id."""
+        ids = self._sql.strings(
+            """
+            select m.id
+            from memories m
+            left join playbook_contributions c on c.memory_id = m.id
+            where m.abstraction_level >= 2 and m.archived_at is null and m.rolled_back_at is null
+              and m.created_at <= $1 and (c.memory_id is null or c.status = 'withdrawn')
+            order by m.created_at, m.abstraction_level, m.id
+            """,
+            [to_utc(as_of)],
+        )
+        memories = read_memories(self._sql, ids)
+        return [memories[memory_id] for memory_id in ids]
 
-def contributions_of_run(tx: Transaction, run_id: str) -> list[Contribution]:
-    """What one run put into the playbook, by memory."""
-    rows = tx.execute(
-        f"select {_CONTRIBUTIONS.columns} from playbook_contributions where run_id = $1 order by memory_id",
-        [run_id],
-    ).fetchall()
-    return [_CONTRIBUTIONS.read(row) for row in rows]
+    def reopen_later(self, before: Sequence[str], at: datetime) -> dict[str, str]:
+        """Take back, in each project, what was held against the playbook before its turn: the active memories that
+        count after one of `before`. Their ids with the runs that had decided about them.
+
+        Which entry a memory joins depends on those that are there. So what comes late (a week's principles after the
+        next week's nights, a pattern that is brought back) has its turn first, and then the later ones again.
+        """
+        rows = self._sql.rows(
+            """
+            with firsts as (
+                select project_id, min((created_at, abstraction_level, id)) as first
+                from memories
+                where id in (select unnest($1::text[]))
+                group by project_id
+            )
+            select c.memory_id, c.run_id
+            from playbook_contributions c
+            join memories m on m.id = c.memory_id
+            join firsts f on f.project_id = m.project_id
+            where c.status <> 'withdrawn' and m.archived_at is null
+              and (m.created_at, m.abstraction_level, m.id) > f.first
+            order by 1
+            """,
+            [list(before)],
+        )
+        reopened = {str(memory_id): str(run_id) for memory_id, run_id in rows}
+        if reopened:
+            self.withdraw(list(reopened), at)
+        return reopened
+
+    def contribute(self, contribution: Contribution, project_id: str, run_id: str, at: datetime) -> PlaybookEntry:
+        """Note what a memory says in an entry, and return the entry brought up to date; one that does not exist is
+        made."""
+        values = [
+            contribution.memory_id,
+            contribution.entry_id,
+            contribution.guidance,
+            contribution.category,
+            contribution.confidence,
+            contribution.level,
+            contribution.status,
+            run_id,
+            to_utc(at),
+        ]
+        self._sql.run(
+            """
+            update playbook_contributions
+            set entry_id = $2, guidance = $3, category = $4, confidence = $5, level = $6, status = $7, run_id = $8,
+                decided_at = $9
+            where memory_id = $1
+            """,
+            values,
+        )
+        self._sql.run(
+            """
+            insert into playbook_contributions
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            on conflict do nothing
+            """,
+            values,
+        )
+        self._sql.run(
+            """
+            insert into playbook_entries (
+                id, project_id, category, content, confidence, source_ids, created_at, updated_at)
+            select $1, $2, $3, $4, $5, [$6], $7, $7
+            where not exists (select 1 from playbook_entries where id = $1)
+            """,
+            [
+                contribution.entry_id,
+                project_id,
+                contribution.category,
+                contribution.guidance,
+                contribution.confidence,
+                contribution.memory_id,
+                to_utc(at),
+            ],
+        )
+        self.refresh(at, [contribution.entry_id])
+        row = self._sql.row(
+            f"""
+            select {_ENTRIES.columns}
+            from playbook_entries
+            where id = $1
+            """,
+            [contribution.entry_id],
+        )
+        assert row is not None
+        return _ENTRIES.read(row)
+
+    def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
+        """Make these entries (or all) follow from their contributions again; the ids of those that changed.
+
+        Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
+        that none stands behind any more is retracted, and comes back when one does. It was created when the first of
+        its memories was, and last changed when one was made or archived.
+        """
+        changed = self._sql.strings(
+            """
+            with given as (
+                select c.*, m.created_at as made_at, m.archived_at as gone_at
+                from playbook_contributions c
+                join memories m on m.id = c.memory_id
+                where c.status <> 'withdrawn' and m.rolled_back_at is null
+            ),
+            dated as (
+                select entry_id, min(made_at) as first_at,
+                       max(greatest(made_at, coalesce(gone_at, made_at))) as last_at
+                from given
+                group by entry_id
+            ),
+            spoken as (
+                select entry_id, list(memory_id order by memory_id) as sources, max(confidence) as confidence,
+                       first(guidance order by level desc, confidence desc, made_at, memory_id) as guidance,
+                       first(category order by level desc, confidence desc, made_at, memory_id) as category
+                from given
+                where gone_at is null
+                group by entry_id
+            ),
+            wanted as (
+                select e.id, s.*, d.first_at, d.last_at
+                from playbook_entries e
+                left join spoken s on s.entry_id = e.id
+                left join dated d on d.entry_id = e.id
+                where $2 is null or list_contains($2::text[], e.id)
+            )
+            update playbook_entries e
+            set content = coalesce(w.guidance, e.content), category = coalesce(w.category, e.category),
+                confidence = coalesce(w.confidence, e.confidence), source_ids = coalesce(w.sources, e.source_ids),
+                created_at = coalesce(w.first_at, e.created_at), updated_at = coalesce(w.last_at, e.updated_at),
+                retracted_at = case when w.entry_id is null then $1 end
+            from wanted w
+            where w.id = e.id
+              and ((w.entry_id is null) <> (e.retracted_at is not null)
+                   or (w.entry_id is not null
+                       and (w.guidance, w.category, w.confidence, w.sources, w.first_at, w.last_at)
+                           is distinct from
+                           (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
+            returning e.id
+            """,
+            [to_utc(at), list(entry_ids) if entry_ids is not None else None],
+        )
+        self._sql.run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
+        return sorted(changed)
+
+    def withdraw(self, memory_ids: Sequence[str], at: datetime) -> None:
+        """Take back what these memories say in the playbook."""
+        self._sql.run(
+            """
+            update playbook_contributions
+            set status = 'withdrawn', decided_at = $2
+            where memory_id in (select unnest($1::text[])) and status <> 'withdrawn'
+            """,
+            [list(memory_ids), to_utc(at)],
+        )
+        self.refresh(at)
+
+    def contributions_of(self, run_id: str) -> list[Contribution]:
+        """What one run put into the playbook, by memory."""
+        rows = self._sql.rows(
+            f"""
+            select {_CONTRIBUTIONS.columns}
+            from playbook_contributions
+            where run_id = $1
+            order by memory_id
+            """,
+            [run_id],
+        )
+        return [_CONTRIBUTIONS.read(row) for row in rows]
+
+    def vectors(self, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
+        """The vectors of the entries that have one of this model, float32 (dimension,), by entry id."""
+        rows = self._sql.rows(
+            "select entry_id, vector from playbook_embeddings where model = $1 and dimension = $2", [model, dimension]
+        )
+        return {str(row[0]): np.asarray(row[1], dtype=np.float32) for row in rows}
+
+    def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
+        """Keep vectors, float32 (n, dimension), of these entries."""
+        if not len(ids):
+            return
+        with self._sql.given(incoming=vector_table({"entry_id": ids}, vectors)):
+            self._sql.run(
+                """
+                insert into playbook_embeddings
+                select entry_id, $1, $2, vector::float[]
+                from incoming
+                on conflict do nothing
+                """,
+                [model, int(vectors.shape[1])],
+            )

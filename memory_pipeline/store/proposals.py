@@ -6,59 +6,68 @@ from dataclasses import astuple
 from datetime import datetime
 
 from memory_pipeline.records import Proposal
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.memories import from_utc, to_utc
+from memory_pipeline.store.rows import from_utc, to_utc
+from memory_pipeline.store.sql import Sql
 
-
-def keep_proposal(tx: Transaction, proposal: Proposal) -> bool:
-    """Keep a proposal; False when it waits or was decided already. One that was withdrawn waits again."""
-    found = tx.execute("select status from proposals where id = $1", [proposal.id]).fetchone()
-    if found is None:
-        row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
-        tx.execute("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
-        return True
-    if found[0] != "withdrawn":
-        return False
-    tx.execute(
-        "update proposals set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5, "
-        "decided_at = null, decided_by = null, reason = null where id = $1",
-        [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
-    )
-    return True
-
-
-def list_proposals(tx: Transaction, status: str | None = "pending") -> list[Proposal]:
-    """The proposals of a status (or all), by night and id."""
-    rows = tx.execute(
-        "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
-    ).fetchall()
-    return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
-
-
-def read_proposal(tx: Transaction, proposal_id: str) -> Proposal:
-    """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or several."""
-    return only_one(list_proposals(tx, None), proposal_id, "proposal", "memory-pipeline proposals list --all")
-
-
-def decide_proposal(
-    tx: Transaction, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None
-) -> None:
-    """Note what a person decided."""
-    tx.execute(
-        "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
-        [proposal_id, status, to_utc(at), decided_by, reason],
-    )
-
-
+#: Why a night leaves a cluster alone that a person has to decide about, or has decided against.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
+_REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
 
 
-def reviewed_fingerprints(tx: Transaction) -> dict[tuple[str, str], str]:
-    """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving
-    them alone."""
-    words = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
-    rows = tx.execute(
-        "select policy, cluster_fingerprint, status from proposals where status in ('pending', 'rejected')"
-    ).fetchall()
-    return {(str(policy), str(fingerprint)): words[status] for policy, fingerprint, status in rows}
+class Proposals:
+    """The proposals that wait, and what became of the others."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def keep(self, proposal: Proposal) -> bool:
+        """Keep a proposal; False when it waits or was decided already. One that was withdrawn waits again."""
+        status = self._sql.value("select status from proposals where id = $1", [proposal.id])
+        if status is None:
+            row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
+            self._sql.run("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
+            return True
+        if status != "withdrawn":
+            return False
+        self._sql.run(
+            """
+            update proposals
+            set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5,
+                decided_at = null, decided_by = null, reason = null
+            where id = $1
+            """,
+            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
+        )
+        return True
+
+    def list(self, status: str | None = "pending") -> list[Proposal]:
+        """The proposals of a status (or all), by night and id."""
+        rows = self._sql.rows(
+            "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
+        )
+        return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
+
+    def read(self, proposal_id: str) -> Proposal:
+        """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or
+        several."""
+        return only_one(self.list(None), proposal_id, "proposal", "memory-pipeline proposals list --all")
+
+    def decide(self, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None) -> None:
+        """Note what a person decided."""
+        self._sql.run(
+            "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
+            [proposal_id, status, to_utc(at), decided_by, reason],
+        )
+
+    def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
+        """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving
+        them alone."""
+        rows = self._sql.rows(
+            """
+            select policy, cluster_fingerprint, status
+            from proposals
+            where status in ('pending', 'rejected')
+            """
+        )
+        return {(str(policy), str(fingerprint)): _REASONS[status] for policy, fingerprint, status in rows}

@@ -1,12 +1,13 @@
-"""What one run did to the memories, read back from the rows that it wrote: the audit log, the lineage, the log."""
+"""What a run did to the memories, read back from the rows that it wrote: the audit log, the lineage, the log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
-from memory_pipeline.store.connection import Transaction
-from memory_pipeline.store.memories import from_utc
+from memory_pipeline.errors import InputError
+from memory_pipeline.store.rows import from_utc
+from memory_pipeline.store.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,43 +19,90 @@ class ArchivedRow:
     relation: str
 
 
-def archived_by_run(tx: Transaction, run_id: str) -> list[ArchivedRow]:
-    """Every memory that a run archived, in the order in which it did; those that it made itself included."""
-    rows = tx.execute(
-        "select g.row_id, g.into_id, coalesce(l.relation, '') from (select sequence, row_id, "
-        "after_state ->> 'consolidated_into_id' as into_id from audit_log where run_id = $1 "
-        "and table_name = 'memories' and action = 'update' and (before_state ->> 'archived_at') is null "
-        "and (after_state ->> 'archived_at') is not null) g "
-        "left join lineage l on l.memory_id = g.into_id and l.source_id = g.row_id order by g.sequence, g.row_id",
-        [run_id],
-    ).fetchall()
-    return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
+class Runs:
+    """The runs that have written to the store."""
 
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
 
-def tokens_around_run(tx: Transaction, run_id: str) -> tuple[int, int]:
-    """Tokens of the active memories of the store before and after a run, as the store is now.
+    def archived_by(self, run_id: str) -> list[ArchivedRow]:
+        """Every memory that a run archived, in the order in which it did; those that it made itself included."""
+        rows = self._sql.rows(
+            """
+            with gone as (
+                select sequence, row_id, after_state ->> 'consolidated_into_id' as into_id
+                from audit_log
+                where run_id = $1 and table_name = 'memories' and action = 'update'
+                  and (before_state ->> 'archived_at') is null and (after_state ->> 'archived_at') is not null
+            )
+            select g.row_id, g.into_id, coalesce(l.relation, '')
+            from gone g
+            left join lineage l on l.memory_id = g.into_id and l.source_id = g.row_id
+            order by g.sequence, g.row_id
+            """,
+            [run_id],
+        )
+        return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
 
-    Before: what is active now, less what the run made, and what it archived again. What others write while it runs
-    counts on both sides, for the run did not save or cost it.
-    """
-    row = tx.execute(
-        "select coalesce(sum(m.token_count) filter (where m.archived_at is null), 0), "
-        "coalesce(sum(m.token_count) filter (where g.was_active and not g.is_active), 0), "
-        "coalesce(sum(m.token_count) filter (where g.is_active and not g.was_active "
-        "and m.source_connector = 'night'), 0) "
-        "from memories m left join (select row_id, "
-        "min_by(action, sequence) <> 'insert' and (min_by(before_state, sequence) ->> 'archived_at') is null "
-        "as was_active, (max_by(after_state, sequence) ->> 'archived_at') is null as is_active "
-        "from audit_log where run_id = $1 and table_name = 'memories' and after_state is not null group by 1) g "
-        "on g.row_id = m.id",
-        [run_id],
-    ).fetchone()
-    assert row is not None
-    now, gone, made = (int(value) for value in row)
-    return now + gone - made, now
+    def tokens_around(self, run_id: str) -> tuple[int, int]:
+        """Tokens of the active memories of the store before and after a run, as the store is now.
 
+        Before: what is active now, less what the run made, and what it archived again. What others write while it runs
+        counts on both sides, for the run did not save or cost it.
+        """
+        row = self._sql.row(
+            """
+            with touched as (
+                select row_id,
+                       min_by(action, sequence) <> 'insert'
+                           and (min_by(before_state, sequence) ->> 'archived_at') is null as was_active,
+                       (max_by(after_state, sequence) ->> 'archived_at') is null as is_active
+                from audit_log
+                where run_id = $1 and table_name = 'memories' and after_state is not null
+                group by 1
+            )
+            select coalesce(sum(m.token_count) filter (where m.archived_at is null), 0),
+                   coalesce(sum(m.token_count) filter (where t.was_active and not t.is_active), 0),
+                   coalesce(sum(m.token_count) filter (
+                       where t.is_active and not t.was_active and m.source_connector = 'night'), 0)
+            from memories m
+            left join touched t on t.row_id = m.id
+            """,
+            [run_id],
+        )
+        assert row is not None
+        now, gone, made = (int(value) for value in row)
+        return now + gone - made, now
 
-def rolled_back_at(tx: Transaction, run_id: str) -> datetime | None:
-    """When a run was last rolled back; None when it never was."""
-    row = tx.execute("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id]).fetchone()
-    return from_utc(row[0]) if row and row[0] else None
+    def rolled_back_at(self, run_id: str) -> datetime | None:
+        """When a run was last rolled back; None when it never was."""
+        latest = self._sql.value("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
+        return from_utc(latest) if latest else None
+
+    def span(self, run_id: str) -> tuple[int, int]:
+        """The entry of the audit log before a run's first one, and its last one.
+
+        Raises InputError for a run that wrote nothing.
+        """
+        row = self._sql.row("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [run_id])
+        if row is None or row[0] is None:
+            raise InputError(
+                f"there is no run '{run_id}' in the store's log; 'memory-pipeline report' names the latest"
+            )
+        return int(row[0]), int(row[1])
+
+    def of_night(self, day: date) -> str:
+        """The newest run of a night. Raises InputError when that night was never run."""
+        run_id = self._sql.value(
+            """
+            select run_id
+            from night_reports
+            where partition_date = $1 and coalesce(report ->> 'kind', 'night') = 'night'
+            order by written_at desc, run_id
+            limit 1
+            """,
+            [day],
+        )
+        if run_id is None:
+            raise InputError(f"the night of {day} has not been run on this store")
+        return str(run_id)

@@ -34,10 +34,9 @@ from memory_pipeline.store.folding import (
     sync,
     verify_whole,
 )
-from memory_pipeline.store.journal import store_hash
 from memory_pipeline.store.kept_logs import directory_beside, forget_logs_before
-from memory_pipeline.store.lease import drop_lease, lease_holder
 from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.transaction import Transaction
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
 _CHUNK = 1 << 20
@@ -121,7 +120,7 @@ def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
     """Make a copy whole, read all of it, and say what it is."""
     contents = make_whole(file)
     with engine.attached_copy(file, read_only=True) as connection:
-        knowledge = store_hash(connection, with_log=True)
+        knowledge = Transaction(connection).contents.digest(with_log=True)
     return Snapshot(name, at.isoformat(), label, file.stat().st_size, _sha256(file), knowledge, _short(contents))
 
 
@@ -157,7 +156,9 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
         contents = _short(verify_whole(file))
         with engine.attached_copy(file, read_only=True) as connection:
             # Snapshots from before the playbook was part of the hash are as good as ever.
-            knowledge = {store_hash(connection, with_log=True, playbook=part) for part in (True, False)}
+            knowledge = {
+                Transaction(connection).contents.digest(with_log=True, playbook=part) for part in (True, False)
+            }
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' cannot be read: {error.strerror or error}; check '{file}', or use another one"
@@ -201,14 +202,15 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
     finally:
         remove_database(incoming)
     # The file is the snapshot to the last byte, so that what is logged from now on can be followed from there.
-    drop_lease(Store(target))
+    with Store(target).writing("lease") as tx:
+        tx.lease.drop()
     return target
 
 
 def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
     try:
         with store.reading() as tx:
-            holder = lease_holder(tx, lease_expiry_s)
+            holder = tx.lease.holder(lease_expiry_s)
     except StoreBusyError:
         raise
     except StoreError:  # there is none, or it is too damaged to be read

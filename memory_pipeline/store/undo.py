@@ -13,11 +13,8 @@ from datetime import datetime
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import withdraw_candidates
-from memory_pipeline.store.conflicts import reopen_conflicts
-from memory_pipeline.store.connection import Transaction
 from memory_pipeline.store.memories import to_utc
-from memory_pipeline.store.playbook import withdraw_contributions
-from memory_pipeline.store.runs import rolled_back_at
+from memory_pipeline.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ def plan_run_rollback(tx: Transaction, run_id: str, *, cascade: bool = False) ->
     """
     run_id = _find_run(tx, run_id)
     plan = _plan(tx, f"run {run_id}", [run_id], cascade=cascade)
-    already = rolled_back_at(tx, run_id)
+    already = tx.runs.rolled_back_at(run_id)
     if plan.is_empty and already:
         raise InputError(f"run '{run_id}' was rolled back on {already:%Y-%m-%d %H:%M:%S} UTC already")
     return plan
@@ -134,9 +131,9 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
         [list(plan.run_ids), now, actor],
     )
     tx.execute("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
-    reopen_conflicts(tx, plan.run_ids, restored)
+    tx.conflicts.reopen(plan.run_ids, restored)
     withdraw_candidates(tx, retired, plan.run_ids, at)
-    withdraw_contributions(tx, retired, at)
+    tx.playbook.withdraw(retired, at)
     tx.execute(
         "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
         [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],

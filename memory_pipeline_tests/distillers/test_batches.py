@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.store import Store, all_memories, check_store, open_batches
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.distillers.claude_nights import night, serving, three_lessons
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Raw
 
@@ -171,7 +171,7 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
         questions = [request["custom_id"] for batch in server.batches.values() for request in batch["requests"]]
     assert len(questions) == len(set(questions)) == 3
     with store.reading() as tx:
-        assert open_batches(tx) == [] and check_store(tx, deep=True) == []
+        assert tx.models.open_batches() == [] and check_store(tx, deep=True) == []
         paid = tx.execute(
             "select count(*), count(distinct prompt_hash) from model_calls where mode = 'batch'"
         ).fetchone()

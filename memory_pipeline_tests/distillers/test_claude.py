@@ -13,7 +13,7 @@ from memory_pipeline.errors import DistillerError
 from memory_pipeline.llm.connection import Connection
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
-from memory_pipeline.store import Store, all_memories, check_store, store_hash
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import (
     DAY,
@@ -281,7 +281,7 @@ def test_two_stores_with_the_same_answers_are_the_same(store: Store, tmp_path: A
             three_lessons(one)
             night(one, server)
             with one.reading() as tx:
-                hashes.append(store_hash(tx, with_log=True))
+                hashes.append(tx.contents.digest(with_log=True))
     assert hashes[0] == hashes[1]
 
 

@@ -10,7 +10,7 @@ import pytest
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
-from memory_pipeline.store import Store, all_memories, check_store, log_of_run, release_lease
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import fill, night_of
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Said, faithful, members_of
@@ -31,7 +31,7 @@ def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: 
     settings = claude_settings(store, server, principle_similarity=0.5, **changes)
     night = night_of(store, WEEK, settings, run_id=run_id, **options)
     results = form_principles(night)
-    release_lease(store, run_id)
+    store.release_lease(run_id)
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
     assert misplaced_patterns(night, results) == []
@@ -48,7 +48,7 @@ def test_claude_is_told_what_a_principle_is_and_shown_no_attached_details(store:
     assert len(members_of(body)) == 3 and not any("Details" in text for text in members_of(body))
     with store.reading() as tx:
         made = {memory.id: memory for memory in all_memories(tx, include_archived=False)}
-        (row,) = log_of_run(tx, "week")
+        (row,) = tx.journal.log_of("week")
     assert made[result.principle_id or ""].consolidation_method == "llm" and {"p0", "p1", "p2"} < made.keys()
     assert (row.policy, row.status) == ("principle", "compressed")
 
@@ -96,7 +96,7 @@ def test_without_an_answer_nothing_is_decided_and_the_next_week_asks_again(store
         (capped,) = form(store, server, "capped", cost_cap_usd=0.0)
     assert (failed.status, capped.status, capped.reason) == ("failed", "deferred", "cost cap")
     with store.reading() as tx:
-        assert log_of_run(tx, "week") == log_of_run(tx, "capped") == []
+        assert tx.journal.log_of("week") == tx.journal.log_of("capped") == []
     with serving(ruling()) as server:
         (result,) = form(store, server, "later")
     assert result.status == "created"

@@ -19,7 +19,7 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_html, diff_states, read_state
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store, all_memories, check_store, read_playbook
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
 from memory_pipeline_tests.wording.test_quoting import ACTIVE, Elements, every
@@ -127,7 +127,7 @@ def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store,
     assert report.refusals[detect.STEERS] >= len(injections)
     assert {memory.content.split()[0] for memory in made} == {f"topic{len(injections)}"}
     with store.reading() as tx:
-        assert all(f"topic{len(injections)}" in entry.content for entry in read_playbook(tx))
+        assert all(f"topic{len(injections)}" in entry.content for entry in tx.playbook.read())
 
 
 _UNKNOWN = (
@@ -162,7 +162,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     directory = settings_for(store).reports_path
     (playbook,) = settings_for(store).playbook_path.rglob("*.md")
     with store.reading() as tx:
-        entries = read_playbook(tx)
+        entries = tx.playbook.read()
     assert entries and made and any("ebra" in entry.content for entry in entries)
     for path in [playbook, *directory.glob("*.md")]:
         text = path.read_text("utf-8")

@@ -16,7 +16,7 @@ from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw import parse_workspace_file
-from memory_pipeline.store import Store, all_memories, check_store, sources_fingerprint, store_hash
+from memory_pipeline.store import Store, all_memories, check_store, sources_fingerprint
 from memory_pipeline_tests.build import run
 
 WORKSPACE = Path(os.environ.get("MEMORY_PIPELINE_SHARED_DATA", "")) / "openclaw_workspace"
@@ -52,16 +52,16 @@ def test_its_nights_lose_nothing_and_change_nothing_when_they_are_run_again(stor
         reports.append(run(store, day, settings))
         if number % 5 == 0:
             with store.reading() as tx:
-                left = store_hash(tx, with_log=True)
+                left = tx.contents.digest(with_log=True)
             run(store, day, settings, run_id=f"at-once-{day}")
             with store.reading() as tx:
-                assert store_hash(tx, with_log=True) == left, day
+                assert tx.contents.digest(with_log=True) == left, day
     assert sum(report.clusters_compressed for report in reports) >= 40
     with store.reading() as tx:
         assert sources_fingerprint(tx) == sources and check_store(tx) == []
-        once = store_hash(tx)
+        once = tx.contents.digest()
         assert all(memory.content for memory in all_memories(tx))
     for day in days:
         run(store, day, settings, run_id=f"again-{day}")
     with store.reading() as tx:
-        assert store_hash(tx) == once and check_store(tx, deep=True) == []
+        assert tx.contents.digest() == once and check_store(tx, deep=True) == []

@@ -18,7 +18,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.store import Store, all_memories, check_store, store_hash
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import NOW, run, settings_for
 from memory_pipeline_tests.ingest.anything import archived_pair, as_line, rows
 
@@ -66,7 +66,7 @@ def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -
         copy = Store(home / "copy.duckdb")
         assert not bring(copy, home / "all.jsonl").quarantined
         with store.reading() as one, copy.reading() as other:
-            assert store_hash(one) == store_hash(other)
+            assert one.contents.digest() == other.contents.digest()
         sound(copy)
 
 

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.store import Store, all_memories, check_store, read_quarantine, store_hash
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
 
 
@@ -38,10 +38,10 @@ def test_importing_the_same_file_twice_changes_nothing(store: Store, tmp_path: P
     path = rows(tmp_path / "m.jsonl", {"content": "one"}, {"content": "one"}, {"id": "x", "content": "two"})
     assert bring(store, path).imported == 3
     with store.reading() as tx:
-        before = store_hash(tx)
+        before = tx.contents.digest()
     again = bring(store, path)
     with store.reading() as tx:
-        assert store_hash(tx) == before
+        assert tx.contents.digest() == before
     assert (again.imported, again.unchanged) == (0, 3)
 
 
@@ -82,7 +82,7 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
         15,
     ]
     with store.reading() as tx:
-        kept = {line: reason for _, line, reason, _ in read_quarantine(tx)}
+        kept = {line: reason for _, line, reason, _ in tx.journal.quarantine()}
     assert (
         "importance is 9; use 0 to 3" in kept[7]
         and "the line is no JSON object" in kept[15]
@@ -107,7 +107,7 @@ def test_the_first_hundred_rejected_rows_are_shown_and_all_are_kept(store: Store
     summary = bring(store, rows(tmp_path / "m.jsonl", *["{}"] * 120))
     assert (summary.quarantined, len(summary.rejected)) == (120, 100)
     with store.reading() as tx:
-        assert len(read_quarantine(tx)) == 120
+        assert len(tx.journal.quarantine()) == 120
 
 
 def test_a_line_of_megabytes_is_quarantined_without_being_kept(store: Store, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, n
     copy = Store(tmp_path / "copy.duckdb")
     assert not bring(copy, tmp_path / "all", name).quarantined
     with store.reading() as one, copy.reading() as other:
-        assert store_hash(other) == store_hash(one) and check_store(other, deep=True) == []
+        assert other.contents.digest() == one.contents.digest() and check_store(other, deep=True) == []
     assert bring(copy, tmp_path / "all", name).imported == 0
 
 

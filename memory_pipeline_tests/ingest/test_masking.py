@@ -19,7 +19,7 @@ from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.masking import mask_id
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.records import Source
-from memory_pipeline.store import Store, all_memories, read_quarantine, store_hash
+from memory_pipeline.store import Store, all_memories
 from memory_pipeline_tests.build import NOW, candidate, fill, settings_for
 
 _RANDOM = random.Random(7)
@@ -37,7 +37,7 @@ def everything(store: Store, directory: Path) -> str:
     """All that the store tells of its memories, and its quarantine."""
     export_memories(store, "jsonl", directory / "all.jsonl", everything=True)
     with store.reading() as tx:
-        return (directory / "all.jsonl").read_text(encoding="utf-8") + str(read_quarantine(tx))
+        return (directory / "all.jsonl").read_text(encoding="utf-8") + str(tx.journal.quarantine())
 
 
 def test_a_secret_in_any_field_of_a_row_reaches_neither_store_nor_summary(store: Store, tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_masked_ids_stay_different_and_the_same_however_often_they_come(store: S
     path.write_text("\n".join(map(json.dumps, rows)))
     assert bring(store, path)["imported"] == 3
     with store.reading() as tx:
-        before, ids = store_hash(tx), {memory.id for memory in all_memories(tx)}
+        before, ids = tx.contents.digest(), {memory.id for memory in all_memories(tx)}
     assert len(ids) == 3 and all("[REDACTED:" in name and mask_id(name) == name for name in ids)
     again = bring(store, path)
     with store.reading() as tx:
-        assert (again["imported"], again["unchanged"], store_hash(tx)) == (0, 3, before)
+        assert (again["imported"], again["unchanged"], tx.contents.digest()) == (0, 3, before)
     export_memories(store, "jsonl", tmp_path / "out.jsonl", everything=True)
     assert bring(store, tmp_path / "out.jsonl")["imported"] == 0
 

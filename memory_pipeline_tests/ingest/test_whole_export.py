@@ -37,9 +37,6 @@ from memory_pipeline.store import (
     is_blank,
     knowledge_hash,
     read_atoms,
-    read_playbook,
-    read_quarantine,
-    release_lease,
     stream_table,
 )
 from memory_pipeline.store.carry import LEFT_BEHIND
@@ -69,7 +66,7 @@ def build(store: Store) -> None:
     resolve_conflict(store, settings, str(conflict["id"])[:8], Decision("newer", "dana", note="moved"))
     form_principles(night_of(store, DAY, settings, run_id="week"))
     update_playbook(night_of(store, DAY, settings, run_id="week"))
-    release_lease(store, "week")
+    store.release_lease("week")
     with store.reading() as tx:
         undone = next(one.consolidated_into_id for one in all_memories(tx) if one.id == "scanner-0")
     roll_back(store, settings, RollbackScope(abstraction=undone))
@@ -124,7 +121,7 @@ def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_p
     assert (summary.quarantined, summary.notes) == (0, ["The store was empty, and is now the one that was exported."])
     assert knowledge(copy) == knowledge(original) and log(copy) == log(original)
     with copy.reading() as tx:
-        assert read_atoms(tx) and read_playbook(tx) and list(stream_table(tx, "rollbacks"))
+        assert read_atoms(tx) and tx.playbook.read() and list(stream_table(tx, "rollbacks"))
         assert summary.imported == summary.embedded == len(all_memories(tx, include_rolled_back=True))
     again = bring(copy, exported(original, name), name)
     assert again.imported == 0 and knowledge(copy) == knowledge(original)
@@ -260,7 +257,7 @@ def test_an_export_comes_into_a_store_with_memories_of_its_own(original: Store, 
     first = knowledge(other)
     with original.reading() as one, other.reading() as two:
         assert {atom.id for atom in read_atoms(one)} == {atom.id for atom in read_atoms(two)}
-        assert {entry.id for entry in read_playbook(one)} == {entry.id for entry in read_playbook(two)}
+        assert {entry.id for entry in one.playbook.read()} == {entry.id for entry in two.playbook.read()}
         assert "Mine." in {one.content for one in all_memories(two)}
     again = bring(other, path)
     assert again.imported == 0 and knowledge(other) == first
@@ -299,10 +296,10 @@ def test_a_store_that_is_not_blank_is_never_replaced(original: Store, tmp_path: 
     other = Store(tmp_path / "other.duckdb")
     bring(other, _bad_row(tmp_path))
     with other.reading() as tx:
-        assert not is_blank(tx) and len(read_quarantine(tx)) == 1
+        assert not is_blank(tx) and len(tx.journal.quarantine()) == 1
     bring(other, exported(original))
     with other.reading() as tx:
-        assert len(read_quarantine(tx)) >= 1
+        assert len(tx.journal.quarantine()) >= 1
 
 
 def _bad_row(tmp_path: Path) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.store import Store, take_lease
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
@@ -129,13 +129,12 @@ def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) ->
 @pytest.mark.slow
 def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
-    take_lease(Store(tmp_path / "data" / "store.duckdb"), "other", "the daemon", 60)
+    Store(tmp_path / "data" / "store.duckdb").take_lease("other", "the daemon", 60)
     held = cli("night", DAY, home=tmp_path)
     assert held.returncode == 0 and last(held).startswith("COMPRESSION BLOCKED: '")
     assert "store.duckdb' is in use by the daemon on" in last(held)
-    from memory_pipeline.store import release_lease
 
-    release_lease(Store(tmp_path / "data" / "store.duckdb"), "other")
+    Store(tmp_path / "data" / "store.duckdb").release_lease("other")
     declined = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
     assert declined.returncode == 0
     assert last(declined) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"

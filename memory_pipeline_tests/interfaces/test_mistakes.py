@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.interfaces.cli import base, failures
-from memory_pipeline.store import Store, release_lease, take_lease
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, run
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
@@ -172,11 +172,11 @@ def test_a_blocked_run_with_json_is_one_document(data: Path) -> None:
 
 def test_a_held_store_is_told_once_and_exits_0(data: Path) -> None:
     store = Store(data / "store.duckdb")
-    take_lease(store, "other", "the daemon", 60)
+    store.take_lease("other", "the daemon", 60)
     done = command("night", DAY)
     assert done.code == 0 and done.told.startswith(f"COMPRESSION BLOCKED: '{store.path}' is in use by the daemon on")
     assert "is in use" not in done.err
-    release_lease(store, "other")
+    store.release_lease("other")
 
 
 def test_a_user_without_a_name_is_named_by_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,14 +30,10 @@ from memory_pipeline.store import (
     Store,
     check_store,
     create_snapshot,
-    keep_quarantine,
     list_snapshots,
-    release_lease,
     restore_snapshot,
     sources_fingerprint,
-    take_lease,
 )
-from memory_pipeline.store.runs import rolled_back_at
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 from memory_pipeline_tests.laws.crashes import DAY, prepare
 
@@ -57,11 +53,11 @@ def _write_leases(store: Store, acknowledge: Acknowledge) -> None:
     with store.reading() as tx:
         row = tx.execute("select coalesce(max(line), 0) from quarantine").fetchone()
     for number in count(int(row[0]) + 1 if row else 1):
-        take_lease(store, f"run-{os.getpid()}", "worker", 60)
+        store.take_lease(f"run-{os.getpid()}", "worker", 60)
         with store.writing("worker") as tx:
-            keep_quarantine(tx, [("kills", number, "a row that stays", "x")], AT)
+            tx.journal.keep_quarantine([("kills", number, "a row that stays", "x")], AT)
         acknowledge(number)
-        release_lease(store, f"run-{os.getpid()}")
+        store.release_lease(f"run-{os.getpid()}")
         store.settle()
 
 
@@ -89,7 +85,7 @@ def _night(path: Path, acknowledge: Acknowledge) -> None:
 def _rollback(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
     with store.reading() as tx:
-        if rolled_back_at(tx, "the-night"):
+        if tx.runs.rolled_back_at("the-night"):
             return  # the one before was killed after its commit
     roll_back(store, settings_for(store), RollbackScope(run_id="the-night"))
 
@@ -114,7 +110,7 @@ def _job(path: Path, acknowledge: Acknowledge) -> None:
     with store.kept_open():
         for phase in PHASES:
             run_phase(night, phase)
-    release_lease(store, night.options.run_id)
+    store.release_lease(night.options.run_id)
 
 
 def _nothing(store: Store) -> None:

@@ -17,14 +17,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import MADE
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lineage_of,
-    sources_fingerprint,
-    store_hash,
-)
+from memory_pipeline.store import Store, all_memories, check_store, lineage_of, sources_fingerprint
 from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -80,7 +73,7 @@ def temporary_store() -> Iterator[Store]:
 
 def whole_hash(store: Store) -> str:
     with store.reading() as tx:
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 def backfilled(notes: list[Candidate], block_size: int = 2048) -> str:

@@ -26,7 +26,7 @@ from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
-from memory_pipeline.store import Store, all_memories, check_store, read_playbook, release_lease
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import temporary_store, whole_hash
 
@@ -95,7 +95,7 @@ def values_of(store: Store) -> Settings:
 def week_of(store: Store, key: str) -> None:
     night = night_of(store, date.fromisoformat(key) + timedelta(days=6), values_of(store), run_id=f"week-{key}")
     run_week(night)
-    release_lease(store, night.options.run_id)
+    store.release_lease(night.options.run_id)
 
 
 def month_of(store: Store, key: str) -> None:
@@ -121,11 +121,11 @@ def live(notes: list[Candidate], days: Sequence[date] = DAYS) -> tuple[str, tupl
             job = night_of(store, asleep, values, run_id=f"job-{today}", whole_weeks=True)  # 02:00
             for phase in PHASES:
                 run_phase(job, phase)
-            release_lease(store, job.options.run_id)
+            store.release_lease(job.options.run_id)
             yesterday = today - timedelta(days=1)
             early = night_of(store, yesterday, values, run_id=f"early-{today}")  # 03:00
             archive_duplicates(early)
-            release_lease(store, early.options.run_id)
+            store.release_lease(early.options.run_id)
             run(store, yesterday, values)  # 03:30
             for partitions, key in periods_ending_with(yesterday).items():
                 MADE_BY[partitions](store, key)
@@ -155,7 +155,7 @@ def made_in(store: Store) -> tuple[int, ...]:
         assert check_store(tx, deep=True) == []
         levels = [m.abstraction_level for m in made]
         canonical = sum(m.is_canonical for m in made)
-        return levels.count(1) - canonical, canonical, levels.count(2), levels.count(3), len(read_playbook(tx))
+        return levels.count(1) - canonical, canonical, levels.count(2), levels.count(3), len(tx.playbook.read())
 
 
 @pytest.mark.slow

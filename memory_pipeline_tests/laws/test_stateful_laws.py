@@ -18,16 +18,7 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import read_state
 from memory_pipeline.records import Memory
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    create_snapshot,
-    list_snapshots,
-    restore_snapshot,
-    store_hash,
-)
-from memory_pipeline.store.runs import rolled_back_at
+from memory_pipeline.store import Store, all_memories, check_store, create_snapshot, list_snapshots, restore_snapshot
 from memory_pipeline_tests.build import FIRST, BrokenEmbedder, candidate, fill, lesson, night_of, settings_for
 
 TOPICS = ("gateway", "printer", "scanner")
@@ -61,7 +52,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def active_hash(self) -> str:
         with self.store.reading() as tx:
-            return store_hash(tx, active_only=True)
+            return tx.contents.digest(active_only=True)
 
     def something_else_happened(self) -> None:
         self.touched_since = set(self.hash_before_run)
@@ -127,7 +118,7 @@ class AnyOrder(RuleBasedStateMachine):
         with self.store.reading() as tx:
             if not tx.execute("select 1 from audit_log where run_id = $1", [run_id]).fetchone():
                 return  # a restore has taken the store to before that run
-            again = rolled_back_at(tx, run_id)
+            again = tx.runs.rolled_back_at(run_id)
         before = self.active_hash()
         try:
             roll_back(self.store, self.settings, RollbackScope(run_id=run_id), cascade=True)
@@ -149,7 +140,7 @@ class AnyOrder(RuleBasedStateMachine):
         snapshot = data.draw(st.sampled_from(list_snapshots(self.store)))
         restore_snapshot(self.store, snapshot.name)
         with self.store.reading() as tx:
-            assert store_hash(tx, with_log=True) == snapshot.store_hash
+            assert tx.contents.digest(with_log=True) == snapshot.store_hash
         self.seen = {}  # another history: an abstraction of both carries its own night's time in each
         self.something_else_happened()
 

@@ -12,16 +12,7 @@ from memory_pipeline.errors import StoreError
 from memory_pipeline.night import run as steps
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.reporting.report import Report, closing_line, failed_night
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lease_holder,
-    read_report,
-    report_history,
-    run_of_night,
-    store_facts,
-)
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -30,8 +21,8 @@ COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="co
 
 def reported(store: Store, run_id: str) -> dict[str, Any]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == [] and lease_holder(tx, 60) is None
-        found = read_report(tx, run_id)
+        assert check_store(tx, deep=True) == [] and tx.lease.holder(60) is None
+        found = tx.journal.report(run_id)
     assert found is not None
     return found
 
@@ -125,11 +116,11 @@ def test_report_and_difference_and_store_give_the_same_tokens(store: Store) -> N
     young = candidate("Written long after that night, by somebody who works on another thing.", FIRST.replace(month=5))
     fill(store, [*lesson(4), *lesson(4, topic="printer"), COPY, young])
     with store.reading() as tx:
-        before = store_facts(tx)["active_tokens"]
+        before = tx.contents.facts()["active_tokens"]
     report = run(store, DAY, run_id="night")
     difference = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
     with store.reading() as tx:
-        facts = store_facts(tx)
+        facts = tx.contents.facts()
     assert (report.tokens_before, report.tokens_after) == (difference.tokens_before, difference.tokens_after)
     assert (report.tokens_before, report.tokens_after) == (before, facts["active_tokens"])
     assert report.active_memories == facts["active"]
@@ -144,9 +135,9 @@ def test_reports_of_other_kinds_are_no_nights(store: Store) -> None:
             '\'{"kind": "job", "run_id": "job"}\')::text, written_at + interval 1 hour from night_reports'
         )
     with store.reading() as tx:
-        assert [report["run_id"] for report in report_history(tx)] == ["night"]
-        assert run_of_night(tx, DAY) == "night"
-        latest, newest, job = read_report(tx), read_report(tx, kind=None), read_report(tx, "job")
+        assert [report["run_id"] for report in tx.journal.reports()] == ["night"]
+        assert tx.runs.of_night(DAY) == "night"
+        latest, newest, job = tx.journal.report(), tx.journal.report(kind=None), tx.journal.report("job")
     assert latest and newest and job
     assert (latest["run_id"], newest["run_id"], job["run_id"]) == ("night", "job", "job")
 
@@ -170,5 +161,5 @@ def test_a_mistake_of_the_user_is_told_without_the_name_of_its_class(
     with pytest.raises(StoreError):
         run(store, DAY)
     with store.reading() as tx:
-        (known,) = report_history(tx)
+        (known,) = tx.journal.reports()
     assert known["verdict_reason"] == "fatal error: the disk is full: nothing was written"

@@ -14,15 +14,7 @@ from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.review.conflicts import conflict_text, group_conflicts, list_conflicts
 from memory_pipeline.review.resolution import Decision, reopen_conflict, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    Store,
-    check_store,
-    read_conflict,
-    read_memories,
-    replacement_of,
-    scopes_of,
-    store_hash,
-)
+from memory_pipeline.store import Store, check_store, read_memories, replacement_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 5)
@@ -51,7 +43,7 @@ def settle(store: Store, conflict_id: str, keep: Any, **more: Any) -> ConflictCa
 def active_hash(store: Store) -> str:
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        return store_hash(tx, active_only=True)
+        return tx.contents.digest(active_only=True)
 
 
 def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> None:
@@ -87,7 +79,7 @@ def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
     settle(store, conflict_id, "both", scope_a="since the move", scope_b="before the move")
     assert active_hash(store) == before and list_conflicts(store, each=True) == []
     with store.reading() as tx:
-        assert scopes_of(tx, ["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
+        assert tx.conflicts.scopes_of(["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
     report = run(store, DAY + timedelta(days=9), run_id="later")
     assert report.conflicts_known == 0 and report.memories_archived == 0
 
@@ -223,7 +215,7 @@ def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
 def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) -> None:
     conflict_id, pattern = distilled_side(store)
     with store.reading() as tx:
-        keep = "a" if read_conflict(tx, conflict_id).conflict.a == "other" else "b"
+        keep = "a" if tx.conflicts.read(conflict_id).conflict.a == "other" else "b"
     with pytest.raises(InputError, match=f"rollback --abstraction {pattern}"):
         settle(store, conflict_id, keep)
     assert settle(store, conflict_id, "both", scope_a="x", scope_b="y").resolution == "keep_both"

@@ -13,7 +13,7 @@ import pytest
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.recall import read_state
-from memory_pipeline.store import Store, check_store, history_of, read_memories, store_hash
+from memory_pipeline.store import Store, check_store, history_of, read_memories
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -37,7 +37,7 @@ def machine_in(zone: str) -> Iterator[None]:
 def whole(store: Store) -> str:
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 @pytest.mark.slow

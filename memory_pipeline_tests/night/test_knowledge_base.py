@@ -11,7 +11,7 @@ import yaml
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.store import Store, all_memories, check_store, read_memories, take_lease
+from memory_pipeline.store import Store, all_memories, check_store, read_memories
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
 
 _TOPICS = "wiki backup printer label basil water receipt archive pallet scanner invoice mailing lamp window".split()
@@ -91,7 +91,7 @@ def test_a_store_that_cannot_be_reached_blocks(store: Store) -> None:
 
 def test_a_night_that_runs_is_not_disturbed(store: Store) -> None:
     knowledge(store)
-    take_lease(store, "another", "a night", 60)
+    store.take_lease("another", "a night", 60)
     with pytest.raises(StoreBusyError, match="a night"):
         compress(store)
 

@@ -16,17 +16,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import PolicyReport, Report
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lineage_of,
-    log_of_run,
-    raw_sources_of,
-    read_vectors,
-    replacement_of,
-    store_hash,
-)
+from memory_pipeline.store import Store, all_memories, check_store, lineage_of, raw_sources_of, replacement_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -92,7 +82,7 @@ def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -
             ("a", "merged"),
             ("b", "merged"),
         }
-        (row,) = log_of_run(tx, f"run-{DAY}")
+        (row,) = tx.journal.log_of(f"run-{DAY}")
         assert (row.policy, row.status, row.member_count) == ("merge", "compressed", 2)
         assert check_store(tx, deep=True) == []
 
@@ -103,8 +93,8 @@ def test_the_vector_of_a_merged_memory_is_the_mean_of_its_members_normalised_aga
     run(store, DAY, loose(store))
     (merged,) = active(store)
     with store.reading() as tx:
-        _, vectors = read_vectors(tx, ["a", "b", merged.id], night.embedder.name, night.embedder.dimension)
-        ids, _ = read_vectors(tx, ["a", "b", merged.id], night.embedder.name, night.embedder.dimension)
+        _, vectors = tx.vectors.read(["a", "b", merged.id], night.embedder.name, night.embedder.dimension)
+        ids, _ = tx.vectors.read(["a", "b", merged.id], night.embedder.name, night.embedder.dimension)
     by_id = dict(zip(ids, vectors.astype(np.float64), strict=True))
     mean = (by_id["a"] + by_id["b"]) / 2
     assert np.allclose(by_id[merged.id], mean / np.linalg.norm(mean), atol=1e-6)
@@ -144,11 +134,11 @@ def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
     assert policy_rows(report, "merge").compressed == policy_rows(report, "distill").compressed == 1
     with store.reading() as tx:
         assert raw_sources_of(tx, pattern.id) == ["a", "b", "c"]
-        before = store_hash(tx, with_log=True)
+        before = tx.contents.digest(with_log=True)
         assert check_store(tx, deep=True) == []
     run(store, DAY, settings, run_id="again")
     with store.reading() as tx:
-        assert store_hash(tx, with_log=True) == before
+        assert tx.contents.digest(with_log=True) == before
 
 
 def test_a_dry_run_shows_the_merges_and_what_would_be_distilled_of_them(store: Store) -> None:
@@ -167,12 +157,12 @@ def test_a_dry_run_shows_the_merges_and_what_would_be_distilled_of_them(store: S
 def test_undoing_a_night_brings_merged_and_distilled_memories_back(store: Store) -> None:
     fill(store, near_copies())
     with store.reading() as tx:
-        before = store_hash(tx, active_only=True)
+        before = tx.contents.digest(active_only=True)
     run(store, DAY, loose(store))
     done = roll_back(store, loose(store), RollbackScope(run_id=f"run-{DAY}"))
     assert sorted(row["id"] for row in done["restored"]) == ["a", "b"] and len(done["retired"]) == 1
     with store.reading() as tx:
-        assert store_hash(tx, active_only=True) == before and check_store(tx, deep=True) == []
+        assert tx.contents.digest(active_only=True) == before and check_store(tx, deep=True) == []
 
 
 def test_one_merge_is_undone_alone(store: Store) -> None:

@@ -23,18 +23,7 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Distillation, Memory
 from memory_pipeline.reporting.report import closing_line
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lineage_of,
-    open_conflicts,
-    raw_sources_of,
-    replacement_of,
-    report_history,
-    store_hash,
-    take_lease,
-)
+from memory_pipeline.store import Store, all_memories, check_store, lineage_of, raw_sources_of, replacement_of
 from memory_pipeline_tests.build import (
     FIRST,
     BrokenEmbedder,
@@ -139,7 +128,7 @@ def test_contradictions_are_linked_and_never_merged(store: Store) -> None:
     fill(store, [*notes, candidate(f"Note: {text}", FIRST, native_id="d")])
     run(store, DAY)
     with store.reading() as tx:
-        pairs = {frozenset((conflict.a, conflict.b)) for conflict in open_conflicts(tx)}
+        pairs = {frozenset((conflict.a, conflict.b)) for conflict in tx.conflicts.open()}
         stands_for_a = replacement_of(tx, "a")
     assert frozenset((stands_for_a, "c")) in pairs
     assert "c" not in archived(store)
@@ -167,7 +156,7 @@ def test_two_readings_alone_stay_a_conflict(store: Store) -> None:
     fill(store, [candidate(text.format(n), FIRST, native_id=str(n)) for n in (30, 31)])
     run(store, DAY)
     with store.reading() as tx:
-        assert [conflict.kind for conflict in open_conflicts(tx)] == ["number"]
+        assert [conflict.kind for conflict in tx.conflicts.open()] == ["number"]
 
 
 def test_projects_never_mix(store: Store) -> None:
@@ -223,7 +212,7 @@ def test_a_failing_write_rolls_the_whole_cluster_back_and_is_logged(
 ) -> None:
     fill(store, lesson(4))
     with store.reading() as tx:
-        before = store_hash(tx)
+        before = tx.contents.digest()
 
     def broken(*_: object) -> None:
         raise OSError("No space left on device")
@@ -231,7 +220,7 @@ def test_a_failing_write_rolls_the_whole_cluster_back_and_is_logged(
     monkeypatch.setattr(archive_step, "insert_lineage", broken)
     report = run(store, DAY)
     with store.reading() as tx:
-        assert store_hash(tx) == before
+        assert tx.contents.digest() == before
         assert check_store(tx) == []
     assert (report.verdict, report.clusters_failed, report.errors[0].stage) == ("FAIL", 1, "write")
 
@@ -328,7 +317,7 @@ def test_report_files_tables_and_notices(store: Store) -> None:
     assert notice["subject"].startswith("COMPRESSION RUN PASS: 1 abstractions, ") and notice["priority"] == "info"
     assert notice["subject"].endswith("% token reduction") and notice["recipient"] == "all"
     with store.reading() as tx:
-        assert [r["run_id"] for r in report_history(tx)] == [report.run_id]
+        assert [r["run_id"] for r in tx.journal.reports()] == [report.run_id]
     assert not list(directory.glob(".*"))
     for field in ("started_at", "finished_at", "duration_ms", "total_llm_calls", "estimated_cost_usd", "atoms_created"):
         assert field in written
@@ -336,7 +325,7 @@ def test_report_files_tables_and_notices(store: Store) -> None:
 
 def test_a_second_night_is_refused_while_one_runs_and_told_by_whom(store: Store) -> None:
     fill(store, lesson(4))
-    take_lease(store, "other-run", "the daemon", 60)
+    store.take_lease("other-run", "the daemon", 60)
     with pytest.raises(StoreBusyError, match=r"the daemon on .* run other-run"):
         run(store, DAY)
     assert archived(store) == set()
@@ -344,7 +333,7 @@ def test_a_second_night_is_refused_while_one_runs_and_told_by_whom(store: Store)
 
 def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
     fill(store, lesson(4))
-    take_lease(store, "dead-run", "a killed process", 60)
+    store.take_lease("dead-run", "a killed process", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set pid = 4194000")
     assert run(store, DAY).verdict == "PASS"
@@ -352,7 +341,7 @@ def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
 
 def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: Store) -> None:
     fill(store, lesson(4))
-    take_lease(store, "far-run", "another machine", 60)
+    store.take_lease("far-run", "another machine", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set host = 'elsewhere'")
     with pytest.raises(StoreBusyError, match="another machine on elsewhere"):

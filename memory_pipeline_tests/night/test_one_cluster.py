@@ -13,7 +13,7 @@ from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, Transaction, all_memories, check_store, settled_fingerprints
+from memory_pipeline.store import Store, Transaction, all_memories, check_store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -52,7 +52,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     assert report.verdict == "PASS" and report.refusals == {"preservation": 1}
     with store.reading() as tx:
         rows = tx.execute("select status, reason from compression_log where reason like 'preserv%'").fetchall()
-        settled = settled_fingerprints(tx, night_of(store, DAY).as_of, 7)
+        settled = tx.journal.settled_fingerprints(night_of(store, DAY).as_of, 7)
     assert rows[0][0] == "skipped" and "preservation: lacks: Renew certificates" in rows[0][1]
     assert len(settled) == 2
 

@@ -16,17 +16,7 @@ from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lineage_of,
-    log_of_run,
-    read_memories,
-    read_playbook,
-    release_lease,
-    store_hash,
-)
+from memory_pipeline.store import Store, all_memories, check_store, lineage_of, read_memories
 from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
 
 WEEK = date(2026, 3, 7)
@@ -54,20 +44,20 @@ def loose(store: Store, **changes: object) -> Settings:
 def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list[PrincipleResult]]:
     night = night_of(store, day, loose(store, **changes), run_id=f"week-{day}")
     results = form_principles(night)
-    release_lease(store, night.options.run_id)
+    store.release_lease(night.options.run_id)
     return night, results
 
 
 def play(store: Store) -> list[Contribution]:
     night = night_of(store, WEEK, loose(store))
     done = update_playbook(night)
-    release_lease(store, night.options.run_id)
+    store.release_lease(night.options.run_id)
     return done
 
 
 def entries(store: Store) -> list[PlaybookEntry]:
     with store.reading() as tx:
-        return read_playbook(tx)
+        return tx.playbook.read()
 
 
 def sound(store: Store) -> None:
@@ -84,7 +74,7 @@ def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -
         principle = read_memories(tx, [result.principle_id or ""])[result.principle_id or ""]
         links = {(link.source_id, link.relation) for link in lineage_of(tx, [principle.id])}
         active = {memory.id for memory in all_memories(tx, include_archived=False)}
-        (row,) = log_of_run(tx, night.options.run_id)
+        (row,) = tx.journal.log_of(night.options.run_id)
     assert principle.abstraction_level == 3 and "gateway / printer service / mail relay" in principle.content
     assert "Details" not in principle.content and principle.categories == ("ops",)
     assert links == {("p0", "principle"), ("p1", "principle"), ("p2", "principle")}
@@ -92,10 +82,10 @@ def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -
     assert (row.policy, row.status, row.compressed_memory_id) == ("principle", "compressed", principle.id)
     sound(store)
     with store.reading() as tx:
-        before = store_hash(tx, with_log=True)
+        before = tx.contents.digest(with_log=True)
     assert form(store)[1] == []
     with store.reading() as tx:
-        assert store_hash(tx, with_log=True) == before
+        assert tx.contents.digest(with_log=True) == before
 
 
 def test_two_patterns_or_raw_memories_or_two_projects_make_none(store: Store) -> None:
@@ -200,7 +190,7 @@ def test_guidance_that_steers_its_reader_never_stands_in_the_playbook(
     assert {entry.source_ids for entry in entries(store)} == {("p0",), ("bad",)}
     for day in (WEEK + timedelta(days=1), WEEK + timedelta(days=2)):
         update_playbook(night_of(store, day, loose(store), run_id=f"book-{day}"))
-        release_lease(store, f"book-{day}")
+        store.release_lease(f"book-{day}")
         assert {entry.source_ids for entry in entries(store)} == {("p0",)}
     assert "Acme" not in (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ from memory_pipeline.review import decisions
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.proposals import describe_proposal, proposal_text
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, list_proposals, read_memories, read_report, store_hash
+from memory_pipeline.store import Store, check_store, read_memories
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -29,7 +29,7 @@ def manual(store: Store, **changes: object) -> object:
 
 def active(store: Store) -> str:
     with store.reading() as tx:
-        return store_hash(tx, active_only=True)
+        return tx.contents.digest(active_only=True)
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
     assert [result["outcome"] for result in results] == ["approved", "approved"]
     assert active(store) == active(twin)
     with store.reading() as tx, twin.reading() as other:
-        report, night = read_report(tx, results[0]["run_id"]), read_report(other)
+        report, night = tx.journal.report(results[0]["run_id"]), other.journal.report()
     assert report and night and report["kind"] == "review" and report["verdict"] == "PASS"
     alike = ("memories_archived", "duplicates_archived", "clusters_compressed", "tokens_before", "tokens_after")
     assert [report[name] for name in alike] == [night[name] for name in alike]
@@ -62,12 +62,12 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
     assert "COMPRESSION RUN PASS" in (store.path.parent / "reports" / "notices.jsonl").read_text()
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        assert {(p.status, p.decided_by) for p in list_proposals(tx, None)} == {("approved", "dana")}
+        assert {(p.status, p.decided_by) for p in tx.proposals.list(None)} == {("approved", "dana")}
 
 
 def whole(store: Store) -> str:
     with store.reading() as tx:
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 def steps(store: Store) -> None:
@@ -91,7 +91,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
     assert policies["merge"] >= 1 and policies["distill"] >= 1 and report.playbook_created >= 1
     run(store, DAY, manual(store))
     with store.reading() as tx:
-        proposed = list_proposals(tx)
+        proposed = tx.proposals.list()
         resting = [describe_proposal(tx, p) for p in proposed]
     assert any("rests_on_proposed" in shown for shown in resting)
     results = approve_proposals(store, manual(store), [], "dana")
@@ -105,7 +105,7 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     steps(store)
     run(store, DAY, manual(store))
     with store.reading() as tx:
-        shown = [describe_proposal(tx, p) for p in list_proposals(tx)]
+        shown = [describe_proposal(tx, p) for p in tx.proposals.list()]
     (top,) = [s["id"] for s in shown if "rests_on_proposed" in s]
     (base,) = [s["id"] for s in shown if s["policy"] == "merge"]
     (early,) = approve_proposals(store, manual(store), [top], "dana")
@@ -123,7 +123,7 @@ def test_a_rejected_proposal_is_not_made_again(store: Store) -> None:
         report = run(store, DAY + timedelta(days=days), settings_for(store), run_id=f"r{days}")
         assert report.memories_archived == 0
     with store.reading() as tx:
-        assert {(p.status, p.reason) for p in list_proposals(tx, None)} == {("rejected", "they differ")}
+        assert {(p.status, p.reason) for p in tx.proposals.list(None)} == {("rejected", "they differ")}
 
 
 def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
@@ -151,7 +151,7 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
     results = approve_proposals(store, manual(store), [], "dana")
     assert sorted(result["outcome"] for result in results) == ["approved", "failed: OSError: the line broke"]
     with store.reading() as tx:
-        report = read_report(tx, results[0]["run_id"])
+        report = tx.journal.report(results[0]["run_id"])
     assert report and (report["verdict"], report["memories_archived"]) == ("PARTIAL", 5)
     assert len(find_proposals(store, [])) == 1
 
@@ -172,7 +172,7 @@ def test_an_approved_proposal_can_be_rolled_back_and_proposed_again(store: Store
     roll_back(store, settings_for(store), RollbackScope(run_id=run_id))
     assert active(store) == before
     with store.reading() as tx:
-        assert {p.status for p in list_proposals(tx, None)} == {"withdrawn"}
+        assert {p.status for p in tx.proposals.list(None)} == {"withdrawn"}
     run(store, DAY, manual(store), run_id="again")
     assert len(find_proposals(store, [])) == 2
 
@@ -181,7 +181,7 @@ def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store)
     filled(store)
     run(store, DAY, manual(store))
     with store.reading() as tx:
-        texts = [proposal_text(describe_proposal(tx, p)) for p in list_proposals(tx)]
+        texts = [proposal_text(describe_proposal(tx, p)) for p in tx.proposals.list()]
         contents = [m.content for m in read_memories(tx, [f"gateway-{n}" for n in range(5)]).values()]
     whole = "\n".join(texts)
     assert all(content in whole for content in contents)

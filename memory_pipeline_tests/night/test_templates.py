@@ -11,7 +11,7 @@ from memory_pipeline.night import cells, similarity
 from memory_pipeline.night.cells import READINGS_AT_ONCE
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.store import Store, conflict_cases, store_hash
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
 
 DAY = date(2026, 3, 20)
@@ -62,7 +62,7 @@ def rows(store: Store, table: str) -> int:
 
 def hash_of(store: Store) -> str:
     with store.reading() as tx:
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 @pytest.mark.parametrize("days", [1, 10])
@@ -88,11 +88,11 @@ def test_a_conflict_of_two_lines_is_settled_when_more_show_that_they_are_reading
     fill(store, readings(2))
     run(store, DAY)
     with store.reading() as tx:
-        assert [case.resolution for case in conflict_cases(tx)] == [None]
+        assert [case.resolution for case in tx.conflicts.cases()] == [None]
     fill(store, readings(4, first=2))
     run(store, DAY + timedelta(days=1))
     with store.reading() as tx:
-        assert [case.resolution for case in conflict_cases(tx, settled=True)] == ["series"]
+        assert [case.resolution for case in tx.conflicts.cases(settled=True)] == ["series"]
 
 
 @pytest.mark.slow

@@ -17,15 +17,8 @@ from memory_pipeline.store import (
     check_store,
     history_of,
     list_snapshots,
-    log_of_run,
     read_memories,
-    read_report,
-    release_lease,
     replacement_of,
-    settled_fingerprints,
-    store_facts,
-    store_hash,
-    take_lease,
 )
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
@@ -36,7 +29,7 @@ RUN = RollbackScope(run_id=f"run-{DAY}")
 def active_hash(store: Store) -> str:
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        return store_hash(tx, active_only=True)
+        return tx.contents.digest(active_only=True)
 
 
 def with_a_night(store: Store) -> str:
@@ -80,7 +73,7 @@ def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
     with_a_night(store)
     for is_undone in (False, True):
         with store.reading() as tx:
-            report = read_report(tx, f"run-{DAY}")
+            report = tx.journal.report(f"run-{DAY}")
         assert report is not None and report["verdict"] == "PASS"
         assert (report["rolled_back_at"] is not None) == is_undone
         assert ("**Rolled back at 20" in as_markdown(Report.read_kept(report))) == is_undone
@@ -106,9 +99,9 @@ def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> No
         retired = read_memories(tx, [made])[made]
         assert retired.rolled_back_at is not None and retired.content
         assert made not in {memory.id for memory in all_memories(tx)}
-        assert (store_facts(tx)["abstractions"], store_facts(tx)["archived"]) == (0, 0)
-        assert settled_fingerprints(tx, datetime(2026, 3, 9, tzinfo=UTC), 7) == {}
-        assert len(log_of_run(tx, f"run-{DAY}")) == 2
+        assert (tx.contents.facts()["abstractions"], tx.contents.facts()["archived"]) == (0, 0)
+        assert tx.journal.settled_fingerprints(datetime(2026, 3, 9, tzinfo=UTC), 7) == {}
+        assert len(tx.journal.log_of(f"run-{DAY}")) == 2
         assert [event.action for event in history_of(tx, "gateway-0") if event.table == "memories"] == [
             "insert",
             "update",
@@ -220,10 +213,10 @@ def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
 
 def test_a_rollback_waits_for_no_night(store: Store) -> None:
     with_a_night(store)
-    take_lease(store, "other", "night", 60)
+    store.take_lease("other", "night", 60)
     with pytest.raises(StoreBusyError, match=r"is in use by night on .*; try again when it has ended"):
         roll_back(store, settings_for(store), RUN)
-    release_lease(store, "other")
+    store.release_lease("other")
 
 
 @pytest.mark.slow

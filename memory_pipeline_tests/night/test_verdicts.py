@@ -9,7 +9,7 @@ import pytest
 
 from memory_pipeline.reporting.notices import priority_of
 from memory_pipeline.reporting.verdict import closing_line, decide_verdict
-from memory_pipeline.store import Store, read_report
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -67,4 +67,4 @@ def test_an_error_beside_archived_copies_is_a_partial_night(store: Store) -> Non
     report = run(store, DAY, settings_for(store, reports_dir=str(store.path.parent / "taken")))
     assert report.verdict == "PARTIAL" and [e.stage for e in report.errors] == ["report"]
     with store.reading() as tx:
-        assert read_report(tx) == report.as_json()
+        assert tx.journal.report() == report.as_json()

@@ -39,17 +39,7 @@ from memory_pipeline.orchestration.schedules import (
 )
 from memory_pipeline.orchestration.sensors import failed_night_notice
 from memory_pipeline.records import Cluster, DuplicateGroup, EligibleMemory
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    lease_holder,
-    read_report,
-    release_lease,
-    report_history,
-    store_hash,
-    take_lease,
-)
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import FIRST, fill, lesson, run
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
@@ -89,7 +79,7 @@ def test_a_night_is_eleven_assets_in_one_run_and_the_same_as_the_plain_function(
     assert result.success
     assert {e.asset_key.path[-1] for e in result.get_asset_materialization_events()} == set(ASSETS)
     with store.reading() as one, plain.reading() as other:
-        assert store_hash(one, with_log=True) == store_hash(other, with_log=True)
+        assert one.contents.digest(with_log=True) == other.contents.digest(with_log=True)
 
 
 @pytest.mark.slow
@@ -172,8 +162,8 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
         failed = launch(instance)
     assert not failed.success
     with store.reading() as tx:
-        assert lease_holder(tx, 60) is None
-        report = read_report(tx, failed.run_id)
+        assert tx.lease.holder(60) is None
+        report = tx.journal.report(failed.run_id)
     assert report and (report["verdict"], report["memories_archived"]) == ("FAIL", 5)
     assert report["verdict_reason"] == "fatal error: RuntimeError: the step fell over"
     again = launch(instance)
@@ -194,7 +184,7 @@ def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store)
 def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(5))
     with store.reading() as tx:
-        before = store_hash(tx, active_only=True)
+        before = tx.contents.digest(active_only=True)
     night = launch(instance)
     (made,) = night.asset_materializations_for_node("reports")
     assert "1 came, 5 went, 0 changed" in str(made.metadata["diff"].value)
@@ -207,11 +197,11 @@ def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: Da
 
     preview = roll_back()
     with store.reading() as tx:
-        assert store_hash(tx, active_only=True) != before
+        assert tx.contents.digest(active_only=True) != before
     done = roll_back(dry_run=False)
     assert preview["dry_run"] and [len(r["restored"]) for r in (preview, done)] == [5, 5]
     with store.reading() as tx:
-        assert store_hash(tx, active_only=True) == before
+        assert tx.contents.digest(active_only=True) == before
 
 
 @pytest.mark.slow
@@ -232,15 +222,15 @@ def test_the_duplicates_alone_are_reported_and_their_lease_goes_back(instance: D
     alone = launch(instance, job="duplicates")
     assert alone.success
     with store.reading() as tx:
-        report = read_report(tx, alone.run_id)
-        assert lease_holder(tx, 60) is None and report_history(tx) == []
+        report = tx.journal.report(alone.run_id)
+        assert tx.lease.holder(60) is None and tx.journal.reports() == []
     assert report and (report["kind"], report["verdict"], report["duplicates_archived"]) == ("duplicates", "PASS", 1)
     assert report["recall_sampled"] == 1 and (store.path.parent / "reports" / "notices.jsonl").exists()
     again = launch(instance, job="duplicates")
     night = launch(instance)
     assert again.success and night.output_for_node("reports").kind == "night"
     with store.reading() as tx:
-        assert read_report(tx, again.run_id) is None  # it changed nothing
+        assert tx.journal.report(again.run_id) is None  # it changed nothing
         assert check_store(tx, deep=True) == []
 
 
@@ -249,7 +239,7 @@ def test_a_run_that_meets_a_held_store_is_skipped_and_names_the_holder(
     instance: DagsterInstance, store: Store, job: str
 ) -> None:
     fill(store, lesson(5))
-    take_lease(store, "other", "somebody else", 60)
+    store.take_lease("other", "somebody else", 60)
     result = defs.resolve_job_def(job).execute_in_process(
         instance=instance,
         partition_key={"night": DAY, JOB_NAME: None}.get(job, "2026-03-01"),
@@ -260,7 +250,7 @@ def test_a_run_that_meets_a_held_store_is_skipped_and_names_the_holder(
     warnings = [entry for entry in instance.all_logs(result.run_id) if entry.level == logging.WARNING]
     assert len(warnings) == 1 and "somebody else on" in warnings[0].user_message
     with store.reading() as tx:
-        assert read_report(tx, result.run_id) is None and "somebody else" in (lease_holder(tx, 60) or "")
+        assert tx.journal.report(result.run_id) is None and "somebody else" in (tx.lease.holder(60) or "")
 
 
 def test_a_tick_that_meets_a_held_store_starts_nothing_unless_the_holder_is_in_its_own_queue(
@@ -268,14 +258,14 @@ def test_a_tick_that_meets_a_held_store_starts_nothing_unless_the_holder_is_in_i
 ) -> None:
     fill(store, lesson(5))
     ticks = (night_schedule, duplicates_schedule, consolidation_schedule, principles_schedule, knowledge_base_schedule)
-    take_lease(store, "other", "somebody else", 60)
+    store.take_lease("other", "somebody else", 60)
     for schedule in ticks:
         now = datetime(2026, 4, 5, 7, 30, tzinfo=UTC)
         held = schedule(build_schedule_context(instance=instance, scheduled_execution_time=now))
         assert isinstance(held, SkipReason) and "somebody else on" in (held.skip_message or "")
-    release_lease(store, "other")
+    store.release_lease("other")
     queued = instance.create_run_for_job(defs.resolve_job_def("duplicates"))
-    take_lease(store, queued.run_id, "dagster", 60)
+    store.take_lease(queued.run_id, "dagster", 60)
     asked = night_schedule(build_schedule_context(instance=instance, scheduled_execution_time=now))
     assert isinstance(asked, RunRequest)
 
@@ -362,7 +352,7 @@ def test_a_failed_run_is_reported_and_announced(
     ).for_run_failure()
     failed_night_notice(context)
     with store.reading() as tx:
-        report = read_report(tx, result.run_id)
+        report = tx.journal.report(result.run_id)
     assert report is not None and report["verdict"] == "FAIL"
     notice = json.loads((store.path.parent / "reports" / "notices.jsonl").read_text())
     assert notice["priority"] == "action" and notice["subject"].startswith("COMPRESSION RUN FAIL")
@@ -420,7 +410,7 @@ def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: S
     )
     assert again.success
     with store.reading() as tx:
-        assert lease_holder(tx, 60) is None
+        assert tx.lease.holder(60) is None
 
 
 def test_the_code_location_loads_as_dagster_loads_it() -> None:

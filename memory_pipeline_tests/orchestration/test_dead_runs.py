@@ -25,7 +25,7 @@ from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.job_records import cancel_job, find_job, job_record, list_jobs
 from memory_pipeline.orchestration.sensors import dead_runs
-from memory_pipeline.store import Store, take_lease
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 
 
@@ -64,7 +64,7 @@ def test_only_a_run_whose_process_is_gone_is_ended(instance: DagsterInstance, st
 
 def test_a_run_that_holds_the_lease_is_alive_wherever_it_is(instance: DagsterInstance, store: Store) -> None:
     run = started(instance, ended_process())
-    take_lease(store, run.run_id, "another machine", 60)
+    store.take_lease(run.run_id, "another machine", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set host = 'elsewhere'")
     assert end_dead_runs(instance, store, 60) == []
@@ -74,14 +74,14 @@ def test_a_run_that_holds_the_lease_is_alive_wherever_it_is(instance: DagsterIns
 
 
 def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:
-    take_lease(store, "dead-run", "before the restart", 60)
+    store.take_lease("dead-run", "before the restart", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set pid = $1", [os.getppid()])
     with pytest.raises(StoreBusyError, match="before the restart"):
-        take_lease(store, "mine", "me", 60)
+        store.take_lease("mine", "me", 60)
     with store.writing("test") as tx:
         tx.execute("update lease set heartbeat_at = heartbeat_at - interval 90 days")
-    take_lease(store, "mine", "me", 60)
+    store.take_lease("mine", "me", 60)
 
 
 @pytest.mark.slow

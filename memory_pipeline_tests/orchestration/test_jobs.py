@@ -41,7 +41,7 @@ from memory_pipeline.orchestration.job_records import (
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
 from memory_pipeline.orchestration.sensors import ended_periods, failed_run_notice, unconsolidated_sensor
 from memory_pipeline.records import Verdict
-from memory_pipeline.store import Store, all_memories, check_store, keep_report, lease_holder, read_report, store_hash
+from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 
 ALL = ["duplicates", "merge", "canonical", "patterns", "principles", "playbook"]
@@ -63,7 +63,7 @@ def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope
 def archived(store: Store) -> set[str]:
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        assert lease_holder(tx, 60) is None
+        assert tx.lease.holder(60) is None
         return {memory.id for memory in all_memories(tx) if memory.archived_at}
 
 
@@ -80,17 +80,17 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
     (judged,) = with_verdicts(settings_for(store), [job])
     assert judged["verdict"] == "PASS" and "completed (PASS), manual" in job_text(judged)
     with store.reading() as tx:
-        report, night = read_report(tx, job["job_id"]), read_report(tx)
+        report, night = tx.journal.report(job["job_id"]), tx.journal.report()
     assert report is not None and night is None
     assert (report["kind"], report["verdict"], report["memories_archived"]) == ("job", "PASS", 5)
     assert (report["duplicates_archived"], report["patterns_created"], report["playbook_created"]) == (1, 1, 1)
     assert report["recall_found"] == report["recall_sampled"] == 5 and report["facts_found"] > 0
     assert archived(store) == {"gateway-0", "gateway-1", "gateway-2", "gateway-3", "copy"}
     with store.reading() as tx:
-        before = store_hash(tx, with_log=True)
+        before = tx.contents.digest(with_log=True)
     start(instance)
     with store.reading() as tx:
-        assert store_hash(tx, with_log=True) == before
+        assert tx.contents.digest(with_log=True) == before
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, sto
 @pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL"])
 def test_a_completed_job_whose_report_is_worse_says_so(store: Store, verdict: Verdict) -> None:
     with store.writing("test") as tx:
-        keep_report(tx, "3f0c", FIRST.date(), verdict, {"verdict": verdict}, FIRST)
+        tx.journal.keep_report("3f0c", FIRST.date(), verdict, {"verdict": verdict}, FIRST)
     jobs = [{"job_id": job_id, "status": "completed"} for job_id in ("3f0c", "without a report")]
     told = [status_text(job) for job in with_verdicts(settings_for(store), jobs)]
     assert told == [f"completed ({verdict})", "completed"]
@@ -201,7 +201,7 @@ def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
     )
     assert job["phases_completed"] == ["duplicates", "merge", "canonical"] and len(archived(store)) == 4
     with store.reading() as tx:
-        report = read_report(tx, job["job_id"])
+        report = tx.journal.report(job["job_id"])
     assert report is not None and (report["verdict"], report["memories_archived"]) == ("FAIL", 4)
     assert "timed out after 600 s" in report["verdict_reason"]
     monkeypatch.undo()

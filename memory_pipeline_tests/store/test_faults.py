@@ -19,7 +19,6 @@ from memory_pipeline.store import (
     list_snapshots,
     restore_snapshot,
     snapshot_directory,
-    store_hash,
 )
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
@@ -30,7 +29,7 @@ AT = datetime(2026, 3, 4, tzinfo=UTC)
 def whole(store: Store) -> str:
     with store.reading() as tx:
         assert check_store(tx, deep=True) == []
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 def python(code: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:

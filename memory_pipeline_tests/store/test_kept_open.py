@@ -9,7 +9,7 @@ import time
 import pytest
 
 from memory_pipeline.errors import DamagedStoreError
-from memory_pipeline.store import Store, take_lease
+from memory_pipeline.store import Store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import log_path
 from memory_pipeline_tests.store.damaging import note, notes
@@ -80,7 +80,7 @@ def test_who_reads_and_then_writes_needs_nobody_to_let_go(store: Store) -> None:
         pass
     with store.kept_open():
         look(store)
-        take_lease(store, "run", "test", 60)
+        store.take_lease("run", "test", 60)
         look(store)
         store.verify()
         store.fold()

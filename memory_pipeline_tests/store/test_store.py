@@ -18,12 +18,9 @@ from memory_pipeline.store import (
     create_snapshot,
     insert_memories,
     list_snapshots,
-    release_lease,
     restore_snapshot,
     snapshot_directory,
     snapshots,
-    store_hash,
-    take_lease,
     verify_snapshot,
 )
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
@@ -33,7 +30,7 @@ AT = datetime(2026, 3, 3, tzinfo=UTC)
 
 def whole(store: Store) -> str:
     with store.reading() as tx:
-        return store_hash(tx, with_log=True)
+        return tx.contents.digest(with_log=True)
 
 
 def hold(store: Store, statement: str = "select 1") -> subprocess.Popen[str]:
@@ -164,7 +161,7 @@ def test_a_snapshot_from_before_the_playbook_counted_is_still_whole(store: Store
     run(store, date(2026, 3, 3))
     snapshot = create_snapshot(store, "manual", AT, keep=7)
     with store.reading() as tx:
-        earlier = store_hash(tx, with_log=True, playbook=False)
+        earlier = tx.contents.digest(with_log=True, playbook=False)
     assert earlier != snapshot.store_hash, "there is a playbook"
     described = snapshot_directory(store) / f"{snapshot.name}.json"
     for recorded, is_whole in ((earlier, True), ("0" * 64, False)):
@@ -195,7 +192,7 @@ def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
     monkeypatch.setattr(snapshots, "_sweep", write_and_sweep)
     taken = create_snapshot(store, "beside", datetime.now(UTC), 7)
     with store.reading() as tx:
-        assert store_hash(tx, with_log=True) == taken.store_hash
+        assert tx.contents.digest(with_log=True) == taken.store_hash
 
 
 @pytest.mark.slow
@@ -240,13 +237,13 @@ def test_restoring_over_a_store_that_is_open_elsewhere_is_refused(store: Store) 
 
 def test_restoring_while_a_night_runs_is_refused_and_no_lease_comes_back(store: Store) -> None:
     fill(store, lesson(4))
-    take_lease(store, "run-a", "nightly", 60)
+    store.take_lease("run-a", "nightly", 60)
     snapshot = create_snapshot(store, "manual", AT, keep=7)
     with pytest.raises(StoreBusyError, match=r"is in use by nightly on .*; restore when it has ended"):
         restore_snapshot(store, snapshot.name)
-    release_lease(store, "run-a")
+    store.release_lease("run-a")
     restore_snapshot(store, snapshot.name)
-    take_lease(Store(store.path), "run-b", "nightly", 60)
+    Store(store.path).take_lease("run-b", "nightly", 60)
 
 
 def test_an_unknown_snapshot_says_so(store: Store) -> None:

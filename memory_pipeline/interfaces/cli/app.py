@@ -214,13 +214,12 @@ def report(
     """Show the report of a night, or of another run that archived something."""
     from memory_pipeline.reporting.rendering import as_markdown
     from memory_pipeline.reporting.report import Kind, Report
-    from memory_pipeline.store import read_report
 
     if kind not in (kinds := (*get_args(Kind), "any")):
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     _, opened = open_store(store)
     with opened.reading() as tx:
-        kept = read_report(tx, None if run_id == "latest" else run_id, None if kind == "any" else kind)
+        kept = tx.journal.report(None if run_id == "latest" else run_id, None if kind == "any" else kind)
     if kept is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
         which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
@@ -260,13 +259,13 @@ def check(
     """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
     is wrong."""
     from memory_pipeline.night.gates import levels_that_lack
-    from memory_pipeline.store import check_store, store_facts, store_hash
+    from memory_pipeline.store import check_store
 
     _, opened = open_store(store)
     if opened.exists():
         opened.verify()
     with opened.reading() as tx:
-        findings, facts, digest = check_store(tx, deep=deep, facts=deep), store_facts(tx), store_hash(tx)
+        findings, facts, digest = check_store(tx, deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
         doubts = levels_that_lack(tx) if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]

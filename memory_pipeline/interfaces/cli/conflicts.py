@@ -69,11 +69,10 @@ def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
 def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Both sides of a contradiction, and how it was settled."""
     from memory_pipeline.review.conflicts import conflict_text, describe_conflicts
-    from memory_pipeline.store import read_conflict
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        (shown,) = describe_conflicts(tx, [read_conflict(tx, conflict_id)])
+        (shown,) = describe_conflicts(tx, [tx.conflicts.read(conflict_id)])
     emit(shown, as_json=json_, text=conflict_text(shown))
 
 

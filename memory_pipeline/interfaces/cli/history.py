@@ -221,11 +221,10 @@ def proposals_list(
 ) -> None:
     """Show what waits for a decision."""
     from memory_pipeline.review.proposals import describe_proposal
-    from memory_pipeline.store import list_proposals
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        shown = [describe_proposal(tx, proposal) for proposal in list_proposals(tx, None if all_ else "pending")]
+        shown = [describe_proposal(tx, proposal) for proposal in tx.proposals.list(None if all_ else "pending")]
     rows: list[dict[str, object]] = [
         {**row, "memories": len(row["members"]), "becomes": " ".join(row["abstraction"].split())[:80]} for row in shown
     ]

@@ -36,13 +36,12 @@ def playbook_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the guidance that stands, by category, the surest first."""
-    from memory_pipeline.store import read_playbook
 
     _, opened = open_store(store)
     check_project(opened, project)
     with opened.reading() as tx:
-        entries = [e for e in read_playbook(tx, project) if category in (None, e.category)]
-        known = {e.category for e in read_playbook(tx, project)}
+        entries = [e for e in tx.playbook.read(project) if category in (None, e.category)]
+        known = {e.category for e in tx.playbook.read(project)}
     if category is not None and category not in known:
         which = ", ".join(sorted(known)) or "none"
         raise InputError(f"there is no category '{category}' in the playbook; it has {which}")

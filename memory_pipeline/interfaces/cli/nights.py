@@ -22,7 +22,7 @@ from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError
 from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
-from memory_pipeline.store import Store, lease_holder, read_report, store_in_use
+from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -210,9 +210,9 @@ def run_consolidation(
         resources.as_day(scope.get(name), name)
     store = Store.of(settings)
     with store.reading() as tx:
-        holder = lease_holder(tx, settings.lease_expiry_s)
+        holder = tx.lease.holder(settings.lease_expiry_s)
     if holder and not scope.get("dry_run"):
-        raise store_in_use(store, holder)
+        raise store.in_use_by(holder)
     resources.listeners[:] = [progress]
     config = {name: value for name, value in scope.items() if value}
     result = defs.resolve_job_def(JOB_NAME).execute_in_process(
@@ -247,9 +247,9 @@ def check_request(settings: Settings, request: NightRequest) -> None:
     check_days(settings, request.partition, request.partition)
     NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     with store.reading() as tx:
-        holder = lease_holder(tx, settings.lease_expiry_s)
+        holder = tx.lease.holder(settings.lease_expiry_s)
     if holder and not request.dry_run:
-        raise store_in_use(store, holder)
+        raise store.in_use_by(holder)
 
 
 def check_days(settings: Settings, first: date, last: date) -> None:
@@ -274,7 +274,7 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
         raise StoreBusyError(busy)
     text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
     with store.reading() as tx:
-        reported = read_report(tx, result.run_id)
+        reported = tx.journal.report(result.run_id)
     if reported is not None and not _was_stopped(causes):
         return Report.read_kept(reported)
     options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)

@@ -7,7 +7,6 @@ from dagster import DataVersion, ObserveResult, observable_source_asset
 
 from memory_pipeline.orchestration.asset_defaults import GROUP
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.store import store_facts, store_hash
 
 
 @observable_source_asset(
@@ -47,7 +46,7 @@ def memory_store(night: NightResource) -> ObserveResult:
     if not store.exists():
         return ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
     with store.reading() as tx:
-        version, facts = store_hash(tx), store_facts(tx)
+        version, facts = tx.contents.digest(), tx.contents.facts()
     return ObserveResult(
         data_version=DataVersion(version[:16]),
         metadata={"store": str(store.path), "bytes": store.path.stat().st_size, **facts},

@@ -1,0 +1,78 @@
+"""What the store holds as a whole: its row counts, and the digest by which two stores are held to be equal."""
+
+from __future__ import annotations
+
+from memory_pipeline.store.sql import Sql
+
+_MEMORIES = """
+    select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), ''))
+    from (
+        select * exclude (updated_at)
+        from memories
+        where not $1 or archived_at is null
+    ) m
+    """
+_LINEAGE = """
+    select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), ''))
+    from lineage l
+    where not $1 or memory_id in (select id from memories where archived_at is null)
+    """
+_LOG = """
+    select sha256(coalesce(string_agg(sha256(to_json(g)::text), '' order by id), ''))
+    from (select * exclude (run_id) from compression_log) g
+    """
+_CONFLICTS = """
+    select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), ''))
+    from conflicts c
+    """
+#: These two give nothing, rather than a digest of nothing, where there is nothing.
+_ATOMS = """
+    select sha256(string_agg(sha256(to_json(a)::text), '' order by id))
+    from atoms a
+    where retracted_at is null
+    having count(*) > 0
+    """
+_PLAYBOOK = """
+    select sha256(string_agg(sha256(to_json(p)::text), '' order by id))
+    from playbook_entries p
+    where retracted_at is null
+    having count(*) > 0
+    """
+
+
+class Contents:
+    """Counts and digests over all tables."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def facts(self) -> dict[str, int]:
+        """Row counts that a person wants to see: active, archived, abstractions, conflicts, quarantine, tokens."""
+        row = self._sql.row(
+            """
+            select count(*) filter (where archived_at is null),
+                   count(*) filter (where archived_at is not null and rolled_back_at is null),
+                   count(*) filter (where source_connector = 'night' and rolled_back_at is null),
+                   coalesce(sum(token_count) filter (where archived_at is null), 0),
+                   (select count(*) from conflicts where resolution is null),
+                   (select count(*) from quarantine)
+            from memories
+            """
+        )
+        assert row is not None
+        names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
+        return dict(zip(names, (int(value) for value in row), strict=True))
+
+    def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
+        """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
+
+        It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
+        compression log, the conflicts and, where there are any, the atoms and the playbook
+        (without `playbook`: as it was before that counted).
+        """
+        digests = [self._sql.value(part, [active_only]) for part in (_MEMORIES, _LINEAGE)]
+        if with_log:
+            knowledge = (_ATOMS, _PLAYBOOK) if playbook else (_ATOMS,)
+            digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge)]
+        combined = self._sql.value("select sha256($1)", ["".join(part for part in digests if part)])
+        return str(combined)

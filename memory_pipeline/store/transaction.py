@@ -1,0 +1,38 @@
+"""A transaction on the store: everything that can be asked of it or written to it, by subject."""
+
+from __future__ import annotations
+
+import duckdb
+
+from memory_pipeline.store.cells import Cells
+from memory_pipeline.store.conflicts import Conflicts
+from memory_pipeline.store.contents import Contents
+from memory_pipeline.store.journal import Journal
+from memory_pipeline.store.lease import Lease
+from memory_pipeline.store.models import Models
+from memory_pipeline.store.playbook import Playbook
+from memory_pipeline.store.proposals import Proposals
+from memory_pipeline.store.runs import Runs
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.vectors import Vectors
+
+
+class Transaction(Sql):
+    """One consistent view of the store; what is written through it is committed as a whole or not at all.
+
+    It ends with the `with` block of `Store.reading` or `Store.writing` that gave it.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(connection)
+        sql = self
+        self.vectors = Vectors(sql)
+        self.cells = Cells(sql)
+        self.conflicts = Conflicts(sql)
+        self.proposals = Proposals(sql)
+        self.playbook = Playbook(sql)
+        self.models = Models(sql)
+        self.runs = Runs(sql)
+        self.journal = Journal(sql, self.runs)
+        self.contents = Contents(sql)
+        self.lease = Lease(sql)
