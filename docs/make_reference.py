@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.export_rows import export_row_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, KINDS, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
@@ -24,7 +25,7 @@ TARGET = Path(__file__).with_name("reference.md")
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_rows(), *_report()])
+    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_formats(), *_rows(), *_report()])
 
 
 def _commands() -> list[str]:
@@ -79,6 +80,18 @@ def _settings() -> list[str]:
         "",
     ]
     return lines
+
+
+def _formats() -> list[str]:
+    lines = [
+        "## Import formats",
+        "",
+        "`import FORMAT PATH` reads:",
+        "",
+        "| format | takes | reads |",
+        "| --- | --- | --- |",
+    ]
+    return [*lines, *(f"| `{name}` | {one.takes} | {one.about} |" for name, one in IMPORTERS.items()), ""]
 
 
 def _rows() -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
-from memory_pipeline.ingest.importing import entry_id
+from memory_pipeline.ingest.openclaw import entry_id
 from memory_pipeline.wording.redaction import redact
 
 SEED = 20260215

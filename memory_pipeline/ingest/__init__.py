@@ -1,19 +1,21 @@
 """Where memories come from, and go back to: one file a format, and one door that all of them pass."""
 
 from memory_pipeline.ingest.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
-from memory_pipeline.ingest.formats import IMPORT_FORMATS, read_format
+from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format, workspace_importer
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.wording.redaction import redact
 
 __all__ = [
     "EXPORT_FORMATS",
-    "IMPORT_FORMATS",
+    "IMPORTERS",
     "ImportSummary",
     "check_export",
     "export_memories",
     "import_memories",
+    "importer_of",
     "read_format",
     "redact",
+    "workspace_importer",
     "write_rows",
 ]

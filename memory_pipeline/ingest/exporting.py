@@ -11,6 +11,7 @@ from typing import Any
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import check_output, writing_whole
 from memory_pipeline.ingest.export_rows import MARK, export_row, export_row_columns, parquet_row, parquet_schema
+from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.full_export import is_full_export_line, json_line, write_everything
 from memory_pipeline.ingest.full_import import is_full_export
 from memory_pipeline.places import check_is_free
@@ -18,8 +19,6 @@ from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store, all_memories, lineage_of
 
 EXPORT_FORMATS = ("jsonl", "parquet")
-#: The connectors whose sources are single files, known to the store by name.
-_FILE_CONNECTORS = ("jsonl", "csv", "parquet")
 #: Longer first lines than this are no row of an export.
 _LONGEST_LINE = 16 << 20
 
@@ -49,7 +48,8 @@ def write_rows(
     store came from is never.
     """
     check_export(store, name, path, force=force)
-    if path.name in {m.source.file for m in memories if m.source.connector in _FILE_CONNECTORS} and path.exists():
+    single_files = {name for name, importer in IMPORTERS.items() if not importer.takes_directory}
+    if path.name in {m.source.file for m in memories if m.source.connector in single_files} and path.exists():
         raise OutputError(
             f"memories of this store came from a file named '{path.name}'; name another file than '{path}'"
         )

@@ -1,8 +1,8 @@
-"""The import formats by name, each a reader from a path to candidates."""
+"""The import formats by name. A further one is a file with its `Importer`, and its place in the list here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -11,34 +11,44 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.full_import import FullExport, is_full_export
-from memory_pipeline.ingest.openclaw import read_openclaw
-from memory_pipeline.ingest.parquet import read_parquet
-from memory_pipeline.ingest.tables import read_csv, read_jsonl
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.openclaw import OpenClawImporter
+from memory_pipeline.ingest.parquet import ParquetImporter
+from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
 
-_TABLES = {"jsonl": read_jsonl, "csv": read_csv, "parquet": read_parquet}
-IMPORT_FORMATS = ("openclaw", *_TABLES)
+#: In the order in which they are named to users.
+IMPORTERS: Mapping[str, Importer] = {
+    importer.name: importer for importer in (OpenClawImporter(), JsonlImporter(), CsvImporter(), ParquetImporter())
+}
+
+
+def importer_of(name: str) -> Importer:
+    """The importer of a format. Raises InputError for an unknown one."""
+    if name not in IMPORTERS:
+        raise InputError(f"no format is called '{name}'; use one of {', '.join(IMPORTERS)}")
+    return IMPORTERS[name]
+
+
+def workspace_importer(root: Path) -> Importer:
+    """The importer that recognises a directory, else the first that takes one, whose error says what is missing."""
+    workspaces = [importer for importer in IMPORTERS.values() if importer.takes_directory]
+    return next((importer for importer in workspaces if importer.recognises(root)), workspaces[0])
 
 
 def read_format(
     name: str, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped
 ) -> Iterable[Candidate | Rejected]:
     """Open `path` as format `name`. Raises InputError for an unknown format or a path of the wrong kind."""
-    if name not in IMPORT_FORMATS:
-        raise InputError(f"no format is called '{name}'; use one of {', '.join(IMPORT_FORMATS)}")
+    importer = importer_of(name)
     try:
         found, is_directory = path.exists(), path.is_dir()
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     if not found:
         raise InputError(f"'{path}' does not exist; check the path")
-    if name == "openclaw":
-        if not is_directory:
-            raise InputError(f"'{path}' is a file; format openclaw takes a workspace directory")
-        return read_openclaw(
-            path, default_zone, now, settings.import_max_entry_tokens, skipped, mask=settings.import_redact
-        )
-    if is_directory:
-        raise InputError(f"'{path}' is a directory; format {name} takes a file")
-    if is_full_export(path, name):
+    if is_directory is not importer.takes_directory:
+        what = "directory" if is_directory else "file"
+        raise InputError(f"'{path}' is a {what}; format {name} takes {importer.takes}")
+    if not is_directory and is_full_export(path, name):
         return FullExport(path, name, default_zone, now, settings.import_max_line_bytes)
-    return _TABLES[name](path, default_zone, now, settings.import_max_line_bytes)
+    return importer.read(path, default_zone, now, settings, skipped)

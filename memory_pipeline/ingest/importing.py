@@ -8,7 +8,6 @@ completes them.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import sqlite3
 from collections import Counter
@@ -25,8 +24,10 @@ from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineErr
 from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import check_candidate, makes_claims
+from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.ingest.masking import mask_candidate, mask_rejected
 from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.summary import ImportSummary
@@ -300,19 +301,10 @@ def _admit(
 
 def _derived(candidate: Candidate, project: str, content: str, occurrences: _Occurrences) -> str:
     """An id from what was read: the same entry gets the same id however often, and wherever in its file, it is read."""
-    source = candidate.source
-    if source.connector == "openclaw":
-        stem = entry_id(project, source.file or "", content)
-    else:
-        told = [project, content, candidate.memory_type, str(candidate.created_at), json.dumps(candidate.tags)]
-        stem = f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
+    importer = IMPORTERS.get(candidate.source.connector)
+    stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
     times = occurrences.count(stem)
     return _short(stem if times == 1 else f"{stem}~{times}")
-
-
-def entry_id(project: str, file: str, content: str) -> str:
-    """Id of an OpenClaw entry: it follows the words, not the line, so that a file may grow anywhere."""
-    return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:

@@ -7,6 +7,7 @@ default, counted. Times come from headings and line starts in any zone, else fro
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 import zlib
@@ -16,10 +17,13 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import real_path
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, written_time
 from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.values import MAX_LABELS
 from memory_pipeline.records import Source
@@ -27,7 +31,6 @@ from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.sentences import split_statements
 
-CONNECTOR = "openclaw"
 _LONG_TERM = ("MEMORY.md", "memory.md")
 _IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")
 _FOLDERS = ("memory", "DailyLogs", "raw")
@@ -61,6 +64,39 @@ class _File:
     path: Path
     relative: str
     role: str
+
+
+class OpenClawImporter(Importer):
+    """An OpenClaw workspace. Its entries have ids that follow the words."""
+
+    name = "openclaw"
+    about = "An OpenClaw workspace: `MEMORY.md`, `memory/`, `DailyLogs/`, `raw/` and the identity files."
+    takes = "a workspace directory"
+    takes_directory = True
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every entry of every file."""
+        return read_openclaw(
+            path, default_zone, now, settings.import_max_entry_tokens, skipped, mask=settings.import_redact
+        )
+
+    def recognises(self, path: Path) -> bool:
+        """Whether it holds a file that a workspace has."""
+        return next(_files(path, Skipped()), None) is not None
+
+    def default_project(self, path: Path) -> str:
+        """The directory's name: small letters, digits and hyphens."""
+        slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
+        return slug or "default"
+
+    def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
+        """From the file and the words."""
+        return entry_id(project, candidate.source.file or "", content)
+
+
+def entry_id(project: str, file: str, content: str) -> str:
+    """Id of an entry: it follows the words, not the line, so that a file may grow anywhere."""
+    return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def read_openclaw(
@@ -162,7 +198,7 @@ def _candidate(
     memory_type = "conversation" if file.role == "conversation" or _TURN.match(text) else _type_of(entry, text, file)
     return Candidate(
         content=text,
-        source=Source(CONNECTOR, file.relative, entry.first_line),
+        source=Source(OpenClawImporter.name, file.relative, entry.first_line),
         memory_type=memory_type,
         categories=_categories(entry, file),
         tags=tuple(sorted(tags))[:MAX_LABELS],

@@ -8,13 +8,26 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Reading, Rejected
+from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
 from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.tables import read_row, shown
 
 #: Rows that are held at once; small, because a row may be megabytes.
 _ROWS = 256
+
+
+class ParquetImporter(Importer):
+    """A Parquet file."""
+
+    name = "parquet"
+    about = "A Parquet file with one memory a row."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every row."""
+        return read_parquet(path, default_zone, now, settings.import_max_line_bytes)
 
 
 def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
@@ -28,7 +41,7 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
         if isinstance(content, str) and len(content.encode("utf-8", "surrogatepass")) > max_line_bytes:
             yield Rejected(name, number, f"the content is longer than {max_line_bytes} bytes")
         else:
-            yield read_row(row, name, number, default_zone, now, "parquet")
+            yield read_row(row, name, number, default_zone, now, ParquetImporter.name)
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -11,9 +11,11 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TextIO
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.values import check_storable
@@ -23,6 +25,34 @@ from memory_pipeline.wording.redaction import redact
 _log = logging.getLogger(__name__)
 #: How the reason begins for a line that holds no row at all.
 NO_OBJECT = "the line is no JSON object"
+
+
+class JsonlImporter(Importer):
+    """A file of JSON lines."""
+
+    name = "jsonl"
+    about = "A file with one JSON object a line: memories, or turns of a conversation."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every line."""
+        return read_jsonl(path, default_zone, now, settings.import_max_line_bytes)
+
+    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
+        """A file without one JSON object is often a CSV."""
+        is_other = all(NO_OBJECT in row.reason for row in rejected)
+        csv_name = CsvImporter.name
+        return f"; is it a CSV? then use 'memory-pipeline import {csv_name} {path}'" if is_other else ""
+
+
+class CsvImporter(Importer):
+    """A CSV file with a header."""
+
+    name = "csv"
+    about = "A CSV file with a header, one memory a row; lists are JSON or separated by semicolons."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every row."""
+        return read_csv(path, default_zone, now, settings.import_max_line_bytes)
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
@@ -53,7 +83,7 @@ def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: da
         return Rejected.of(name, number, "the line is a JSON list; write one object a line", text)
     if not isinstance(row, Mapping) or not row:
         return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
-    return read_row(row, name, number, default_zone, now, "jsonl")
+    return read_row(row, name, number, default_zone, now, JsonlImporter.name)
 
 
 def read_row(
@@ -89,7 +119,9 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
                 reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with commas"
                 yield Rejected.of(name, number, reason, ",".join(fields))
             elif fields:
-                yield read_row(dict(zip(header, fields, strict=False)), name, number, default_zone, now, "csv")
+                yield read_row(
+                    dict(zip(header, fields, strict=False)), name, number, default_zone, now, CsvImporter.name
+                )
 
 
 class _Records:

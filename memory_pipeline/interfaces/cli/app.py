@@ -6,9 +6,10 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline import __version__
 from memory_pipeline.errors import InputError
@@ -81,11 +82,25 @@ def init(
     emit(report, as_json=json_, text=text)
 
 
+class _ImportCommand(TyperCommand):
+    """Tells the formats in its help; loading them takes a while, and nobody else needs them."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from memory_pipeline.ingest import IMPORTERS
+
+        (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
+        *names, last = IMPORTERS
+        cast(TyperArgument, argument).help = f"{', '.join(names)} or {last}."
+        super().format_help(ctx, formatter)
+
+
 @app.command(
-    "import", epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin"
+    "import",
+    cls=_ImportCommand,
+    epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
 )
 def import_(
-    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="openclaw, jsonl, csv or parquet.")],
+    format_: Annotated[str, typer.Argument(metavar="FORMAT")],
     path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Zone of times that name none.")] = None,

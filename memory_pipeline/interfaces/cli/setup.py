@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable
@@ -17,10 +16,9 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import directories, nobody, real_path, write_text
-from memory_pipeline.ingest import ImportSummary, import_memories, read_format
+from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, workspace_importer
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.tables import NO_OBJECT
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
@@ -45,7 +43,7 @@ def import_into(
     summary = import_memories(
         store,
         reading,
-        project=project or (project_name(path) if name == "openclaw" else "default"),
+        project=project or importer_of(name).default_project(path),
         embedder=choose_embedder(settings),
         now=now,
         mask=settings.import_redact,
@@ -53,12 +51,6 @@ def import_into(
     )
     summary.skipped = skipped.counts
     return summary
-
-
-def project_name(path: Path) -> str:
-    """A directory's name as a project id: small letters, digits and hyphens."""
-    slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
-    return slug or "default"
 
 
 def import_text(summary: ImportSummary) -> str:
@@ -85,9 +77,8 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     """The sentence that an import ends with when not one row could be read, with a guess why."""
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
-    is_other = all(NO_OBJECT in rejected.reason for rejected in summary.rejected)
-    mend = f"; is it a CSV? then use 'memory-pipeline import csv {path}'" if name == "jsonl" and is_other else ""
-    return f"not one row of '{path}' could be taken in; the reasons are above{mend}"
+    guess = importer_of(name).guess(path, summary.rejected)
+    return f"not one row of '{path}' could be taken in; the reasons are above{guess}"
 
 
 def initialise(
@@ -105,7 +96,7 @@ def initialise(
         raise InputError(f"'{workspace}' is no directory; name the workspace's own directory")
     if not str(root).isprintable():
         raise InputError(f"{str(root)!r} cannot stand in a settings file; rename the directory")
-    summary = import_into(settings, store, "openclaw", root, project, tz, progress)
+    summary = import_into(settings, store, workspace_importer(root).name, root, project, tz, progress)
     say(import_text(summary))
     config = remember_workspace(root, tz)
     with instance_of(settings) as instance:

@@ -1,0 +1,86 @@
+"""A format that is added is one class: the command line, the ids and the reference follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import IMPORTERS, workspace_importer
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
+from memory_pipeline.records import Source
+from memory_pipeline.store import Store, all_memories
+from memory_pipeline_tests.build import settings_for
+from memory_pipeline_tests.test_docs import written_reference
+
+
+class Diary(Importer):
+    """A directory with a text file a day."""
+
+    name = "diary"
+    about = "A diary: a text file a day."
+    takes = "a directory of days"
+    takes_directory = True
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        for file in sorted(path.glob("*.day")):
+            text = file.read_text()
+            yield Candidate(text, Source(self.name, file.name)) if text else Rejected(file.name, 1, "an empty day")
+
+    def recognises(self, path: Path) -> bool:
+        return any(path.glob("*.day"))
+
+    def default_project(self, path: Path) -> str:
+        return f"diary-{path.name}"
+
+    def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
+        return f"diary:{candidate.source.file}"
+
+    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
+        return "; did you write nothing?"
+
+
+@pytest.fixture
+def days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A diary of two days, in a program that knows the format."""
+    monkeypatch.setitem(IMPORTERS, Diary.name, Diary())  # type: ignore[arg-type]
+    directory = tmp_path / "mine"
+    directory.mkdir()
+    for day in ("monday", "tuesday"):
+        (directory / f"{day}.day").write_text(f"On {day} the gateway was restarted twice.")
+    return directory
+
+
+def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -> None:
+    summary = import_into(settings_for(store), store, "diary", days, None, None, lambda *_: None)
+    with store.reading() as tx:
+        memories = all_memories(tx)
+    assert (summary.imported, sorted(memory.id for memory in memories)) == (
+        2,
+        ["diary:monday.day", "diary:tuesday.day"],
+    )
+    assert {memory.project_id for memory in memories} == {"diary-mine"}
+    assert workspace_importer(days).name == "diary" and workspace_importer(days.parent).name == "openclaw"
+
+
+def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
+    shown = " ".join(CliRunner().invoke(app, ["import", "--help"]).output.split())
+    assert "openclaw, jsonl, csv, parquet or diary." in shown
+    assert "| `diary` | a directory of days | A diary: a text file a day. |" in written_reference()
+    settings = settings_for(store)
+    with pytest.raises(InputError, match="use one of openclaw, jsonl, csv, parquet, diary"):
+        import_into(settings, store, "nonsense", days, None, None, lambda *_: None)
+    with pytest.raises(InputError, match=r"is a file; format diary takes a directory of days"):
+        import_into(settings, store, "diary", days / "monday.day", None, None, lambda *_: None)
+    for day in days.iterdir():
+        day.write_text("")
+    nothing = import_into(settings, store, "diary", days, None, None, lambda *_: None)
+    assert (nothing_was_read(nothing, "diary", days) or "").endswith("the reasons are above; did you write nothing?")
