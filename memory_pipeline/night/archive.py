@@ -1,14 +1,15 @@
-"""Sixth step: write each accepted abstraction and archive its sources, in one transaction a cluster.
+"""From distillations to the store: an accepted abstraction is written and its sources are archived, in one transaction.
 
-The abstraction is embedded before the transaction opens and becomes findable in the instant in which
-its sources are archived. Whatever fails rolls the whole cluster back and is logged in a write of its own.
+The abstraction is embedded before the transaction opens and becomes findable in the instant in which its sources are
+archived. Some clusters share a transaction; where one of them fails, it is rolled back whole, the others are written
+each in its own, and the failure is logged.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.gates import refusal_of
+from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.records import (
     LEVEL_MERGED,
     LEVEL_PATTERN,
@@ -34,17 +35,22 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import (
+    AWAITS_REVIEW,
+    Candidate,
+    Replacement,
     Transaction,
     archive_memories,
     insert_lineage,
     insert_memories,
-    note_candidate,
+    note_candidates,
     read_memories,
-    revive_memory,
+    revive_memories,
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 DISTILLED = "distilled"
+#: Clusters that are written in one transaction; each of them is compressed as a whole or not at all.
+_CLUSTERS_AT_ONCE = 50
 
 
 class SourcesChangedError(Exception):
@@ -54,88 +60,136 @@ class SourcesChangedError(Exception):
 def archive_distillations(night: Night, distillations: Iterable[Distillation]) -> list[Archive]:
     """What became of every distillation, in their order. In a dry run nothing is written."""
     todo = list(distillations)
-    results = []
-    for done, distillation in enumerate(todo, start=1):
+    results: list[Archive] = []
+    for start in range(0, len(todo), _CLUSTERS_AT_ONCE):
         night.hold_lease()
-        results.append(_settle(night, distillation))
-        night.progress("archive", done, len(todo))
+        results += _settle(night, todo[start : start + _CLUSTERS_AT_ONCE])
+        night.progress("archive", len(results), len(todo))
     return results
 
 
-def _settle(night: Night, distillation: Distillation) -> Archive:
-    if distillation.outcome != "accepted":
-        status = "failed" if distillation.outcome == "failed" else "skipped"
-        result = _result(distillation, status, distillation.reason)
-        _log_alone(night, result, distillation)
-        return result
+def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
+    """Write some clusters in one transaction; where one of them breaks, each in its own, without that one."""
     try:
-        refusal = refusal_of(night, distillation)
-        if refusal is None:
-            return _carry_out(night, distillation)
-        night.log.warning("cluster %s is left alone: it did not pass a gate", distillation.cluster_id)
-        result = _result(distillation, "skipped", refusal)
-    except SourcesChangedError as change:
-        result = _result(distillation, "skipped", str(change))
-    except Exception as error:  # the cluster is rolled back whole; the others go on
-        night.log.exception("archiving cluster %s", distillation.cluster_id)
-        night.note_error(distillation.cluster_id, "write", error)
-        result = _result(distillation, "failed", in_words(error)[:500])
-    _log_alone(night, result, distillation)
-    return result
-
-
-def _carry_out(night: Night, distillation: Distillation) -> Archive:
-    if night.options.dry_run:
-        return _previewed(night, distillation)
-    if night.settings.is_reviewed(distillation.project_id):
+        return _settle_together(night, drafts)
+    except Exception as error:  # a cluster that breaks is rolled back whole; the others go on
+        if len(drafts) > 1:
+            return [result for draft in drafts for result in _settle(night, [draft])]
+        result = _broken(night, drafts[0], error)
+    if not night.options.dry_run:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            propose_distillation(night, tx, distillation)
-        return _drafted(night, distillation, _result(distillation, "proposed", "awaits review"))
-    return apply_distillation(night, distillation)
+            tx.journal.log([_log_row(night, result)])
+    return [result]
+
+
+def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
+    if isinstance(error, SourcesChangedError):
+        return _result(draft, "skipped", str(error))
+    night.log.error("archiving cluster %s", draft.cluster_id, exc_info=error)
+    night.note_error(draft.cluster_id, "write", error)
+    return _result(draft, "failed", in_words(error)[:500])
+
+
+def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
+    refusals = refusals_of(night, drafts)
+    for cluster_id in refusals:
+        night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
+    passed = [d for d in drafts if d.outcome == "accepted" and d.cluster_id not in refusals]
+    if night.options.dry_run:
+        done = {d.cluster_id: _previewed(night, d) for d in passed}
+        return [done.get(d.cluster_id) or _left_alone(d, refusals) for d in drafts]
+    proposed = [d for d in passed if night.settings.is_reviewed(d.project_id)]
+    written = [d for d in passed if not night.settings.is_reviewed(d.project_id)]
+    made = make_abstractions(night, written)
+    left = {d.cluster_id: _left_alone(d, refusals) for d in drafts if d not in passed}
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        for draft in proposed:
+            propose_distillation(night, tx, draft)
+        done = {archive.cluster_id: archive for archive in write_abstractions(night, tx, written, made)}
+        tx.journal.log([_log_row(night, archive) for archive in left.values()])
+    done |= {d.cluster_id: _drafted(night, d, _result(d, "proposed", AWAITS_REVIEW)) for d in proposed}
+    return [(done | left)[d.cluster_id] for d in drafts]
+
+
+def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
+    if draft.outcome == "accepted":
+        return _result(draft, "skipped", refusals[draft.cluster_id])
+    return _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
 
 
 def apply_distillation(
     night: Night, distillation: Distillation, also: Callable[[Transaction], None] = lambda tx: None
 ) -> Archive:
-    """Write the abstraction, archive its sources and do `also`, in one transaction.
+    """Write one abstraction, archive its sources and do `also`, in one transaction.
 
     Raises SourcesChangedError when a source may no longer be archived.
     """
-    memory = make_abstraction(night, distillation)
-    vector = _vector_of(night, memory, distillation)
+    made = make_abstractions(night, [distillation])
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        memory = _under_free_id(tx, memory)
-        if memory.id in read_memories(tx, [memory.id]):
-            revive_memory(tx, memory.id)
-        else:
-            insert_memories(tx, [memory])
-        tx.vectors.add([memory.id], vector, night.embedder.name)
-        archived = archive_memories(
-            tx,
-            distillation.member_ids,
-            archived_by=distillation.cluster_id,
-            archived_at=night.as_of,
-            into=memory.id,
-            critical_floor=night.settings.critical_floor,
-        )
-        if archived != sorted(distillation.member_ids):
-            gone = sorted(set(distillation.member_ids) - set(archived))
-            raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
-        insert_lineage(
-            tx,
-            [
-                LineageLink(memory.id, source, distillation.relation, similarity)
-                for source, similarity in zip(distillation.member_ids, distillation.similarities, strict=True)
-            ],
-        )
-        result = replace(_result(distillation, "compressed", None, archived=tuple(archived)), abstraction_id=memory.id)
-        tx.journal.log(_log_row(night, result, distillation))
-        if distillation.relation == DISTILLED:
-            causal = Causal(*distillation.causal) if distillation.causal else None
-            note_candidate(tx, memory.id, memory.project_id, causal, night.options.run_id, night.as_of)
-        tx.conflicts.record(_contradictions(distillation), night.as_of)
+        (result,) = write_abstractions(night, tx, [distillation], made)
         also(tx)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What accepted distillations become, in their order: the memories, and their vectors, float32 (n, dimension)."""
+
+    memories: tuple[Memory, ...]
+    vectors: Vectors
+
+
+def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
+    """The memories with their vectors, before any transaction opens."""
+    memories = tuple(make_abstraction(night, distillation) for distillation in distillations)
+    vectors = _vectors_of(night, memories, distillations)
+    check_vectors(vectors, [memory.id for memory in memories], night.embedder.dimension, night.embedder.name)
+    return Made(memories, vectors)
+
+
+def write_abstractions(
+    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: Made
+) -> list[Archive]:
+    """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
+
+    Raises SourcesChangedError when a source may no longer be archived: the whole transaction is to be rolled back.
+    """
+    memories, there = _under_free_ids(tx, made.memories)
+    revive_memories(tx, [memory.id for memory in memories if memory.id in there])
+    insert_memories(tx, [memory for memory in memories if memory.id not in there])
+    tx.vectors.add([memory.id for memory in memories], made.vectors, night.embedder.name)
+    pairs = list(zip(distillations, memories, strict=True))
+    archived = archive_memories(
+        tx,
+        [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids],
+        archived_at=night.as_of,
+        critical_floor=night.settings.critical_floor,
+    )
+    for distillation in distillations:
+        gone = sorted(set(distillation.member_ids) - archived)
+        if gone:
+            raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
+    insert_lineage(
+        tx,
+        [
+            LineageLink(memory.id, source, d.relation, similarity)
+            for d, memory in pairs
+            for source, similarity in zip(d.member_ids, d.similarities, strict=True)
+        ],
+    )
+    results = [
+        replace(_result(d, "compressed", None, archived=tuple(sorted(d.member_ids))), abstraction_id=memory.id)
+        for d, memory in pairs
+    ]
+    tx.journal.log([_log_row(night, result) for result in results])
+    causes = [
+        Candidate(memory.id, memory.project_id, Causal(*d.causal) if d.causal else None)
+        for d, memory in pairs
+        if d.relation == DISTILLED
+    ]
+    note_candidates(tx, causes, night.options.run_id, night.as_of)
+    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], night.as_of)
+    return results
 
 
 def _previewed(night: Night, distillation: Distillation) -> Archive:
@@ -147,23 +201,39 @@ def _drafted(night: Night, distillation: Distillation, result: Archive) -> Archi
     """The result, with what the next steps build on held in memory: a pattern may rest on a merge that is proposed."""
     if distillation.relation == DISTILLED:
         return result
-    memory = make_abstraction(night, distillation)
-    night.keep_draft(memory, _vector_of(night, memory, distillation)[0], distillation.member_ids)
+    made = make_abstractions(night, [distillation])
+    (memory,) = made.memories
+    night.keep_draft(memory, made.vectors[0], distillation.member_ids)
     return replace(result, abstraction_id=memory.id)
 
 
-def _vector_of(night: Night, memory: Memory, distillation: Distillation) -> Vectors:
-    """Float32 (1, dimension), unit length: of the content, or for a merged memory the mean of its members',
-    normalised again (requirement 13.1)."""
-    if distillation.relation == "merged":
-        _, members = night.vectors_of(distillation.member_ids)
-        mean = members.astype(np.float64).mean(axis=0, keepdims=True)
-        vector = mean / np.linalg.norm(mean)
-    else:
-        vector = night.embedder.embed([embedding_text(memory.content)])
-    vector = np.asarray(vector, dtype=np.float32)
-    check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
-    return vector
+def _vectors_of(night: Night, memories: Sequence[Memory], distillations: Sequence[Distillation]) -> Vectors:
+    """Float32 (n, dimension), unit length: of the content, or for a merged memory the mean of its members',
+    normalised again."""
+    vectors = np.empty((len(memories), night.embedder.dimension), dtype=np.float32)
+    merged = [row for row, d in enumerate(distillations) if d.relation == "merged"]
+    others = [row for row, d in enumerate(distillations) if d.relation != "merged"]
+    if others:
+        vectors[others] = night.embedder.embed([embedding_text(memories[row].content) for row in others])
+    if merged:
+        found, known = night.vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
+        place = {memory_id: row for row, memory_id in enumerate(found)}
+        for row in merged:
+            members = known[[place[i] for i in sorted(distillations[row].member_ids) if i in place]]
+            mean = members.astype(np.float64).mean(axis=0)
+            vectors[row] = mean / np.linalg.norm(mean)
+    return vectors
+
+
+def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
+    """The abstractions with ids that they may use, and those of the ids that the store has.
+
+    One that was rolled back and is made again word for word comes back under its own id; if anything differs, the new
+    one gets the next id.
+    """
+    there = read_memories(tx, [memory.id for memory in memories])
+    free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
+    return free, set(read_memories(tx, [memory.id for memory in free])) if there else set()
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
@@ -291,7 +361,7 @@ def settled_archive(cluster: Cluster) -> Archive:
     )
 
 
-def _log_row(night: Night, result: Archive, distillation: Distillation) -> LogRow:
+def _log_row(night: Night, result: Archive) -> LogRow:
     return LogRow(
         id=derived_id("log", result.policy, result.fingerprint, night.as_of.isoformat(), result.status),
         cluster_fingerprint=result.fingerprint,
@@ -299,14 +369,8 @@ def _log_row(night: Night, result: Archive, distillation: Distillation) -> LogRo
         compressed_memory_id=result.abstraction_id,
         status=result.status,
         reason=result.reason,
-        member_count=len(distillation.member_ids),
+        member_count=len(result.member_ids),
         compression_ratio=result.compression_ratio,
         run_id=night.options.run_id,
         created_at=night.as_of,
     )
-
-
-def _log_alone(night: Night, result: Archive, distillation: Distillation) -> None:
-    if not night.options.dry_run:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            tx.journal.log(_log_row(night, result, distillation))

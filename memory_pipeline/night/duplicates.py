@@ -6,6 +6,7 @@ now, so that a line repeated every day does not come back every day.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -15,11 +16,12 @@ from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived
 from memory_pipeline.review.proposals import DUPLICATE_POLICY, propose_duplicates
 from memory_pipeline.store import (
     REJECTED,
+    Replacement,
     SameContent,
     Transaction,
     archive_memories,
     insert_lineage,
-    replacement_of,
+    replacements_of,
     same_content_groups,
 )
 
@@ -37,7 +39,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
             critical_floor=night.settings.critical_floor,
         )
         groups = find_duplicates(rows)
-        targets = {group.survivor_id: replacement_of(tx, group.survivor_id) for group in groups}
+        targets = replacements_of(tx, [group.survivor_id for group in groups])
         decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
@@ -59,8 +61,10 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
     """Archive or propose groups in one transaction; where one of them breaks, each in its own, without that one."""
     try:
         with night.store.writing(night.holder, night.options.run_id) as tx:
+            archive_groups(night, tx, [group for group in groups if not group.proposed])
             for group in groups:
-                (propose_duplicates if group.proposed else archive_group)(night, tx, group)
+                if group.proposed:
+                    propose_duplicates(night, tx, group)
         return groups
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if len(groups) > 1:
@@ -75,10 +79,11 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
     night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
     reason = in_words(error)[:500]
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        tx.journal.log(_log_row(night, group, fingerprint, len(group.duplicate_ids) + 1, "failed", reason))
+        tx.journal.log([_log_row(night, group, len(group.duplicate_ids) + 1, "failed", reason)])
 
 
-def _log_row(night: Night, group: DuplicateGroup, fingerprint: str, members: int, status: str, reason: str) -> LogRow:
+def _log_row(night: Night, group: DuplicateGroup, members: int, status: str, reason: str) -> LogRow:
+    fingerprint = fingerprint_of(group.duplicate_ids)
     return LogRow(
         id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), status),
         cluster_fingerprint=fingerprint,
@@ -104,17 +109,19 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def archive_group(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
-    """Archive the copies of a group into its survivor, within a transaction."""
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint)
-    archived = archive_memories(
-        tx,
-        [memory_id for memory_id in group.duplicate_ids if memory_id != group.survivor_id],
-        archived_by=cluster_id,
-        archived_at=night.as_of,
-        into=group.survivor_id,
-        critical_floor=night.settings.critical_floor,
-    )
-    insert_lineage(tx, [LineageLink(group.survivor_id, source, "duplicate", 1.0) for source in archived])
-    tx.journal.log(_log_row(night, group, fingerprint, len(archived) + 1, "compressed", "exact duplicates"))
+def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
+    """Archive the copies of groups into their survivors, within a transaction."""
+    copies = [_copies_of(group) for group in groups]
+    everything = [copy for mine in copies for copy in mine]
+    archived = archive_memories(tx, everything, archived_at=night.as_of, critical_floor=night.settings.critical_floor)
+    insert_lineage(tx, [LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
+    rows = []
+    for group, mine in zip(groups, copies, strict=True):
+        members = sum(copy.id in archived for copy in mine) + 1
+        rows.append(_log_row(night, group, members, "compressed", "exact duplicates"))
+    tx.journal.log(rows)
+
+
+def _copies_of(group: DuplicateGroup) -> list[Replacement]:
+    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
+    return [Replacement(i, cluster_id, group.survivor_id) for i in group.duplicate_ids if i != group.survivor_id]

@@ -7,6 +7,8 @@ results afterwards call the same functions on the same data: they can warn, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
@@ -24,24 +26,48 @@ LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which br
 
 _LEVELS_AT_ONCE = 500
 
-_Gate = Callable[[Night, Sequence[Distillation]], list[str]]
 
-#: The gates in their order, each with the kind of reason that it gives.
-_GATES: tuple[tuple[str, _Gate], ...] = (
-    ("preservation", lambda night, drafts: lossy_distillations(night, drafts)),
-    ("preservation", lambda night, drafts: unkept_statements(night, drafts)),
-    ("a source may not be archived", lambda night, drafts: unsafe_members(night, drafts)),
-    ("sources contradict each other", lambda night, drafts: conflicts_inside(night, drafts)),
-)
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a gate judges: an accepted draft, its members as the store has them now, and the night's own rules.
+
+    `members` lacks those that do not exist any more; `series`: projects and shapes whose figures may differ.
+    """
+
+    draft: Distillation
+    members: tuple[Memory, ...]
+    night: Night
+    series: Callable[[], set[tuple[str, str]]]
 
 
-def refusal_of(night: Night, draft: Distillation) -> str | None:
-    """Why an accepted draft must not be written, or None. Whoever writes one asks here first."""
-    with night.store.reading():
-        for kind, gate in _GATES:
-            found = gate(night, [draft])
-            if found:
-                return f"{kind}: {found[0]}"[:500]
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What must hold of a draft: the kind of reason that it gives, and what finds that it does not hold, in words."""
+
+    reason: str
+    find: Callable[[Evidence], list[str]]
+
+
+def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
+    """Why accepted drafts must not be written, by cluster id. Whoever writes one asks here first."""
+    return {
+        evidence.draft.cluster_id: reason
+        for evidence in _evidence(night, drafts)
+        if (reason := _refusal(evidence)) is not None
+    }
+
+
+def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
+    """What each gate finds in the accepted drafts, in words, by the gate's name."""
+    evidence = _evidence(night, drafts)
+    return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
+
+
+def _refusal(evidence: Evidence) -> str | None:
+    for gate in GATES.values():
+        problems = gate.find(evidence)
+        if problems:
+            return f"{gate.reason}: {problems[0]}"[:500]
     return None
 
 
@@ -54,36 +80,25 @@ def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, 
     return [f"lacks: {text}" for text in find_unmerged([member.content for member in ordered], content)]
 
 
-def unkept_statements(night: Night, distillations: Sequence[Distillation]) -> list[str]:
-    """What accepted merges and canonical entries would lack of their sources, in words."""
-    levels = [d for d in _accepted(distillations) if d.relation in ("merged", "canonical")]
-    memories = night.memories({i for d in levels for i in d.member_ids})
-    return [
-        text
-        for d in levels
-        for text in lost_words(
-            [memories[i] for i in d.member_ids if i in memories],
-            d.content,
-            d.tags,
-            canonical=d.relation == "canonical",
-        )
-    ]
+def unkept_statements(evidence: Evidence) -> list[str]:
+    """What an accepted merge or canonical entry would lack of its sources, in words."""
+    draft = evidence.draft
+    if draft.relation not in ("merged", "canonical"):
+        return []
+    return lost_words(evidence.members, draft.content, draft.tags, canonical=draft.relation == "canonical")
 
 
-def lossy_distillations(night: Night, distillations: Sequence[Distillation]) -> list[str]:
-    """Accepted drafts that lose something or save nothing, in words. Their sources are read again from the store, and
-    by another reader than the one by which they were accepted. A canonical entry may be longer than its members, for it
+def losses(evidence: Evidence) -> list[str]:
+    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the store, and
+    by another reader than the one by which it was accepted. A canonical entry may be longer than its members, for it
     lists them."""
-    accepted = _accepted(distillations)
-    memories = night.memories({i for d in accepted for i in d.member_ids}) if accepted else {}
-    problems = []
-    for d in accepted:
-        lost = losses_of([memories[i].content for i in d.member_ids if i in memories], d.content)
-        if lost:
-            problems.append(f"{d.cluster_id}: {len(lost)} facts lost, first {lost[0]}")
-        elif d.relation != "canonical" and d.tokens_after >= d.tokens_before:
-            problems.append(f"{d.cluster_id}: {d.tokens_after} of {d.tokens_before} tokens")
-    return problems
+    draft = evidence.draft
+    lost = losses_of([memory.content for memory in evidence.members], draft.content)
+    if lost:
+        return [f"{draft.cluster_id}: {len(lost)} facts lost, first {lost[0]}"]
+    if draft.relation != "canonical" and draft.tokens_after >= draft.tokens_before:
+        return [f"{draft.cluster_id}: {draft.tokens_after} of {draft.tokens_before} tokens"]
+    return []
 
 
 def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
@@ -118,52 +133,58 @@ def levels_that_lack(tx: Transaction) -> list[Finding]:
     return findings
 
 
-def unsafe_members(night: Night, distillations: Sequence[Distillation]) -> list[str]:
-    """Sources of accepted drafts that a night may not touch, in words."""
-    problems: list[str] = []
-    if not _accepted(distillations):
-        return problems
-    memories = night.memories({i for d in _accepted(distillations) for i in d.member_ids})
-    for distillation in _accepted(distillations):
-        for memory_id in distillation.member_ids:
-            memory = memories.get(memory_id)
-            if memory is None:
-                problems.append(f"'{memory_id}' does not exist")
-            elif memory.archived_at is not None and memory.archived_by != distillation.cluster_id:
-                problems.append(f"'{memory_id}' is archived")
-            elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.critical_floor:
-                problems.append(f"'{memory_id}' is critical")
-            elif memory.pinned:
-                problems.append(f"'{memory_id}' is pinned")
-            elif memory.created_at > (night.as_of if memory.source.connector == MADE else night.fresh_after):
-                problems.append(f"'{memory_id}' is fresh")
-            elif memory.project_id != distillation.project_id:
-                problems.append(f"'{memory_id}' is of project '{memory.project_id}'")
+def unsafe_members(evidence: Evidence) -> list[str]:
+    """Sources of an accepted draft that a night may not touch, in words."""
+    draft, night = evidence.draft, evidence.night
+    there = {memory.id for memory in evidence.members}
+    problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
+    for memory in evidence.members:
+        if memory.archived_at is not None and memory.archived_by != draft.cluster_id:
+            problems.append(f"'{memory.id}' is archived")
+        elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.critical_floor:
+            problems.append(f"'{memory.id}' is critical")
+        elif memory.pinned:
+            problems.append(f"'{memory.id}' is pinned")
+        elif memory.created_at > (night.as_of if memory.source.connector == MADE else night.fresh_after):
+            problems.append(f"'{memory.id}' is fresh")
+        elif memory.project_id != draft.project_id:
+            problems.append(f"'{memory.id}' is of project '{memory.project_id}'")
     return problems
 
 
-def conflicts_inside(night: Night, distillations: Sequence[Distillation]) -> list[str]:
-    """Pairs of sources of one accepted draft that contradict each other, in words."""
-    if not _accepted(distillations):
-        return []
-    memories = night.memories({i for d in _accepted(distillations) for i in d.member_ids})
-    series: set[tuple[str, str]] | None = None
+def conflicts_inside(evidence: Evidence) -> list[str]:
+    """Pairs of sources of an accepted draft that contradict each other, in words."""
     problems = []
-    for distillation in _accepted(distillations):
-        members = [memories[i] for i in distillation.member_ids if i in memories]
-        for a, b in combinations(members, 2):
-            finding = find_conflict(claim_of(a.content), claim_of(b.content))
-            if finding is None:
-                continue
-            if finding.kind in FIGURE_KINDS and a.shape_hash == b.shape_hash:
-                if series is None:
-                    with night.store.reading() as tx:
-                        series = series_shapes(tx, night.fresh_after, SERIES_LEAST)
-                if (a.project_id, a.shape_hash) in series:
-                    continue
+    for a, b in combinations(evidence.members, 2):
+        finding = find_conflict(claim_of(a.content), claim_of(b.content))
+        if finding is None:
+            continue
+        of_one_shape = finding.kind in FIGURE_KINDS and a.shape_hash == b.shape_hash
+        if not (of_one_shape and (a.project_id, a.shape_hash) in evidence.series()):
             problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
     return problems
 
 
-def _accepted(distillations: Sequence[Distillation]) -> list[Distillation]:
-    return [d for d in distillations if d.outcome == "accepted"]
+#: The gates in their order.
+GATES: dict[str, Gate] = {
+    "losses": Gate("preservation", losses),
+    "unkept_statements": Gate("preservation", unkept_statements),
+    "unsafe_members": Gate("a source may not be archived", unsafe_members),
+    "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
+}
+
+
+def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
+    """The accepted drafts with their members, read from the store at once."""
+    accepted = [draft for draft in drafts if draft.outcome == "accepted"]
+    memories = night.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
+
+    @cache
+    def series() -> set[tuple[str, str]]:
+        with night.store.reading() as tx:
+            return series_shapes(tx, night.fresh_after, SERIES_LEAST)
+
+    return [
+        Evidence(draft, tuple(memories[i] for i in draft.member_ids if i in memories), night, series)
+        for draft in accepted
+    ]

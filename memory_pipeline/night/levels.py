@@ -6,9 +6,10 @@ next cut works on what is left, and a night that is run again finds the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Method
@@ -21,6 +22,7 @@ from memory_pipeline.distillers import (
     steering_draft,
     undistilled,
 )
+from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import entry_text, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents
 from memory_pipeline.night.archive import archive_distillations, settled_archive
@@ -36,6 +38,7 @@ from memory_pipeline.store import AWAITS_REVIEW, count_raw_sources
 MERGE_CONFIDENCE = 0.95
 #: Near-copies that share no statement are left as they are: as one they would be no shorter.
 NOTHING_TWICE = "nothing in them is said twice"
+_CLUSTERS_AT_ONCE = 50
 _VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
 _RELATIONS = {"merge": "merged", "canonical": "canonical"}
 
@@ -56,7 +59,7 @@ def consolidate(
         clusters = cut_clusters(night, policy, left, pairs)
         todo = [cluster for cluster in clusters if cluster.settled is None]
         results += [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
-        done = archive_distillations(night, [_draft_alone(night, cluster, method) for cluster in todo])
+        done = archive_distillations(night, draft_clusters(night, todo, method))
         results += [
             replace(archive, avg_similarity=cluster.avg_similarity, min_similarity=cluster.min_similarity)
             for archive, cluster in zip(done, todo, strict=True)
@@ -91,22 +94,35 @@ def what_is_left(
     return left, find_similar(night, left)
 
 
-def _draft_alone(night: Night, cluster: Cluster, method: Method) -> Distillation:
-    try:
-        return _draft(night, cluster, method)
-    except Exception as error:  # one cluster failing leaves the others; it is logged and reported
-        note_failure(night, cluster, error)
-        return undistilled(cluster, error, Extractive())
+def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) -> Iterator[Distillation]:
+    """What each cluster becomes, in their order; one that breaks leaves the others, and is logged and reported. The
+    archive holds it against its sources before anything is written."""
+    for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
+        page = clusters[start : start + _CLUSTERS_AT_ONCE]
+        ids = sorted({i for cluster in page for i in cluster.member_ids})
+        memories = night.memories(ids)
+        vectors = dict(zip(*night.vectors_of(ids), strict=True))
+        for cluster in page:
+            try:
+                yield _draft(night, cluster, method, memories, vectors)
+            except Exception as error:
+                note_failure(night, cluster, error)
+                yield undistilled(cluster, error, Extractive())
 
 
-def _draft(night: Night, cluster: Cluster, method: Method) -> Distillation:
-    """What a cluster becomes. The archive holds it against its sources before anything is written."""
-    memories = night.memories(cluster.member_ids)
+def _draft(
+    night: Night,
+    cluster: Cluster,
+    method: Method,
+    memories: Mapping[str, Memory],
+    vectors: Mapping[str, Vectors],
+) -> Distillation:
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
     attempt = find_attempt({memory.id: memory.content for memory in members})
     content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
-    draft = _distillation(night, cluster, members, content, tags, method, reason)
+    _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
+    draft = _distillation(night, cluster, members, means, content, tags, method, reason)
     if reason is None and method == "merge" and draft.tokens_after >= draft.tokens_before:
         return replace(draft, outcome="refused", reason=NOTHING_TWICE)
     return draft
@@ -129,12 +145,12 @@ def _distillation(
     night: Night,
     cluster: Cluster,
     members: Sequence[Memory],
+    means: Sequence[float],
     content: str,
     tags: tuple[str, ...],
     method: Method,
     reason: str | None,
 ) -> Distillation:
-    _, means = mean_similarities(night.vectors_in_order([memory.id for memory in members]))
     before = sum(memory.token_count for memory in members)
     after = night.embedder.count_tokens(content)
     preserved = check_preservation([memory.content for memory in members], content, ())

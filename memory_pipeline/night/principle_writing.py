@@ -37,7 +37,7 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
-from memory_pipeline.store import insert_lineage, insert_memories, read_memories, revive_memory, supersede_memory
+from memory_pipeline.store import insert_lineage, insert_memories, read_memories, revive_memories, supersede_memory
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 _VERSION = "principle-1"
@@ -99,7 +99,7 @@ def settle_group(
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            tx.journal.log(_log_row(night, refused, None))
+            tx.journal.log([_log_row(night, refused, None)])
         return refused
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if task is not None or not isinstance(error, DistillerError):
@@ -154,7 +154,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
         there = read_memories(tx, [memory.id]).get(memory.id)
         if there is not None and there.rolled_back_at is not None:
-            revive_memory(tx, memory.id)
+            revive_memories(tx, [memory.id])
         elif there is None:
             insert_memories(tx, [memory])
             tx.vectors.add([memory.id], vector, night.embedder.name)
@@ -171,7 +171,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             if replaced:
                 insert_lineage(tx, [LineageLink(memory.id, earlier, "superseded", 1.0)])
         done = replace(result, principle_id=memory.id)
-        tx.journal.log(_log_row(night, done, _ratio(patterns, memory)))
+        tx.journal.log([_log_row(night, done, _ratio(patterns, memory))])
     return done
 
 
@@ -240,7 +240,7 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
         ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
         tx.conflicts.record(conflicts, night.as_of)
-        tx.journal.log(_log_row(night, result, None))
+        tx.journal.log([_log_row(night, result, None)])
 
 
 def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:

@@ -12,7 +12,7 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.records import Memory
-from memory_pipeline.store import all_memories, replacement_of
+from memory_pipeline.store import all_memories, replacements_of
 from memory_pipeline.wording.normalise import embedding_text
 
 TOP = 10
@@ -43,7 +43,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
         if question is not None and len(questions) < night.settings.recall_sample:
             questions[memory_id] = question
     with night.store.reading() as tx:
-        replacements = {memory_id: replacement_of(tx, memory_id) for memory_id in questions}
+        replacements = replacements_of(tx, questions)
     found = 0
     try:
         for project in touched:

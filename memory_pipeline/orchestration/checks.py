@@ -12,10 +12,8 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import (
     LOST_IN_LEVELS_MEND,
-    conflicts_inside,
-    lossy_distillations,
     lost_in_levels,
-    unsafe_members,
+    problems_of,
 )
 from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import Archive, AtomDecision, Distillation
@@ -76,11 +74,11 @@ ATOM_CHECKS = [
 
 def check_distillations(night: Night, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
     """What the gates find; a draft that does not pass is refused by the archive, the others are written."""
-    looked_at = len(distillations)
+    looked_at, problems = len(distillations), problems_of(night, distillations)
     return [
-        _gate("nothing_lost", lossy_distillations(night, distillations), looked_at, _WARN),
-        _gate("sources_intact", unsafe_members(night, distillations), looked_at, _WARN),
-        _gate("conflicts_kept_apart", conflicts_inside(night, distillations), looked_at, _WARN),
+        _gate("nothing_lost", problems["losses"], looked_at, _WARN),
+        _gate("sources_intact", problems["unsafe_members"], looked_at, _WARN),
+        _gate("conflicts_kept_apart", problems["conflicts_inside"], looked_at, _WARN),
     ]
 
 

@@ -59,6 +59,7 @@ class SearchIndex:
         self._embed = embed
         self._weights = np.array([archived_weight if m.archived_at else 1.0 for m in self._memories])
         self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
+        self._dense_weights = self._weights[self._dense_rows]
         self._matrix = (
             np.stack([vectors[self._memories[row].id] for row in self._dense_rows]) if self._dense_rows else None
         )
@@ -98,13 +99,11 @@ class SearchIndex:
             return []
         vector = known if known is not None else self._embed([embedding_text(query)])[0]
         scores = self._matrix @ vector
-        scores = scores * self._weights[self._dense_rows]
-        best = sorted(range(len(scores)), key=lambda i: (-scores[i], self._memories[self._dense_rows[i]].id))
-        return [
-            self._dense_rows[i]
-            for i in best[:_DEPTH]
-            if scores[i] >= MIN_RELEVANCE * self._weights[self._dense_rows[i]]
-        ]
+        scores = scores * self._dense_weights
+        floor = np.partition(scores, -_DEPTH)[-_DEPTH] if len(scores) > _DEPTH else -np.inf
+        near = np.flatnonzero(scores >= floor).tolist()
+        best = sorted(near, key=lambda i: (-scores[i], self._memories[self._dense_rows[i]].id))
+        return [self._dense_rows[i] for i in best[:_DEPTH] if scores[i] >= MIN_RELEVANCE * self._dense_weights[i]]
 
     def _by_words(self, query: str) -> list[int]:
         words = list(dict.fromkeys(_WORD.findall(query.casefold())))[:_QUERY_WORDS]

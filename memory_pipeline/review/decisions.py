@@ -20,9 +20,9 @@ from memory_pipeline.night.archive import DISTILLED, SourcesChangedError, abstra
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
 from memory_pipeline.night.context import Night, NightOptions
-from memory_pipeline.night.duplicates import archive_group
+from memory_pipeline.night.duplicates import archive_groups
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.gates import refusal_of
+from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup, Proposal
@@ -146,13 +146,13 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     draft = drafted(proposal)
     if isinstance(draft, DuplicateGroup):
         with night.store.writing(_HOLDER, night.options.run_id) as tx:
-            archive_group(night, tx, replace(draft, survivor_id=replacement_of(tx, draft.survivor_id)))
+            archive_groups(night, tx, [replace(draft, survivor_id=replacement_of(tx, draft.survivor_id))])
             note(tx)
         return "approved"
     missing = sorted(set(members_of(proposal)) - night.memories(members_of(proposal)).keys())
     if missing:
         return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
-    refusal = refusal_of(night, draft)
+    refusal = refusals_of(night, [draft]).get(draft.cluster_id)
     if refusal:
         return f"not applied: {refusal}"
     try:

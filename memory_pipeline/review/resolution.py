@@ -141,17 +141,19 @@ def _archive_other(
     insert_lineage(tx, [LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
     tx.journal.log(
-        LogRow(
-            id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
-            cluster_fingerprint=fingerprint,
-            policy=CONFLICT_POLICY,
-            compressed_memory_id=stands,
-            status="compressed",
-            reason=f"conflict settled by {decision.by}",
-            member_count=2,
-            compression_ratio=None,
-            run_id=run_id,
-            created_at=now,
-        ),
+        [
+            LogRow(
+                id=derived_id("log", CONFLICT_POLICY, fingerprint, run_id),
+                cluster_fingerprint=fingerprint,
+                policy=CONFLICT_POLICY,
+                compressed_memory_id=stands,
+                status="compressed",
+                reason=f"conflict settled by {decision.by}",
+                member_count=2,
+                compression_ratio=None,
+                run_id=run_id,
+                created_at=now,
+            )
+        ]
     )
     return winner.id

@@ -2,11 +2,12 @@
 
 from memory_pipeline.store.atoms import (
     FIRST_CONFIDENCE,
+    Candidate,
     atom_vectors,
     decide_candidate,
     decisions_of_run,
     keep_atom_vectors,
-    note_candidate,
+    note_candidates,
     pending_candidates,
     read_atoms,
     strengthen_atom,
@@ -36,6 +37,7 @@ from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.history import Event, history_of, memories_after, memories_at, memories_on
 from memory_pipeline.store.integrity import Finding, check_store, sources_fingerprint
 from memory_pipeline.store.memories import (
+    Replacement,
     SameContent,
     all_memories,
     archive_memories,
@@ -49,6 +51,7 @@ from memory_pipeline.store.memories import (
     raw_sources_of,
     read_memories,
     replacement_of,
+    replacements_of,
     same_content_groups,
     select_candidates,
     series_shapes,
@@ -79,7 +82,7 @@ from memory_pipeline.store.undo import (
     plan_abstraction_rollback,
     plan_rollback_since,
     plan_run_rollback,
-    revive_memory,
+    revive_memories,
 )
 from memory_pipeline.store.vectors import EDGE_SCHEMA
 
@@ -90,11 +93,13 @@ __all__ = [
     "FOLLOWING_TABLES",
     "REJECTED",
     "ArchivedRow",
+    "Candidate",
     "Cell",
     "Dependent",
     "Event",
     "Finding",
     "Recovery",
+    "Replacement",
     "RollbackPlan",
     "SameContent",
     "Snapshot",
@@ -129,7 +134,7 @@ __all__ = [
     "memories_at",
     "memories_on",
     "note_arrival",
-    "note_candidate",
+    "note_candidates",
     "pending_candidates",
     "plan_abstraction_rollback",
     "plan_rollback_since",
@@ -143,8 +148,9 @@ __all__ = [
     "remove_store",
     "replace_audit_log",
     "replacement_of",
+    "replacements_of",
     "restore_snapshot",
-    "revive_memory",
+    "revive_memories",
     "same_content_groups",
     "select_candidates",
     "series_shapes",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Atom, AtomDecision, Causal
@@ -18,23 +21,47 @@ FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
 _ATOMS = RowsOf(Atom)
 
 
-def note_candidate(
-    tx: Transaction, memory_id: str, project_id: str, causal: Causal | None, run_id: str, at: datetime
-) -> None:
-    """Leave an abstraction's causal finding for the atoms step, or that it has none."""
-    found = causal or Causal("", "", "")
-    status = "pending" if causal else "not_causal"
-    values = [memory_id, found.subject, found.action, found.outcome, found.consequences, status, run_id, to_utc(at)]
+class Candidate(NamedTuple):
+    """What an abstraction says of causes; None where it says nothing."""
+
+    memory_id: str
+    project_id: str
+    causal: Causal | None
+
+
+def note_candidates(tx: Transaction, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
+    """Leave abstractions' causal findings for the atoms step, or that they have none."""
+    if not candidates:
+        return
+    incoming = [
+        {
+            "memory_id": candidate.memory_id,
+            "project_id": candidate.project_id,
+            **asdict(candidate.causal or Causal("", "", "")),
+            "status": "pending" if candidate.causal else "not_causal",
+        }
+        for candidate in candidates
+    ]
+    tx.register("incoming_candidates", pa.Table.from_pylist(incoming))
     tx.execute(
-        "update atom_candidates set subject = $2, action = $3, outcome = $4, consequences = $5, status = $6, "
-        "run_id = $7, found_at = $8, reason = null, atom_id = null, decided_at = null where memory_id = $1",
-        values,
+        """
+        update atom_candidates c
+        set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
+            status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
+        from incoming_candidates i
+        where c.memory_id = i.memory_id
+        """,
+        [run_id, to_utc(at)],
     )
     tx.execute(
-        "insert into atom_candidates values ($1, $9, $2, $3, $4, $5, $6, null, null, $7, $8, null) "
-        "on conflict do nothing",
-        [*values, project_id],
+        """
+        insert into atom_candidates by name
+        select *, $1 as run_id, $2 as found_at from incoming_candidates
+        on conflict do nothing
+        """,
+        [run_id, to_utc(at)],
     )
+    tx.unregister("incoming_candidates")
 
 
 def pending_candidates(tx: Transaction, before: datetime) -> list[tuple[str, str, Causal]]:

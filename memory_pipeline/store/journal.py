@@ -23,22 +23,22 @@ class Journal:
     def __init__(self, sql: Sql, runs: Runs) -> None:
         self._sql, self._runs = sql, runs
 
-    def log(self, row: LogRow) -> None:
-        """Add one decision to the compression log; the same decision twice is kept once, and one that was
+    def log(self, rows: Sequence[LogRow]) -> None:
+        """Add decisions to the compression log; the same decision twice is kept once, and one that was
         rolled back counts again when it is taken again."""
-        self._sql.run(
-            """
-            update compression_log
-            set rolled_back_at = null, compressed_memory_id = $2, reason = $3, member_count = $4,
-                compression_ratio = $5, run_id = $6
-            where id = $1 and rolled_back_at is not null
-            """,
-            [row.id, row.compressed_memory_id, row.reason, row.member_count, row.compression_ratio, row.run_id],
-        )
-        self._sql.run(
-            f"insert into compression_log ({_LOG.columns}) values ({_LOG.parameters}) on conflict do nothing",
-            _LOG.values(row),
-        )
+        if not rows:
+            return
+        with self._sql.given(incoming=_LOG.table(rows)):
+            self._sql.run(
+                """
+                update compression_log l
+                set rolled_back_at = null, compressed_memory_id = i.compressed_memory_id, reason = i.reason,
+                    member_count = i.member_count, compression_ratio = i.compression_ratio, run_id = i.run_id
+                from incoming i
+                where l.id = i.id and l.rolled_back_at is not null
+                """
+            )
+            self._sql.run("insert into compression_log by name from incoming on conflict do nothing")
 
     def log_of(self, run_id: str) -> list[LogRow]:
         """What one run decided, by status and fingerprint."""

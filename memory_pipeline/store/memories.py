@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.rows import RowsOf
 from memory_pipeline.store.rows import from_utc as from_utc
@@ -156,41 +158,63 @@ def same_content_groups(
     return [SameContent(*row) for row in rows]
 
 
+def replacements_of(tx: Transaction, memory_ids: Iterable[str]) -> dict[str, str]:
+    """By memory, the active one at the end of its chain of replacements (itself when it is active or unknown)."""
+    wanted = list(memory_ids)
+    rows = tx.execute(
+        """
+        with recursive chain(start, id, next, depth) as (
+            select id, id, consolidated_into_id, 0 from memories where id in (select unnest($1::text[]))
+            union all
+            select c.start, m.id, m.consolidated_into_id, c.depth + 1
+            from memories m join chain c on m.id = c.next
+            where c.depth < 100
+        )
+        select start, max_by(id, depth) from chain group by start
+        """,
+        [wanted],
+    ).fetchall()
+    return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
+
+
 def replacement_of(tx: Transaction, memory_id: str) -> str:
     """The active memory at the end of a chain of replacements (the memory itself when it is active)."""
-    row = tx.execute(
-        "with recursive chain(id, next, depth) as ("
-        "select id, consolidated_into_id, 0 from memories where id = $1 "
-        "union all select m.id, m.consolidated_into_id, depth + 1 from memories m join chain on m.id = "
-        "chain.next where depth < 100) "
-        "select id from chain order by depth desc limit 1",
-        [memory_id],
-    ).fetchone()
-    return str(row[0]) if row else memory_id
+    return replacements_of(tx, [memory_id])[memory_id]
+
+
+class Replacement(NamedTuple):
+    """A memory to archive: the id of its cluster, and of the memory that stands for it from now on."""
+
+    id: str
+    archived_by: str
+    into: str
 
 
 def archive_memories(
-    tx: Transaction,
-    ids: Sequence[str],
-    *,
-    archived_by: str,
-    archived_at: datetime,
-    into: str,
-    critical_floor: float,
-) -> list[str]:
+    tx: Transaction, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float
+) -> set[str]:
     """Archive sources: importance to 0.5 with the old value kept, and the pointer to what replaces them.
 
     The rule of eligibility is checked here again, in the statement that writes; the ids that were really
     archived come back, and a caller that gets fewer than it asked for rolls the transaction back.
     """
+    if not sources:
+        return set()
+    tx.register("incoming_replacements", pa.Table.from_pylist([source._asdict() for source in sources]))
     rows = tx.execute(
-        "update memories set importance_before = importance, importance = 0.5, archived_by = $2, "
-        "archived_at = $3, consolidated_into_id = $4, updated_at = $3 "
-        "where id in (select unnest($1::text[])) and archived_at is null and importance < $5 and not pinned "
-        "and compressed_from is null and abstraction_level <= 1 returning id",
-        [list(ids), archived_by, to_utc(archived_at), into, critical_floor],
+        """
+        update memories m
+        set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
+            consolidated_into_id = r.into, updated_at = $1
+        from incoming_replacements r
+        where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
+            and m.compressed_from is null and m.abstraction_level <= 1
+        returning m.id
+        """,
+        [to_utc(archived_at), critical_floor],
     ).fetchall()
-    return sorted(str(row[0]) for row in rows)
+    tx.unregister("incoming_replacements")
+    return {str(row[0]) for row in rows}
 
 
 def insert_lineage(tx: Transaction, links: Sequence[LineageLink]) -> None:

@@ -7,6 +7,7 @@ contributions, and frees the fingerprints. The audit log says which run did what
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -140,12 +141,15 @@ def apply_rollback(tx: Transaction, plan: RollbackPlan, rollback_id: str, at: da
     )
 
 
-def revive_memory(tx: Transaction, memory_id: str) -> None:
-    """Make an abstraction that was rolled back active again, as it was."""
+def revive_memories(tx: Transaction, memory_ids: Sequence[str]) -> None:
+    """Make abstractions that were rolled back active again, as they were."""
+    if not memory_ids:
+        return
     tx.execute(
         "update memories set importance = importance_before, importance_before = null, archived_by = null, "
-        "archived_at = null, rolled_back_at = null where id = $1 and rolled_back_at is not null",
-        [memory_id],
+        "archived_at = null, rolled_back_at = null "
+        "where id in (select unnest($1::text[])) and rolled_back_at is not null",
+        [list(memory_ids)],
     )
 
 

@@ -13,7 +13,7 @@ from memory_pipeline.night import atoms as atoms_step
 from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms, state_atom
 from memory_pipeline.records import Atom, Causal
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, note_candidate, read_atoms
+from memory_pipeline.store import Candidate, Store, check_store, note_candidates, read_atoms
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -133,9 +133,8 @@ def test_what_the_sources_do_not_say_is_skipped(store: Store, causal: Causal, re
     night = night_of(store, DAY)
     run(store, DAY)
     with store.writing("test") as tx:
-        made = tx.execute("select memory_id from atom_candidates").fetchone()
-        assert made
-        note_candidate(tx, made[0], "p", causal, "run-x", night.as_of)
+        ((made,),) = tx.execute("select memory_id from atom_candidates").fetchall()
+        note_candidates(tx, [Candidate(made, "p", causal)], "run-x", night.as_of)
         tx.execute("update atoms set retracted_at = now()")
     report = run(store, DAY + timedelta(days=1))
     assert report.atoms_skipped == 1 and report.atoms[0].reason.startswith(reason)

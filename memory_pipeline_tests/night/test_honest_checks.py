@@ -13,6 +13,7 @@ from memory_pipeline.orchestration.checks import check_report
 from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, LineageLink
 from memory_pipeline.store import (
+    Replacement,
     Store,
     all_memories,
     archive_memories,
@@ -92,9 +93,8 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
     stand_in = memory("stand-in", "Water the basil.", FIRST + timedelta(hours=1))
     with store.writing("night") as tx:
         insert_memories(tx, [stand_in])
-        archive_memories(
-            tx, ["gone"], archived_by="c", archived_at=FIRST + timedelta(days=2), into="stand-in", critical_floor=2.5
-        )
+        gone = Replacement("gone", archived_by="c", into="stand-in")
+        archive_memories(tx, [gone], archived_at=FIRST + timedelta(days=2), critical_floor=2.5)
         insert_lineage(tx, [LineageLink("stand-in", "gone", "distilled", 0.9)])
     assert check_recall(night_of(store, DAY), ["gone"]) == (0, 1)
 

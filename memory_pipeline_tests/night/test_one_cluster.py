@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
     fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "bad"))
     merge = levels.merge_contents
-    monkeypatch.setattr(gates, "lossy_distillations", lambda *_: [])  # the words alone must stop it
+    monkeypatch.delitem(gates.GATES, "losses")  # the words alone must stop it
     monkeypatch.setattr(
         levels, "merge_contents", lambda texts: "Nothing of it." if "relay" in texts[0] else merge(texts)
     )
@@ -60,7 +61,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
 @pytest.mark.parametrize(
     "gate",
     [
-        "lossy_distillations",
+        "losses",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in ("unkept_statements", "unsafe_members", "conflicts_inside")
@@ -69,13 +70,13 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
 )
 def test_every_gate_refuses_its_cluster_alone(store: Store, monkeypatch: pytest.MonkeyPatch, gate: str) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
-    real = getattr(gates, gate)
+    real = gates.GATES[gate]
 
-    def strict(*given: object) -> list[str]:
-        (draft,) = given[-1]  # type: ignore[misc]
-        return ["something is wrong"] if draft.member_ids[0].startswith("printer") else real(*given)
+    def strict(evidence: gates.Evidence) -> list[str]:
+        is_bad = evidence.draft.member_ids[0].startswith("printer")
+        return ["something is wrong"] if is_bad else real.find(evidence)
 
-    monkeypatch.setattr(gates, gate, strict)
+    monkeypatch.setitem(gates.GATES, gate, gates.Gate(real.reason, strict))
     report = run(store, DAY)
     assert archived(store) == {f"gateway-{n}" for n in range(4)}
     assert report.verdict == "PASS" and report.clusters_skipped == 1
@@ -114,7 +115,7 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
     with monkeypatch.context() as earlier:
         earlier.setattr(levels, "merge_contents", lambda texts: "Wipe the lenses of both scanners.")
         earlier.setattr(gates, "lost_words", lambda *_, **__: [])
-        earlier.setattr(gates, "lossy_distillations", lambda *_: [])
+        earlier.delitem(gates.GATES, "losses")
         assert run(store, DAY, run_id="earlier").clusters_compressed == 1
     with store.reading() as tx:
         (warning,) = levels_that_lack(tx)
@@ -131,14 +132,14 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
 
 def test_a_group_of_exact_copies_that_breaks_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, [*copies_of(f"{LONG}.", f"{LONG}", "good"), *copies_of(f"{OTHER}.", f"**{OTHER}**", "bad")])
-    real = duplicates.archive_group
+    real = duplicates.archive_groups
 
-    def shaky(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
-        if group.survivor_id == "bad-a":
+    def shaky(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
+        if any(group.survivor_id == "bad-a" for group in groups):
             raise RecursionError("too deep")
-        real(night, tx, group)
+        real(night, tx, groups)
 
-    monkeypatch.setattr(duplicates, "archive_group", shaky)
+    monkeypatch.setattr(duplicates, "archive_groups", shaky)
     monkeypatch.setattr("memory_pipeline.config.settings.Settings.night_policies", lambda *_: ())
     report = run(store, DAY)
     assert archived(store) == {"good-b"}

@@ -147,7 +147,7 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
     def broken(*_: object) -> None:
         raise OSError("the line broke")
 
-    monkeypatch.setattr(decisions, "archive_group", broken)
+    monkeypatch.setattr(decisions, "archive_groups", broken)
     results = approve_proposals(store, manual(store), [], "dana")
     assert sorted(result["outcome"] for result in results) == ["approved", "failed: OSError: the line broke"]
     with store.reading() as tx:

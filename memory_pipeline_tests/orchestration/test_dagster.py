@@ -130,8 +130,8 @@ def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, lesson(5))
-    monkeypatch.setattr(gates, "unsafe_members", lambda *_: ["something is wrong"])
-    monkeypatch.setattr(checks, "unsafe_members", lambda *_: ["something is wrong"])
+    wrong = gates.Gate("a source may not be archived", lambda evidence: ["something is wrong"])
+    monkeypatch.setitem(gates.GATES, "unsafe_members", wrong)
     result = launch(instance)
     assert result.success
     (warned,) = [e for e in result.get_asset_check_evaluations() if not e.passed and e.check_name == "sources_intact"]
