@@ -6,43 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory_pipeline.records import Source
+from memory_pipeline.records import MemoryBase
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(MemoryBase):
     """A memory as a source tells it. What is None falls back at the door.
 
-    `created_at_quality`: `exact`, `date`, `mtime` or `import`. `archived_*` and what follows are only set
-    by rows that this program exported, `token_count` only by its exports of everything. `masked` counts what a reader
-    masked before it cut its file into entries.
+    What nights do to a memory (`archived_*` and the like) is only set by rows that this program exported, `token_count`
+    only by its exports of everything. `source_links`: id, relation and similarity of each direct source. `masked`
+    counts what a reader masked before it cut its file into entries.
     """
 
-    content: str
-    source: Source
     native_id: str | None = None
     project_id: str | None = None
-    memory_type: str = "other"
-    categories: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    importance: float = 1.0
     created_at: datetime | None = None
-    created_at_quality: str = "exact"
     effective_date: datetime | None = None
-    abstraction_level: int = 0
-    pinned: bool = False
-    confidence_score: float | None = None
-    pattern_type: str | None = None
-    consolidation_method: str | None = None
-    is_canonical: bool = False
-    reuse_count: int = 0
-    useful_count: int = 0
-    archived_by: str | None = None
-    archived_at: datetime | None = None
-    consolidated_into_id: str | None = None
-    importance_before: float | None = None
-    rolled_back_at: datetime | None = None
-    compressed_from: str | None = None
     source_links: tuple[tuple[str, str, float], ...] = ()
     embedding: tuple[float, ...] | None = None
     embedding_model: str | None = None

@@ -3,90 +3,89 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.records.columns import Column, columns_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LISTS = ("categories", "tags", "source_ids")
-_NUMBERS = (
-    "importance",
-    "confidence_score",
-    "importance_before",
-    "abstraction_level",
-    "reuse_count",
-    "useful_count",
-)
-_FLAGS = ("archived", "pinned", "is_canonical")
 #: In the metadata of a Parquet file: that it is an export, which the next one may replace.
 MARK = {b"memory_pipeline": b"export"}
-_NESTED = ("compressed_from", "source", "sources")
+#: The columns that scripts rely on, in the order in which they find them; the others follow.
+_FIRST = (
+    "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at", "effective_date",
+    "abstraction_level", "archived", "archived_by", "archived_at", "consolidated_into_id", "source_ids", "pinned",
+    "confidence_score",
+)  # fmt: skip
+#: What a row says beside the fields of its memory.
+_DERIVED = (
+    Column("Whether it was put away.", name="archived", kind=bool),
+    Column("The memories that it was made from, or that it took the place of.", name="source_ids", kind=tuple),
+    Column("The same, each with `id`, `relation` and `similarity`.", name="sources", is_json=True),
+)
+_FIELDS = [column for column in columns_of(Memory) if column.export == "every"]
+_MORE = [column for column in columns_of(Memory) if column.export == "everything"]
+
+
+def export_columns() -> tuple[Column, ...]:
+    """The columns of an exported row, in order."""
+    known = {column.name: column for column in (*_FIELDS, *_DERIVED)}
+    return tuple(known[name] for name in (*_FIRST, *(name for name in known if name not in _FIRST)))
+
+
+def export_row_columns() -> tuple[str, ...]:
+    """The names of the columns of an exported row, in order."""
+    return _NAMES
+
+
+def columns_of_everything() -> tuple[str, ...]:
+    """What an export of everything says of a memory beside these columns."""
+    return tuple(column.name for column in _MORE)
 
 
 def export_row(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
     """One memory as a row: the columns that scripts rely on first, then what a faithful copy needs."""
-    return {
-        "id": memory.id,
-        "project_id": memory.project_id,
-        "content": memory.content,
-        "memory_type": memory.memory_type,
-        "categories": list(memory.categories),
-        "tags": list(memory.tags),
-        "importance": memory.importance,
-        "created_at": memory.created_at.isoformat(),
-        "effective_date": memory.effective_date.isoformat(),
-        "abstraction_level": memory.abstraction_level,
-        "archived": memory.archived_at is not None,
-        "archived_by": memory.archived_by,
-        "archived_at": memory.archived_at.isoformat() if memory.archived_at else None,
-        "consolidated_into_id": memory.consolidated_into_id,
-        "source_ids": [link.source_id for link in sources],
-        "pinned": memory.pinned,
-        "confidence_score": memory.confidence_score,
-        "pattern_type": memory.pattern_type,
-        "consolidation_method": memory.consolidation_method,
-        "created_at_quality": memory.created_at_quality,
-        "importance_before": memory.importance_before,
-        "rolled_back_at": memory.rolled_back_at.isoformat() if memory.rolled_back_at else None,
-        "is_canonical": memory.is_canonical,
-        "reuse_count": memory.reuse_count,
-        "useful_count": memory.useful_count,
-        "compressed_from": json.loads(memory.compressed_from) if memory.compressed_from else None,
-        "source": {"connector": memory.source.connector, "file": memory.source.file, "line": memory.source.line},
-        "sources": [
-            {"id": link.source_id, "relation": link.relation, "similarity": link.similarity} for link in sources
-        ],
-    }
+    values = {column.name: _exported(memory, column) for column in _FIELDS}
+    values["archived"] = memory.archived_at is not None
+    values["source_ids"] = [link.source_id for link in sources]
+    values["sources"] = [
+        {"id": link.source_id, "relation": link.relation, "similarity": link.similarity} for link in sources
+    ]
+    return {name: values[name] for name in _NAMES}
+
+
+def row_of_everything(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
+    """One memory as a row of an export of everything."""
+    return export_row(memory, sources) | {column.name: _exported(memory, column) for column in _MORE}
 
 
 def parquet_schema() -> pa.Schema:
     """The columns of a row in Parquet. Nested ones are JSON text, so that every file has the same schema."""
     import pyarrow as pa
 
-    kinds = {
-        **dict.fromkeys(_LISTS, pa.list_(pa.string())),
-        **dict.fromkeys(_NUMBERS, pa.float64()),
-        **dict.fromkeys(_FLAGS, pa.bool_()),
-    }
-    return pa.schema([(name, kinds.get(name, pa.string())) for name in export_row_columns()], metadata=MARK)
+    kinds = {tuple: pa.list_(pa.string()), int: pa.float64(), float: pa.float64(), bool: pa.bool_()}
+    return pa.schema([(column.name, kinds.get(column.kind, pa.string())) for column in export_columns()], metadata=MARK)
 
 
 def parquet_row(row: dict[str, Any]) -> dict[str, Any]:
     """An exported row as Parquet holds it."""
-    return {
-        name: json.dumps(row[name]) if name in _NESTED and row[name] is not None else row[name]
-        for name in export_row_columns()
-    }
+    return {name: json.dumps(row[name]) if name in _NESTED and row[name] is not None else row[name] for name in _NAMES}
 
 
-def export_row_columns() -> tuple[str, ...]:
-    """The columns of an exported row, in order."""
-    return (
-        "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at",
-        "effective_date", "abstraction_level", "archived", "archived_by", "archived_at", "consolidated_into_id",
-        "source_ids", "pinned", "confidence_score", "pattern_type", "consolidation_method", "created_at_quality",
-        "importance_before", "rolled_back_at", "is_canonical", "reuse_count", "useful_count", "compressed_from",
-        "source", "sources",
-    )  # fmt: skip
+def _exported(memory: Memory, column: Column) -> Any:
+    value = getattr(memory, column.name)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return list(value)
+    if is_dataclass(column.kind):
+        return asdict(value)
+    return json.loads(value) if column.is_json and value else value
+
+
+_NAMES = tuple(column.name for column in export_columns())
+_NESTED = {column.name for column in export_columns() if column.is_json or is_dataclass(column.kind)}

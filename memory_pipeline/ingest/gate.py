@@ -22,7 +22,8 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import MADE, Source
+from memory_pipeline.records import MADE, Memory, Source
+from memory_pipeline.records.columns import columns_of
 
 #: Longest content, in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
@@ -34,7 +35,12 @@ BESIDE = ("duplicate", "superseded")
 _NEVER_ARCHIVED = 2.5
 
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
-_LIMITS = {"content": MAX_CONTENT, "native_id": MAX_ID, "project_id": MAX_ID, "consolidated_into_id": MAX_ID}
+_LIMITS = {
+    "content": MAX_CONTENT,
+    "native_id": MAX_ID,
+    **{column.name: MAX_ID for column in columns_of(Memory) if column.is_id},
+    **{column.name: MAX_CONTENT for column in columns_of(Memory) if column.is_json},
+}
 
 
 def check_candidate(candidate: Candidate) -> None:
@@ -59,7 +65,7 @@ def makes_claims(candidate: Candidate) -> bool:
 
 def _check(value: object, name: str) -> None:
     if isinstance(value, str):
-        limit = MAX_CONTENT if name == "compressed_from" else _LIMITS.get(name, MAX_NAME)
+        limit = _LIMITS.get(name, MAX_NAME)
         if len(value) > limit:
             raise RowError(f"{name} is {len(value)} characters long; {limit} is the most")
         check_storable(value, name)
@@ -83,11 +89,7 @@ def _check(value: object, name: str) -> None:
 
 def _check_history(candidate: Candidate) -> None:
     """Archived, rolled back, or neither: the columns that say so are all set or all empty."""
-    told = {
-        "archived_by": candidate.archived_by is not None,
-        "archived_at": candidate.archived_at is not None,
-        "importance_before": candidate.importance_before is not None,
-    }
+    told = {name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")}
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
         if candidate.source.connector != MADE:
@@ -101,8 +103,8 @@ def _check_history(candidate: Candidate) -> None:
             raise RowError(f"the row says that it is archived, but {missing} is missing")
     if candidate.archived_at is not None and candidate.pinned:
         raise RowError("the row is archived and pinned; what is pinned is never archived")
-    if candidate.importance_before is not None and candidate.importance_before >= _NEVER_ARCHIVED:
-        before = candidate.importance_before
+    before = candidate.importance_before
+    if before is not None and before >= _NEVER_ARCHIVED:
         raise RowError(f"the row is archived with importance_before {before:g}; what is critical never is")
 
 

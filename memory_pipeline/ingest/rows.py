@@ -9,10 +9,16 @@ from typing import Any
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.records import CONSOLIDATION_METHODS, MADE, MEMORY_TYPES, PATTERN_TYPES, Source
+from memory_pipeline.records import MADE, MEMORY_TYPES, TIME_QUALITIES, MemoryBase, Source
+from memory_pipeline.records.columns import Column, columns_of
 
-_COUNT = 2**31 - 1
-_QUALITIES = ("exact", "date", "mtime", "import")
+_LINE = next(column for column in columns_of(Source) if column.name == "line")
+#: What stands in a row's other columns needs more than its own to be read.
+_AS_TOLD = [
+    column
+    for column in columns_of(MemoryBase)
+    if column.name not in ("content", "source", "memory_type", "tags", "created_at_quality")
+]
 
 
 def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
@@ -24,42 +30,46 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     role = values.text_value(row, "role")
     tags = values.labels(row, "tags")
     created = parse_moment(_first(row, "created_at", "timestamp", "date"), default_zone, now)
-    archived_at = parse_moment(row.get("archived_at"), default_zone, now, "archived_at")
-    if values.flag(row, "archived") and archived_at is None:
+    told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
+    if values.flag(row, "archived") and told["archived_at"] is None:
         raise RowError("archived is true but archived_at is missing")
     memory_type = values.text_value(row, "memory_type") or ("conversation" if role else "other")
     quality = row.get("created_at_quality")
-    importance = values.number(row, "importance", 0.0, 3.0)
     return Candidate(
+        **{name: value for name, value in told.items() if value is not None},
         content=content,
         source=_source(row, source),
         native_id=values.identifier(row.get("id"), "id"),
         project_id=values.identifier(row.get("project_id"), "project_id"),
         memory_type=memory_type if memory_type in MEMORY_TYPES else "other",
-        categories=values.labels(row, "categories"),
         tags=(*tags, f"role:{role}") if role and f"role:{role}" not in tags else tags,
-        importance=1.0 if importance is None else importance,
         created_at=created,
-        created_at_quality=str(quality) if quality in _QUALITIES else "exact" if created else "import",
+        created_at_quality=str(quality) if quality in TIME_QUALITIES else "exact" if created else "import",
         effective_date=parse_moment(row.get("effective_date"), default_zone, now, "effective_date"),
-        abstraction_level=values.whole_number(row, "abstraction_level", 0, 3) or 0,
-        pinned=values.flag(row, "pinned"),
-        confidence_score=values.number(row, "confidence_score", 0.0, 1.0),
-        pattern_type=values.choice(row, "pattern_type", PATTERN_TYPES),
-        consolidation_method=values.choice(row, "consolidation_method", CONSOLIDATION_METHODS),
-        is_canonical=values.flag(row, "is_canonical"),
-        reuse_count=values.whole_number(row, "reuse_count", 0, _COUNT) or 0,
-        useful_count=values.whole_number(row, "useful_count", 0, _COUNT) or 0,
-        archived_by=values.text_value(row, "archived_by"),
-        archived_at=archived_at,
-        consolidated_into_id=values.identifier(row.get("consolidated_into_id"), "consolidated_into_id"),
-        importance_before=values.number(row, "importance_before", 0.0, 3.0),
-        rolled_back_at=parse_moment(row.get("rolled_back_at"), default_zone, now, "rolled_back_at"),
-        compressed_from=values.json_text(row, "compressed_from"),
         source_links=_links(row),
         embedding=_vector(row),
         embedding_model=values.text_value(row, "embedding_model"),
     )
+
+
+def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime) -> Any:
+    """What a row says in a column, or None when it says nothing."""
+    name = column.name
+    if column.kind is tuple:
+        return values.labels(row, name)
+    if column.kind is bool:
+        return values.flag(row, name)
+    if column.kind is float:
+        return values.number(row, name, column.low, column.high)
+    if column.kind is int:
+        return values.whole_number(row, name, column.low, column.high)
+    if column.kind is datetime:
+        return parse_moment(row.get(name), default_zone, now, name)
+    if column.is_json:
+        return values.json_text(row, name)
+    if column.is_id:
+        return values.identifier(row.get(name), name)
+    return values.choice(row, name, column.choices) if column.choices else values.text_value(row, name)
 
 
 def _content(row: Mapping[str, Any]) -> str:
@@ -103,7 +113,7 @@ def _source(row: Mapping[str, Any], default: Source) -> Source:
     if connector == MADE and not row.get("sources") and not row.get("rolled_back_at"):
         connector = default.connector  # nothing is made of nothing
     file = values.text_value(found, "file", values.MAX_PATH)
-    return Source(connector, file, values.whole_number(found, "line", 0, _COUNT))
+    return Source(connector, file, values.whole_number(found, "line", _LINE.low, _LINE.high))
 
 
 def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:

@@ -134,7 +134,7 @@ def number(row: Mapping[str, Any], name: str, low: float, high: float) -> float 
     return found
 
 
-def whole_number(row: Mapping[str, Any], name: str, low: int, high: int) -> int | None:
+def whole_number(row: Mapping[str, Any], name: str, low: float, high: float) -> int | None:
     """A number without a fraction, or None when there is none."""
     found = number(row, name, low, high)
     if found is not None and not found.is_integer():

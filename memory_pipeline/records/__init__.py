@@ -39,10 +39,12 @@ from memory_pipeline.records.memory import (
     MADE,
     MEMORY_TYPES,
     PATTERN_TYPES,
+    TIME_QUALITIES,
     DuplicateGroup,
     EligibleMemory,
     LineageLink,
     Memory,
+    MemoryBase,
     Source,
 )
 from memory_pipeline.records.model import (
@@ -82,6 +84,7 @@ __all__ = [
     "NO_ANSWER",
     "PATTERN_TYPES",
     "TIME_LIMIT",
+    "TIME_QUALITIES",
     "Archive",
     "Atom",
     "AtomDecision",
@@ -96,6 +99,7 @@ __all__ = [
     "LineageLink",
     "LogRow",
     "Memory",
+    "MemoryBase",
     "ModelAnswer",
     "ModelBatch",
     "ModelCall",

@@ -5,6 +5,7 @@ The store's columns, the rows of exports and imports, the audit log's guards and
 
 from __future__ import annotations
 
+import math
 import types
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
@@ -29,8 +30,8 @@ class Column:
     changes: bool = False
     unlogged: bool = False
     export: Export = "every"
-    low: float | None = None
-    high: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
     choices: tuple[str, ...] = ()
     is_id: bool = False
     is_json: bool = False
