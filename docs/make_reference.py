@@ -12,13 +12,13 @@ import typer
 
 from memory_pipeline.config.loading import describe_settings
 from memory_pipeline.ingest import IMPORTERS
-from memory_pipeline.ingest.export_rows import export_row_columns
-from memory_pipeline.ingest.full_export import FIRST, FORMAT, KINDS, LAST, MEMORY, VERSION
+from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
+from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store.carry import LEFT_BEHIND
+from memory_pipeline.store.carry import LEFT_BEHIND, RECORD_NAMES
 
 TARGET = Path(__file__).with_name("reference.md")
 
@@ -102,7 +102,9 @@ def _rows() -> list[str]:
         "`embedding` with",
         "`embedding_model` besides:",
         "",
-        ", ".join(f"`{name}`" for name in export_row_columns()) + ".",
+        "| column | meaning |",
+        "| --- | --- |",
+        *(f"| `{column.name}` | {column.meaning} |" for column in export_columns()),
         "",
         "A row that cannot be kept goes to quarantine with its line and the reason. Bounds: "
         f"content {MAX_CONTENT:,} characters (and `import.max_line_bytes`), an id {MAX_ID}, a tag {MAX_NAME}, "
@@ -124,8 +126,12 @@ def _rows() -> list[str]:
         "| `record` | what it is |",
         "| --- | --- |",
         f"| `{FIRST}` | the first: `format` (`{FORMAT}`), `version` ({VERSION}), `schema` of the store |",
-        f"| `{MEMORY}` | a memory: the columns above, `token_count` and `updated_at` |",
-        *(f"| `{kind}` | a row of `{table}` |" for table, kind in sorted(KINDS.items(), key=lambda pair: pair[1])),
+        f"| `{MEMORY}` | a memory: the columns above, "
+        f"{' and '.join(f'`{name}`' for name in columns_of_everything())} |",
+        *(
+            f"| `{kind}` | a row of `{table}` |"
+            for table, kind in sorted(RECORD_NAMES.items(), key=lambda pair: pair[1])
+        ),
         f"| `{LAST}` | the last: how many `records` of each kind; in JSONL the `sha256` of all lines before it |",
         "",
         "A table that is not named here goes by its own name. In Parquet the memories stand in their columns, every "

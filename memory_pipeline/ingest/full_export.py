@@ -15,40 +15,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from memory_pipeline.ingest.export_rows import export_row, parquet_row, parquet_schema
+from memory_pipeline.ingest.export_rows import columns_of_everything, parquet_row, parquet_schema, row_of_everything
 from memory_pipeline.store import (
+    RECORD_NAMES,
     Store,
     Transaction,
     carried_tables,
     knowledge_hash,
-    known_migrations,
+    schema_number,
     stream_memories,
     stream_table,
 )
 
 FORMAT, VERSION = "memory-pipeline", 1
 FIRST, LAST, MEMORY = "export", "end", "memory"
-#: The table that is carried last, as it was.
-AUDIT = "audit_log"
-#: What a row of each table is called in an export; a table that is not named here goes by its own name.
-KINDS = {
-    "atom_candidates": "finding",
-    "atoms": "atom",
-    "audit_log": "audit",
-    "compression_log": "decision",
-    "conflicts": "conflict",
-    "model_answers": "model_answer",
-    "model_batches": "model_batch",
-    "model_calls": "model_call",
-    "night_errors": "night_error",
-    "night_reports": "report",
-    "notices": "notice",
-    "patterns": "pattern",
-    "playbook_contributions": "contribution",
-    "playbook_entries": "playbook_entry",
-    "proposals": "proposal",
-    "rollbacks": "rollback",
-}
 _GROUP = 2000
 
 
@@ -65,7 +45,7 @@ def is_full_export_line(row: Mapping[str, Any]) -> bool:
 
 def table_of(kind: str) -> str:
     """The table whose rows an export calls so."""
-    return next((table for table, called in KINDS.items() if called == kind), kind)
+    return next((table for table, called in RECORD_NAMES.items() if called == kind), kind)
 
 
 def json_line(record: dict[str, Any]) -> str:
@@ -79,14 +59,12 @@ def json_line(record: dict[str, Any]) -> str:
 
 
 def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
-    yield {"record": FIRST, "format": FORMAT, "version": VERSION, "schema": known_migrations()[-1][0]}
+    yield {"record": FIRST, "format": FORMAT, "version": VERSION, "schema": schema_number()}
     for memory, links in stream_memories(tx):
-        updated = memory.updated_at.isoformat() if memory.updated_at else None
-        more = {"token_count": memory.token_count, "updated_at": updated}
-        yield {"record": MEMORY, **export_row(memory, links), **more}
+        yield {"record": MEMORY, **row_of_everything(memory, links)}
     for table in carried_tables(tx):
         for row in stream_table(tx, table):
-            yield {"record": KINDS.get(table, table), **row}
+            yield {"record": RECORD_NAMES[table], **row}
 
 
 def _write_jsonl(file: BinaryIO, tx: Transaction) -> int:
@@ -136,5 +114,5 @@ def _last(tx: Transaction, counts: Counter[str], digest: str) -> dict[str, Any]:
 def _with_payload(record: dict[str, Any]) -> dict[str, Any]:
     if record["record"] != MEMORY:
         return {"record": record["record"], "payload": json.dumps(record)}
-    more = {"token_count": record["token_count"], "updated_at": record["updated_at"]}
+    more = {name: record[name] for name in columns_of_everything()}
     return {**parquet_row(record), "record": MEMORY, "payload": json.dumps(more)}

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.file_names import readable_name
-from memory_pipeline.ingest.full_export import AUDIT, FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.ingest.gate import check_candidate
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.memories import as_memory
@@ -30,6 +30,7 @@ from memory_pipeline.ingest.tables import read_row
 from memory_pipeline.ingest.values import check_json
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.store import (
+    AUDIT_LOG,
     FOLLOWING_TABLES,
     Store,
     carried_tables,
@@ -39,12 +40,12 @@ from memory_pipeline.store import (
     insert_records,
     is_blank,
     knowledge_hash,
-    known_migrations,
     let_follow,
     note_arrival,
     put_in_blank_place,
     remove_store,
     replace_audit_log,
+    schema_number,
     stage_records,
     staging,
 )
@@ -133,7 +134,7 @@ class FullExport:
     @property
     def contents(self) -> object:
         """The hash of what the exporting store knew, where this program reckons it as that one did, else None."""
-        same = self._survey.first.get("schema") == known_migrations()[-1][0]
+        same = self._survey.first.get("schema") == schema_number()
         return self._survey.last.get("contents") if same else None
 
     @cached_property
@@ -174,7 +175,7 @@ class FullExport:
         return digest.hexdigest()
 
     def _check_version(self, item: Item) -> None:
-        schema, newest = item.row.get("schema"), known_migrations()[-1][0]
+        schema, newest = item.row.get("schema"), schema_number()
         if item.row.get("version") != VERSION or not isinstance(schema, int) or schema > newest:
             raise InputError(
                 f"'{self.path}' was exported by a newer program (version {item.row.get('version')}, schema {schema}; "
@@ -288,7 +289,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
                             _insert(tx, items, export)
                             continue
                         table = table_of(kind)
-                        if table == AUDIT and not at_audit:
+                        if table == AUDIT_LOG and not at_audit:
                             replace_audit_log(tx)
                             at_audit = True
                         insert_records(tx, table, tables[table], [item.row for item in items])

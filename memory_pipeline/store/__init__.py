@@ -15,6 +15,7 @@ from memory_pipeline.store.atoms import (
 )
 from memory_pipeline.store.carry import (
     FOLLOWING_TABLES,
+    RECORD_NAMES,
     carried_tables,
     count_memories,
     insert_records,
@@ -60,7 +61,7 @@ from memory_pipeline.store.memories import (
     unconsolidated_memories,
     witnesses_of,
 )
-from memory_pipeline.store.migrations import known_migrations
+from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recovery import Recovery, recover_store
@@ -74,6 +75,7 @@ from memory_pipeline.store.snapshots import (
     snapshot_path,
     verify_snapshot,
 )
+from memory_pipeline.store.tables import AUDIT_LOG
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.store.undo import (
     Dependent,
@@ -87,10 +89,12 @@ from memory_pipeline.store.undo import (
 from memory_pipeline.store.vectors import EDGE_SCHEMA
 
 __all__ = [
+    "AUDIT_LOG",
     "AWAITS_REVIEW",
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
     "FOLLOWING_TABLES",
+    "RECORD_NAMES",
     "REJECTED",
     "ArchivedRow",
     "Candidate",
@@ -126,7 +130,6 @@ __all__ = [
     "is_blank",
     "keep_atom_vectors",
     "knowledge_hash",
-    "known_migrations",
     "let_follow",
     "lineage_of",
     "list_snapshots",
@@ -152,6 +155,7 @@ __all__ = [
     "restore_snapshot",
     "revive_memories",
     "same_content_groups",
+    "schema_number",
     "select_candidates",
     "series_shapes",
     "settle_stores",

@@ -22,56 +22,33 @@ from memory_pipeline.store.lock import lock_path
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.seal import log_path
 from memory_pipeline.store.sql import Sql as Transaction
+from memory_pipeline.store.tables import AUDIT_LOG, TABLES
 
 #: Tables that are not carried, and why.
-LEFT_BEHIND = {
-    "schema_migrations": "the program's own",
-    "lease": "says who works on this file now",
-    "embeddings": "made again from the words",
-    "atom_embeddings": "made again from the words",
-    "playbook_embeddings": "made again from the words",
-    "similarity_edges": "found again by the next night",
-    "compared": "found again by the next night",
-    "memories": "written as rows of their own form",
-    "lineage": "stands in the rows of the memories, as `sources`",
-}
-_AUDIT = "audit_log"
+LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
 _PAGE = 1000
 _KNOWN_MEMORY = "exists (select 1 from memories m where m.id = s.{})"
 _KNOWN_SOURCES = (
     "s.id not in (select x.id from (select id, unnest(source_ids) as source from staged_{}) x "
     "anti join memories m on m.id = x.source)"
 )
-#: What follows the memories into a store that has others, in this order: table, its key, and when a row may come.
+#: What follows the memories into a store that has others, in this order, and when a row may come.
 #: Reports, notices, calls and the audit log stay behind: they tell of the other store.
-_FOLLOWING = (
-    (
-        "conflicts",
-        ("a", "b"),
-        "2 = (select count(*) from memories m where m.id in (s.a, s.b) and m.project_id = s.project_id)",
-    ),
-    (
-        "compression_log",
-        ("id",),
-        f"(s.status <> 'compressed' or {_KNOWN_MEMORY.format('compressed_memory_id')})",
-    ),
-    ("atoms", ("id",), _KNOWN_SOURCES.format("atoms")),
+_FOLLOWING = {
+    "conflicts": "2 = (select count(*) from memories m where m.id in (s.a, s.b) and m.project_id = s.project_id)",
+    "compression_log": f"(s.status <> 'compressed' or {_KNOWN_MEMORY.format('compressed_memory_id')})",
+    "atoms": _KNOWN_SOURCES.format("atoms"),
     # An atom that is here already is as sure as its own findings make it.
-    (
-        "atom_candidates",
-        ("memory_id",),
-        f"{_KNOWN_MEMORY.format('memory_id')} and (s.atom_id is null or s.atom_id in (from came_atoms))",
-    ),
-    ("playbook_entries", ("id",), _KNOWN_SOURCES.format("playbook_entries")),
-    (
-        "playbook_contributions",
-        ("memory_id",),
-        f"{_KNOWN_MEMORY.format('memory_id')} and s.entry_id in (from came_playbook_entries)",
-    ),
-    ("proposals", ("id",), "json_valid(s.draft)"),
-    ("model_answers", ("prompt_hash",), "true"),
-)
-FOLLOWING_TABLES = tuple(table for table, _, _ in _FOLLOWING)
+    "atom_candidates": f"{_KNOWN_MEMORY.format('memory_id')} and (s.atom_id is null or s.atom_id in (from came_atoms))",
+    "playbook_entries": _KNOWN_SOURCES.format("playbook_entries"),
+    "playbook_contributions": (f"{_KNOWN_MEMORY.format('memory_id')} and s.entry_id in (from came_playbook_entries)"),
+    "proposals": "json_valid(s.draft)",
+    "model_answers": "true",
+}
+_KEYS = {table.name: table.key for table in TABLES}
+#: What the rows of each table that is carried are called in an export.
+RECORD_NAMES = {table.name: table.record for table in TABLES if table.record}
+FOLLOWING_TABLES = tuple(_FOLLOWING)
 
 
 def carried_tables(tx: Transaction) -> dict[str, dict[str, str]]:
@@ -85,12 +62,12 @@ def carried_tables(tx: Transaction) -> dict[str, dict[str, str]]:
     for table, column, kind in rows:
         if table not in LEFT_BEHIND:
             tables.setdefault(str(table), {})[str(column)] = str(kind)
-    return {name: tables[name] for name in sorted(tables, key=lambda name: (name == _AUDIT, name))}
+    return {name: tables[name] for name in sorted(tables, key=lambda name: (name == AUDIT_LOG, name))}
 
 
 def is_blank(tx: Transaction) -> bool:
     """Whether the store holds nothing yet that anybody would miss."""
-    tables = [name for name in carried_tables(tx) if name != _AUDIT]
+    tables = [name for name in carried_tables(tx) if name != AUDIT_LOG]
     return not any(tx.execute(f"select 1 from {name} limit 1").fetchone() for name in ("memories", *tables))
 
 
@@ -121,7 +98,7 @@ def stream_memories(tx: Transaction) -> Iterator[tuple[Memory, list[LineageLink]
 def stream_table(tx: Transaction, table: str) -> Iterator[dict[str, Any]]:
     """The rows of a carried table as JSON objects, in an order that follows from their values (the audit log as it
     was written)."""
-    order = "" if table == _AUDIT else "order by all"
+    order = "" if table == AUDIT_LOG else "order by all"
     cursor = tx.execute(f"select to_json(t)::text from {table} t {order}")
     while rows := cursor.fetchmany(_PAGE):
         for (text,) in rows:
@@ -146,14 +123,14 @@ def insert_records(
 @contextmanager
 def staging(tx: Transaction) -> Iterator[None]:
     """Room for records that may follow their memories into a store that has others."""
-    for table, key, _ in _FOLLOWING:
+    for table in _FOLLOWING:
         tx.execute(f"create temp table staged_{table} as from {table} limit 0")
-        tx.execute(f"create temp table came_{table} as select {key[0]} from {table} limit 0")
+        tx.execute(f"create temp table came_{table} as select {_KEYS[table][0]} from {table} limit 0")
     try:
         yield
     finally:
         with suppress(duckdb.Error):  # after an error the transaction, and all that it made, is gone
-            for table, _, _ in _FOLLOWING:
+            for table in _FOLLOWING:
                 tx.execute(f"drop table if exists staged_{table}")
                 tx.execute(f"drop table if exists came_{table}")
 
@@ -167,7 +144,8 @@ def let_follow(tx: Transaction) -> dict[str, tuple[int, int]]:
     """Take in the staged rows that speak of memories that are here and that are not here already; by table, how many
     came and how many did not."""
     counts = {}
-    for table, key, condition in _FOLLOWING:
+    for table, condition in _FOLLOWING.items():
+        key = _KEYS[table]
         keys = ", ".join(key)
         row = tx.execute(f"select count(*) from staged_{table}").fetchone()
         came = tx.execute(
@@ -183,18 +161,18 @@ def let_follow(tx: Transaction) -> dict[str, tuple[int, int]]:
 
 def replace_audit_log(tx: Transaction) -> None:
     """Forget what was logged while the store was being filled, for the log that it comes with."""
-    tx.execute(f"delete from {_AUDIT}")
+    tx.execute(f"delete from {AUDIT_LOG}")
 
 
 def note_arrival(tx: Transaction, actor: str, name: str, digest: str) -> None:
     """Let the log go on after the entries that came, and note where they came from."""
-    row = tx.execute(f"select coalesce(max(sequence), 0) from {_AUDIT}").fetchone()
+    row = tx.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone()
     reached = tx.execute("select nextval('audit_sequence')").fetchone()
     assert row is not None and reached is not None
     behind = max(0, int(row[0]) - int(reached[0]))
     tx.execute("select max(nextval('audit_sequence')) from range($1)", [behind]).fetchall()
     tx.execute(
-        f"insert into {_AUDIT} select nextval('audit_sequence'), now() at time zone 'UTC', $1, null, 'store', $2, "
+        f"insert into {AUDIT_LOG} select nextval('audit_sequence'), now() at time zone 'UTC', $1, null, 'store', $2, "
         "'import', null, $3, null, json_object('file', $2, 'sha256', $3)::text",
         [actor, name, digest],
     )
@@ -239,7 +217,7 @@ def _lies_blank(path: Path) -> bool:
 def knowledge_hash(tx: Transaction) -> str:
     """SHA-256 over everything that is carried, but for the audit log, to which every import adds its own entry."""
     parts = []
-    for table in ("memories", "lineage", *(name for name in carried_tables(tx) if name != _AUDIT)):
+    for table in ("memories", "lineage", *(name for name in carried_tables(tx) if name != AUDIT_LOG)):
         row = tx.execute(
             f"select sha256(coalesce(string_agg(sha256(line), '' order by line), '')) from "
             f"(select to_json(t)::text as line from {table} t)"

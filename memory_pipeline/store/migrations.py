@@ -1,76 +1,119 @@
-"""Numbered migrations: run by themselves on open, once each, and refuse a store newer than the code."""
+"""The schema of a store, brought up to date on open: numbered migrations, once each, and the audit log's triggers.
+
+A migration is a file `schema/NNN_name.sql`; the next one is 002. The triggers follow from the list of tables and the
+records, and are made anew whenever a migration runs: one that changes nothing else may be a comment alone. All that is
+pending is one transaction, so that a kill leaves the store as it was. A store newer than the code is refused.
+"""
 
 from __future__ import annotations
 
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
 
 from memory_pipeline.errors import StoreError, StoreVersionError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.store.audit import log_entries, memory_state, triggers
+from memory_pipeline.store.tables import AUDIT_LOG, MEMORIES, MIGRATIONS
 
 _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
+#: Before the first release stores went by other migrations: the first of them, and the number of the last.
+_EARLIER, _EARLIER_NEWEST = (1, "001_memories.sql"), 15
 
 
 def known_migrations() -> list[tuple[int, str, str]]:
     """Number, name and SQL of every migration, in order."""
-    folder = resources.files("memory_pipeline.store") / "schema"
-    found = [(entry.name, entry) for entry in folder.iterdir() if _NAME.match(entry.name)]
+    found = [(entry.name, entry) for entry in _schema().iterdir() if _NAME.match(entry.name)]
     return [(int(name[:3]), name, entry.read_text("utf-8")) for name, entry in sorted(found)]
 
 
+def schema_number() -> int:
+    """The number of the newest schema as exports tell it, which goes on from those of before the first release."""
+    return _EARLIER_NEWEST + known_migrations()[-1][0]
+
+
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: bool = False) -> int:
-    """Bring the schema up to date, each migration in its own transaction; return how many were pending.
+    """Bring the schema up to date in one transaction; return how many migrations were pending.
 
     With `only_look` nothing is written. Raises StoreVersionError when the store holds a migration that
     this program does not know, StoreError for the database of another program.
     """
     migrations = known_migrations()
     applied = _applied(connection, path, {number: name for number, name, _ in migrations})
-    newest = migrations[-1][0]
+    is_earlier = _EARLIER in applied.items()
+    newest = _EARLIER_NEWEST if is_earlier else migrations[-1][0]
     if applied and max(applied) > newest:
         raise StoreVersionError(
             f"the store '{path}' has schema {max(applied)}, this program knows {newest}; install a newer "
             f"memory_pipeline"
         )
-    pending = [migration for migration in migrations if migration[0] not in applied]
+    pending = [migration for migration in migrations if is_earlier or migration[0] not in applied]
     if only_look or not pending:
         return len(pending)
-    for number, name, sql in pending:
-        connection.begin()
-        try:
-            connection.execute(
-                "create table if not exists schema_migrations (number integer primary key, name text not null, "
-                "applied_at timestamp not null)"
-            )
+    connection.begin()
+    try:
+        _drop_triggers(connection)
+        for number, name, sql in pending:
             connection.execute(sql)
-            connection.execute(
-                "insert into schema_migrations values ($1, $2, now() at time zone 'UTC')", [number, name]
-            )
-            connection.commit()
-        except duckdb.Error:
-            connection.rollback()
-            raise
+            if is_earlier and number == _EARLIER[0]:
+                connection.execute((_schema() / "earlier.sql").read_text("utf-8"))
+            connection.execute(f"insert into {MIGRATIONS} values ($1, $2, now() at time zone 'UTC')", [number, name])
+        for statement in triggers():
+            connection.execute(statement)
+        if is_earlier:
+            _begin_histories(connection)
+        reached("store.migration.commit")
+        connection.commit()
+    except duckdb.Error:
+        connection.rollback()
+        raise
     return len(pending)
 
 
-def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> set[int]:
+def _schema() -> Traversable:
+    return resources.files("memory_pipeline.store") / "schema"
+
+
+def _drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
+    rows = connection.execute(
+        "select trigger_name, table_name from duckdb_triggers() where database_name = current_database()"
+    ).fetchall()
+    for name, table in rows:
+        connection.execute(f'drop trigger "{name}" on "{table}"')
+
+
+def _begin_histories(connection: duckdb.DuckDBPyConnection) -> None:
+    """Of memories whose states the log does not tell, it begins with the one that they have now."""
+    state = memory_state("m")
+    known = f"select row_id from {AUDIT_LOG} where table_name = '{MEMORIES}' and after_state is not null"
+    connection.execute(
+        log_entries(
+            f"select '{MEMORIES}', m.id, 'baseline', null, sha256({state}), null, {state} from {MEMORIES} m "
+            f"where m.id not in ({known})",
+            actor="'migration'",
+        )
+    )
+
+
+def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> dict[int, str]:
     """The migrations that a store has had; none for an empty database, which nobody has used yet."""
     tables = connection.execute(
         "select table_name from duckdb_tables() where database_name = current_database() and not internal"
     ).fetchall()
     if not tables:
-        return set()
-    if ("schema_migrations",) in tables:
+        return {}
+    if (MIGRATIONS,) in tables:
         columns = connection.execute(
-            "select column_name from duckdb_columns() where table_name = 'schema_migrations' "
+            f"select column_name from duckdb_columns() where table_name = '{MIGRATIONS}' "
             "and database_name = current_database() order by column_index"
         ).fetchall()
         if columns == [("number",), ("name",), ("applied_at",)]:
-            rows = connection.execute("select number, name from schema_migrations").fetchall()
-            if any(known.get(number) == name for number, name in rows):
-                return {number for number, _ in rows}
+            rows = connection.execute(f"select number, name from {MIGRATIONS}").fetchall()
+            if any(known.get(number) == name or (number, name) == _EARLIER for number, name in rows):
+                return dict(rows)
     raise StoreError(
         f"'{path}' is a DuckDB database of another program (with the table '{min(tables)[0]}'), not a store of this "
         f"one, and was left as it is; name another file with --store"

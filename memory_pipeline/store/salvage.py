@@ -19,6 +19,7 @@ from memory_pipeline.store import engine
 from memory_pipeline.store.folding import copy_files, remove_database, said_by
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.tables import AUDIT_LOG, MIGRATIONS, TABLES
 
 #: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
 _DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
@@ -26,11 +27,9 @@ _ENTRY_HEADER = 16
 #: Whose rows have to be there, every one.
 _WHOLE = ("memories", "lineage")
 #: What a night makes again, so that nothing is lost with it.
-_MADE_AGAIN = (
-    "embeddings", "atom_embeddings", "playbook_embeddings", "similarity_edges", "compared", "comparison_cells",
-)  # fmt: skip
-_PASSING = ("schema_migrations", "lease")
-_AUDIT = "audit_log"
+_MADE_AGAIN = {table.name for table in TABLES if table.made_again}
+#: What a new store has of its own; what it does not know, an earlier one never filled.
+_CARRIED = {table.name for table in TABLES} - {MIGRATIONS, "lease"}
 #: Rows that are read at once of a table that does not read as a whole: one of DuckDB's vectors.
 _ROWS = 2048
 
@@ -54,7 +53,7 @@ def salvage(path: Path, target: Path) -> list[str]:
             tables = _tables_of(source)
         lost = [words for name in tables if (words := _carry_over(source, target, name))]
         with engine.attached_copy(target, read_only=False) as new:
-            newest = new.execute(f"select coalesce(max(sequence), 0) from {_AUDIT}").fetchone()
+            newest = new.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone()
             assert newest is not None
             new.execute("select max(nextval('audit_sequence')) from range($1)", [newest[0]]).fetchall()
             new.execute("force checkpoint")
@@ -79,17 +78,17 @@ def _tables_of(source: Path) -> list[str]:
         rows = old.execute(
             "select table_name from duckdb_tables() where database_name = current_database() and not internal"
         ).fetchall()
-    names = {str(name) for (name,) in rows} - set(_PASSING)
+    names = {str(name) for (name,) in rows} & _CARRIED
     missing = [name for name in _WHOLE if name not in names]
     if missing:
         raise DamagedStoreError(f"its table '{missing[0]}' is missing, without which no store can be made")
-    return [*_WHOLE, *sorted(names - {*_WHOLE, _AUDIT}), *sorted(names & {_AUDIT})]
+    return [*_WHOLE, *sorted(names - {*_WHOLE, AUDIT_LOG}), *sorted(names & {AUDIT_LOG})]
 
 
 def _carry_over(source: Path, target: Path, name: str) -> str:
     """Copy a table; return what of it does not read, in words."""
     try:
-        _copy_rows(source, target, name, "true", anew=name == _AUDIT)
+        _copy_rows(source, target, name, "true", anew=name == AUDIT_LOG)
         return ""
     except duckdb.Error as error:
         if name in _WHOLE:
@@ -112,8 +111,8 @@ def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool)
     ):
         (alias,) = old.execute("select current_database()").fetchone() or ("",)
         new.begin()
-        if anew and name == _AUDIT:
-            new.execute(f"delete from {_AUDIT}")
+        if anew and name == AUDIT_LOG:
+            new.execute(f"delete from {AUDIT_LOG}")
         new.execute(f'insert into "{name}" by name select * from {alias}."{name}" where {which}')
         new.commit()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,7 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Rejected, Skipped
-from memory_pipeline.ingest.full_export import KINDS, json_line
+from memory_pipeline.ingest.full_export import json_line
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
@@ -28,6 +29,7 @@ from memory_pipeline.review.decisions import find_proposals, reject_proposals
 from memory_pipeline.review.resolution import Decision, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import (
+    RECORD_NAMES,
     Store,
     all_memories,
     carried_tables,
@@ -41,8 +43,11 @@ from memory_pipeline.store import (
 )
 from memory_pipeline.store.carry import LEFT_BEHIND
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for
+from memory_pipeline_tests.store.test_migrations import EARLIER_HASH
 
 DAY = date(2026, 3, 5)
+#: An export of all that the earlier store of test_migrations.py holds, as the program that made both wrote it.
+EARLIER = Path(__file__).parent / "earlier_export.jsonl.xz"
 PORT = "The staging database of the webshop listens for connections on port {} behind the proxy."
 CAUSE = "The nightly deploy of the webshop stalls in stage two because the build cache was cold. {}."
 RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
@@ -206,7 +211,7 @@ def test_every_table_is_carried_or_left_behind_for_a_reason(original: Store) -> 
         tables = {row[0] for row in tx.execute("select table_name from duckdb_tables() where not internal").fetchall()}
         carried = set(carried_tables(tx))
     assert carried | set(LEFT_BEHIND) == tables and not carried & set(LEFT_BEHIND)
-    assert set(KINDS) <= carried
+    assert set(RECORD_NAMES) <= carried
 
 
 def test_every_record_says_what_it_is_and_the_last_one_counts_them(original: Store) -> None:
@@ -290,6 +295,15 @@ def test_an_export_of_a_newer_program_is_refused(original: Store, tmp_path: Path
     path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
     with pytest.raises(InputError, match="newer program"):
         bring(Store(tmp_path / "copy.duckdb"), path)
+
+
+def test_an_export_of_an_earlier_program_gives_the_store_that_it_was_made_of(tmp_path: Path) -> None:
+    path = tmp_path / "earlier.jsonl"
+    path.write_bytes(lzma.decompress(EARLIER.read_bytes()))
+    copy = Store(tmp_path / "copy.duckdb")
+    assert bring(copy, path).imported == 38
+    with copy.reading() as tx:
+        assert tx.contents.digest(with_log=True) == EARLIER_HASH and check_store(tx, deep=True) == []
 
 
 def test_a_store_that_is_not_blank_is_never_replaced(original: Store, tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-import duckdb
 import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state, search_state
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, create_snapshot, history_of, known_migrations, read_memories, verify_snapshot
+from memory_pipeline.store import Store, create_snapshot, history_of, verify_snapshot
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -121,23 +120,3 @@ def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None
     empty = read_state(store, "2026-02-01")
     page = diff_html(diff_states(empty, read_state(store, "now")))
     assert "<script>" not in page and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
-
-
-def test_a_store_from_before_histories_begins_with_the_state_it_has(store: Store) -> None:
-    store.path.parent.mkdir(exist_ok=True)
-    with duckdb.connect(str(store.path)) as raw:
-        raw.execute("create table schema_migrations (number integer primary key, name text, applied_at timestamp)")
-        for number, name, sql in known_migrations():
-            if number < 5:
-                raw.execute(sql)
-                raw.execute("insert into schema_migrations values ($1, $2, now())", [number, name])
-        raw.execute(
-            "insert into memories by name select 'old' as id, 'p' as project_id, 'words' as content, 'other' as "
-            "memory_type, [] as categories, [] as tags, 1.0 as importance, 0 as abstraction_level, 2 as token_count, "
-            "'x' as content_hash, 'y' as shape_hash, timestamp '2026-01-01' as created_at, 'exact' as "
-            "created_at_quality, timestamp '2026-01-01' as effective_date, 'jsonl' as source_connector"
-        )
-    with store.reading() as tx:
-        assert read_memories(tx, ["old"])["old"].rolled_back_at is None
-        assert [event.action for event in history_of(tx, "old")] == ["insert", "baseline"]
-    assert set(read_state(store, datetime.now(UTC).isoformat()).active) == {"old"}

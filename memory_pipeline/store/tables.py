@@ -1,0 +1,69 @@
+"""The tables of the store: what names a row, what the audit log keeps of it, and what becomes of it in exports and
+recoveries. Their columns stand in `schema/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Write = Literal["insert", "update", "delete"]
+_NEW: tuple[Write, ...] = ("insert",)
+_NEW_AND_CHANGED: tuple[Write, ...] = ("insert", "update")
+_WORDS = "made again from the words"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table beside the memories.
+
+    `key`: the columns that name a row, in the log with `between` between them. `logged`: the writes of which the audit
+    log keeps an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
+    `record`: what its rows are called in an export. `left_behind`: why an export of everything does without them.
+    `made_again`: a night makes its rows again, so that nothing is lost with them.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    between: str = ""
+    logged: tuple[Write, ...] = ()
+    state: tuple[str, ...] = ()
+    record: str = ""
+    left_behind: str = ""
+    made_again: bool = False
+
+
+MEMORIES, EMBEDDINGS, AUDIT_LOG, MIGRATIONS = "memories", "embeddings", "audit_log", "schema_migrations"
+
+#: Every table. What is written to memories and embeddings is logged in ways of their own (audit.py).
+TABLES = (
+    Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
+    Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),
+    Table("lineage", ("memory_id", "source_id"), " <- ", ("insert", "delete"),
+          left_behind="stands in the rows of the memories, as `sources`"),
+    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict"),
+    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision"),
+    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom"),
+    Table("atom_candidates", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "atom_id"), record="finding"),
+    Table("atom_embeddings", ("atom_id", "field", "model"), left_behind=_WORDS, made_again=True),
+    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry"),
+    Table("playbook_contributions", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "entry_id"),
+          record="contribution"),
+    Table("playbook_embeddings", ("entry_id", "model"), left_behind=_WORDS, made_again=True),
+    Table("proposals", ("id",), logged=_NEW_AND_CHANGED, state=("status", "reason"), record="proposal"),
+    Table("rollbacks", ("id",), logged=_NEW, record="rollback"),
+    Table("model_answers", ("prompt_hash",), logged=_NEW_AND_CHANGED, state=("model", "stop_reason"),
+          record="model_answer"),
+    Table("model_calls", ("id",), logged=_NEW, record="model_call"),
+    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"), record="model_batch"),
+    Table("night_reports", ("run_id",), logged=_NEW_AND_CHANGED, state=("partition_date", "verdict"), record="report"),
+    Table("night_errors", ("run_id", "cluster_id"), record="night_error"),
+    Table("notices", ("id",), record="notice"),
+    Table("quarantine", ("file", "line"), ":", _NEW, state=("reason",), record="quarantine"),
+    Table("comparison_cells", ("memory_id", "model", "kind"), record="comparison_cells", made_again=True),
+    Table("similarity_edges", ("a", "b", "model"), left_behind="found again by the next night", made_again=True),
+    Table("compared", ("memory_id", "model"), left_behind="found again by the next night", made_again=True),
+    Table("lease", ("name",), left_behind="says who works on this file now"),
+    Table(MIGRATIONS, ("number",), left_behind="the program's own"),
+    Table(AUDIT_LOG, ("sequence",), record="audit"),
+)  # fmt: skip
