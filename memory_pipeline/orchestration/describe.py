@@ -25,80 +25,27 @@ from memory_pipeline.records import (
     Distillation,
     DuplicateGroup,
     EligibleMemory,
+    Memory,
     PrincipleResult,
 )
+from memory_pipeline.records.columns import columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.wording.quoting import clipped, named, plain
 
 _PREVIEW = 8
 
 
-#: What a reader of an asset's page wants to know of the columns, whichever record they stand in.
-_MEANINGS = {
-    "AtomDecision.status": "created, strengthened, skipped or not_causal.",
-    "Contribution.status": "created an entry, or updated one that gives the same guidance.",
-    "PrincipleResult.group_id": "Derived from the project and its patterns.",
-    "PrincipleResult.content": "The principle, or nothing.",
-    "PrincipleResult.status": "created; skipped, failed or deferred (see reason); or settled.",
-    "pattern_ids": "The related patterns; they stay active.",
-    "principle_id": "The memory of level 3 that was written.",
-    "replaces": "Earlier principles of some of these patterns, archived into it.",
-    "guidance": "What the pattern or principle says, without attached facts.",
-    "entry_id": "The entry of the playbook.",
-    "AtomDecision.reason": "Why it was skipped.",
-    "archived_ids": "Sources that were archived into the abstraction.",
-    "abstraction_id": "The memory that was written.",
-    "atom_id": "The atom that the finding became or made surer.",
-    "causal": "Subject, action, outcome and consequences; empty when it says nothing of causes.",
-    "contradictions": "Pairs of members that the model found to disagree; the draft quotes both.",
-    "memory_id": "The abstraction that says it.",
-    "attached": "Facts of single sources, added after the shared statement.",
-    "avg_similarity": "Mean cosine over all pairs.",
-    "cluster_id": "Derived from policy, project and members: the same cluster has the same id every night.",
-    "compression_ratio": "Tokens before divided by tokens after.",
-    "confidence": "0 to 1; for extractive drafts the mean cosine of the sources.",
-    "content": "The proposed memory, attached facts included.",
-    "content_hash": "SHA-256 of the normalised words.",
-    "created_at": "When the memory came into being, UTC.",
-    "dominant_category": "The category that most members carry.",
-    "duplicate_ids": "Copies that were archived into the survivor.",
-    "effective_date": "The time that the content speaks of, UTC; for an abstraction its newest source's.",
-    "facts_attached": "Facts that were added from single sources.",
-    "facts_found": "Numbers, dates, names, identifiers, negations and recommendations in the sources.",
-    "facts_kept": "Facts that stand in the shared statement.",
-    "fingerprint": "SHA-256 of the sorted member ids.",
-    "importance": "0 to 3; 2.5 and above is critical and never touched.",
-    "is_entry": "Whether it is an entry of the knowledge base: a text with a title and a recommendation.",
-    "is_causal": "Whether it says that one thing led to another.",
-    "max_importance": "The highest importance among the members.",
-    "member_ids": "The memories of the cluster.",
-    "method": "Which distiller wrote it.",
-    "min_similarity": "The lowest cosine of any pair; never under the threshold.",
-    "outcome": "accepted, refused (see reason), or deferred or failed (tried again next night).",
-    "policy": "Which rule made it.",
-    "reason": "Why it was refused or failed.",
-    "settled": "Why tonight leaves the cluster alone; empty for those that are distilled.",
-    "similarities": "Each member's mean cosine to the others.",
-    "relation": "How the sources will be linked: merged, canonical or distilled.",
-    "stands_for": "How many raw memories it was merged from; 1 for a raw one.",
-    "status": "compressed, skipped, failed, proposed, or settled on an earlier night.",
-    "survivor_id": "The oldest copy, or what replaced it.",
-    "tokens_after": "Tokens of the proposed memory.",
-    "tokens_before": "Tokens of all members.",
-    "top_categories": "The two most frequent categories.",
-    "total_tokens": "Tokens of all members.",
-}
-
-
 def schema_of(record: type) -> TableSchema:
-    """The columns of a record class, with their types and, where the name does not say it all, their meaning."""
+    """The columns of a record class, with their types and, where it says it, their meaning: what a record carries of a
+    memory means there what it means in the memory."""
     hints = typing.get_type_hints(record)
+    meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}
     return TableSchema(
         columns=[
             TableColumn(
                 field.name,
                 _type_name(hints[field.name]),
-                _MEANINGS.get(f"{record.__name__}.{field.name}", _MEANINGS.get(field.name)),
+                meanings.get(field.name),
             )
             for field in fields(record)
         ]

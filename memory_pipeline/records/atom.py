@@ -38,11 +38,14 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class AtomDecision:
-    """What became of one abstraction's causal finding: `created`, `strengthened`, `skipped` or `not_causal`."""
+    """What became of one abstraction's causal finding."""
 
-    memory_id: str
+    memory_id: Annotated[str, Column("The abstraction that says it.")]
     project_id: str
-    status: str
-    atom_id: str | None
-    reason: str | None
-    causal: tuple[str, ...] = ()
+    status: Annotated[str, Column("created, strengthened, skipped or not_causal.")]
+    atom_id: Annotated[str | None, Column("The atom that the finding became or made surer.")]
+    reason: Annotated[str | None, Column("Why it was skipped.")]
+    causal: Annotated[
+        tuple[str, ...],
+        Column("Subject, action, outcome and consequences; empty when it says nothing of causes."),
+    ] = ()

@@ -14,56 +14,68 @@ BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", 
 DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER)
 
 
+# What a cluster, its distillation and its archive all say.
+ClusterId = Annotated[
+    str, Column("Derived from policy, project and members: the same cluster has the same id every night.")
+]
+Fingerprint = Annotated[str, Column("SHA-256 of the sorted member ids.")]
+PolicyName = Annotated[str, Column("Which rule made it.")]
+Members = Annotated[tuple[str, ...], Column("The memories of the cluster.")]
+MeanCosine = Annotated[float, Column("Mean cosine over all pairs.")]
+LowestCosine = Annotated[float, Column("The lowest cosine of any pair; never under the threshold.")]
+TokensBefore = Annotated[int, Column("Tokens of all members.")]
+TokensAfter = Annotated[int, Column("Tokens of the proposed memory, as measured.")]
+Ratio = Annotated[float, Column("Tokens before divided by tokens after.")]
+FactsFound = Annotated[int, Column("Numbers, dates, names, identifiers, negations and recommendations in the sources.")]
+FactsKept = Annotated[int, Column("Facts that stand in the shared statement.")]
+FactsAttached = Annotated[int, Column("Facts that were added from single sources.")]
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Memories that say the same thing. `settled` names why tonight leaves it alone, or is None."""
+    """Memories that say the same thing."""
 
-    cluster_id: str
-    fingerprint: str
-    policy: str
+    cluster_id: ClusterId
+    fingerprint: Fingerprint
+    policy: PolicyName
     project_id: str
-    member_ids: tuple[str, ...]
+    member_ids: Members
     member_count: int
-    avg_similarity: float
-    min_similarity: float
-    dominant_category: str
-    top_categories: tuple[str, ...]
-    total_tokens: int
-    max_importance: float
+    avg_similarity: MeanCosine
+    min_similarity: LowestCosine
+    dominant_category: Annotated[str, Column("The category that most members carry.")]
+    top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
+    total_tokens: TokensBefore
+    max_importance: Annotated[float, Column("The highest importance among the members.")]
     oldest_member_at: datetime
     newest_member_at: datetime
-    settled: str | None = None
+    settled: Annotated[
+        str | None, Column("Why tonight leaves the cluster alone; empty for those that are distilled.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Distillation:
-    """What a distiller made of one cluster, already judged.
+    """What a distiller made of one cluster, already judged. Ratios and token counts are measured, never a model's
+    word."""
 
-    `outcome` is `accepted`, `refused` (with a `reason`), `deferred` (no money or time was left tonight) or
-    `failed` (an error); the last two are tried again next night. `contradictions` are pairs of members that
-    the model found to disagree, `causal` the four fields of an atom when the cluster says what led to what.
-    `content` is the abstraction with its attached facts; `facts_found`, `facts_kept` and
-    `facts_attached` are the preservation figures. Ratios and token counts are measured, never a
-    model's word. `relation` is that of the lineage links it gets: `distilled`, `merged` or `canonical`.
-    """
-
-    cluster_id: str
-    fingerprint: str
-    policy: str
+    cluster_id: ClusterId
+    fingerprint: Fingerprint
+    policy: PolicyName
     project_id: str
-    member_ids: tuple[str, ...]
-    similarities: tuple[float, ...]
-    content: str
-    attached: tuple[str, ...]
-    outcome: str
-    reason: str | None
-    tokens_before: int
-    tokens_after: int
-    compression_ratio: float
-    facts_found: int
-    facts_kept: int
-    facts_attached: int
-    method: str
+    member_ids: Members
+    similarities: Annotated[tuple[float, ...], Column("Each member's mean cosine to the others.")]
+    content: Annotated[str, Column("The proposed memory, attached facts included.")]
+    attached: Annotated[tuple[str, ...], Column("Facts of single sources, added after the shared statement.")]
+    outcome: Annotated[str, Column("accepted, refused (see reason), or deferred or failed (tried again next night).")]
+    reason: Annotated[str | None, Column("Why it was refused or failed.")]
+    tokens_before: TokensBefore
+    tokens_after: TokensAfter
+    compression_ratio: Ratio
+    facts_found: FactsFound
+    facts_kept: FactsKept
+    facts_attached: FactsAttached
+    method: Annotated[str, Column("Which distiller wrote it.")]
     prompt_version: str
     memory_type: str
     categories: tuple[str, ...]
@@ -71,38 +83,41 @@ class Distillation:
     effective_date: datetime
     oldest_member_at: datetime
     pattern_type: str | None = None
-    confidence: float = 0.0
-    is_causal: bool = False
-    causal: tuple[str, ...] = ()
-    contradictions: tuple[str, ...] = ()
-    relation: str = "distilled"
+    confidence: Annotated[float, Column("0 to 1; for extractive drafts the mean cosine of the sources.")] = 0.0
+    is_causal: Annotated[bool, Column("Whether it says that one thing led to another.")] = False
+    causal: Annotated[
+        tuple[str, ...],
+        Column("Subject, action, outcome and consequences; empty when it says nothing of causes."),
+    ] = ()
+    contradictions: Annotated[
+        tuple[str, ...], Column("Pairs of members that the model found to disagree; the draft quotes both.")
+    ] = ()
+    relation: Annotated[str, Column("How the sources will be linked: merged, canonical or distilled.")] = "distilled"
     tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What became of one cluster in the store: `compressed`, `skipped`, `failed` or `proposed`, and why.
+    """What became of one cluster in the store, and why. One that an earlier night decided is neither done nor logged
+    again."""
 
-    `settled`: an earlier night decided it, and nothing was done or logged.
-    """
-
-    cluster_id: str
-    fingerprint: str
-    policy: str
+    cluster_id: ClusterId
+    fingerprint: Fingerprint
+    policy: PolicyName
     project_id: str
-    status: str
-    reason: str | None
-    abstraction_id: str | None
-    archived_ids: tuple[str, ...]
-    tokens_before: int
-    tokens_after: int
-    compression_ratio: float
-    facts_found: int
-    facts_kept: int
-    facts_attached: int
-    member_ids: tuple[str, ...] = ()
-    avg_similarity: float = 0.0
-    min_similarity: float = 0.0
+    status: Annotated[str, Column("compressed, skipped, failed, proposed, or settled on an earlier night.")]
+    reason: Annotated[str | None, Column("Why it was refused or failed.")]
+    abstraction_id: Annotated[str | None, Column("The memory that was written.")]
+    archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")]
+    tokens_before: TokensBefore
+    tokens_after: TokensAfter
+    compression_ratio: Ratio
+    facts_found: FactsFound
+    facts_kept: FactsKept
+    facts_attached: FactsAttached
+    member_ids: Members = ()
+    avg_similarity: MeanCosine = 0.0
+    min_similarity: LowestCosine = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +125,8 @@ class LogRow:
     """One row of `compression_log`: what was decided about one fingerprint, as of when."""
 
     id: Annotated[str, Column("Derived from what was decided about which fingerprint as of when.")]
-    cluster_fingerprint: Annotated[str, Column("SHA-256 of the sorted member ids.")]
-    policy: Annotated[str, Column("The rule that made the cluster.")]
+    cluster_fingerprint: Fingerprint
+    policy: PolicyName
     compressed_memory_id: Annotated[str | None, Column("The memory that was written.")]
     status: Annotated[str, Column("`compressed`, `skipped` or `failed`.")]
     reason: Annotated[str | None, Column("Why it was not compressed.")]

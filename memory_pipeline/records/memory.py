@@ -127,25 +127,18 @@ class LineageLink:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Memories of one project whose normalised content is the same; the survivor is the oldest.
-
-    `proposed`: a person has to approve it before the copies are archived.
-    """
+    """Memories of one project whose normalised content is the same; the survivor is the oldest."""
 
     project_id: str
     content_hash: str
-    survivor_id: str
-    duplicate_ids: tuple[str, ...]
-    proposed: bool = False
+    survivor_id: Annotated[str, Column("The oldest copy, or what replaced it.")]
+    duplicate_ids: Annotated[tuple[str, ...], Column("Copies that were archived into the survivor.")]
+    proposed: Annotated[bool, Column("Whether a person has to approve it before the copies are archived.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class EligibleMemory:
-    """A memory that tonight's clustering may use; the fields that clustering needs, without the content.
-
-    `stands_for`: how many raw memories it was merged from (1 for a raw one); `is_entry`: it is an entry of the
-    knowledge base.
-    """
+    """A memory that tonight's clustering may use; the fields that clustering needs, without the content."""
 
     id: str
     project_id: str
@@ -155,5 +148,8 @@ class EligibleMemory:
     token_count: int
     created_at: datetime
     effective_date: datetime
-    stands_for: int = 1
-    is_entry: bool = False
+    stands_for: Annotated[int, Column("How many raw memories it was merged from; 1 for a raw one.")] = 1
+    is_entry: Annotated[
+        bool,
+        Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation."),
+    ] = False

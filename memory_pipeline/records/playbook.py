@@ -29,8 +29,8 @@ class Contribution:
 
     memory_id: Annotated[str, Column("The pattern or principle.")]
     entry_id: Annotated[str, Column("The entry of the playbook.")]
-    guidance: Annotated[str, Column("What it says, without attached facts.")]
+    guidance: Annotated[str, Column("What the pattern or principle says, without attached facts.")]
     category: Annotated[str, Column("What it is about.")]
     confidence: Annotated[float, Column("How sure it is, 0 to 1.")]
     level: Annotated[int, Column("Its abstraction level.")]
-    status: Annotated[str, Column("`created` an entry, or `updated` one.")]
+    status: Annotated[str, Column("created an entry, or updated one that gives the same guidance.")]

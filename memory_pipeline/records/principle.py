@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from memory_pipeline.records.cluster import Fingerprint, MeanCosine
+from memory_pipeline.records.columns import Column
 
 
 @dataclass(frozen=True, slots=True)
 class PrincipleResult:
-    """What became of one group of related patterns: `created`; with a `reason`: `skipped`, `failed`, `deferred` (no
-    answer could be had; taken up next week), or `settled`."""
+    """What became of one group of related patterns."""
 
-    group_id: str
+    group_id: Annotated[str, Column("Derived from the project and its patterns.")]
     project_id: str
-    pattern_ids: tuple[str, ...]
-    status: str
-    reason: str | None
-    principle_id: str | None
-    content: str
-    replaces: tuple[str, ...]
-    avg_similarity: float
-    fingerprint: str
+    pattern_ids: Annotated[tuple[str, ...], Column("The related patterns; they stay active.")]
+    status: Annotated[
+        str,
+        Column("created; skipped, failed or deferred (see reason; no answer could be had, taken up next week); or "
+               "settled."),
+    ]  # fmt: skip
+    reason: Annotated[str | None, Column("Why it was refused or failed.")]
+    principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")]
+    content: Annotated[str, Column("The principle, or nothing.")]
+    replaces: Annotated[tuple[str, ...], Column("Earlier principles of some of these patterns, archived into it.")]
+    avg_similarity: MeanCosine
+    fingerprint: Fingerprint
