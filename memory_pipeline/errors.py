@@ -50,7 +50,7 @@ class SnapshotError(StoreError):
     """A snapshot is missing, damaged, or cannot be restored here."""
 
 
-class DistillerError(MemoryPipelineError):
+class ModelError(MemoryPipelineError):
     """The language model cannot be used: its key, its name, its price or its server."""
 
 

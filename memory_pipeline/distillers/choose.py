@@ -10,7 +10,7 @@ from memory_pipeline.distillers.extractive import Extractive
 def choose_distiller(settings: Settings) -> DistillationModel:
     """The distiller that the setting names; with `auto`, Claude when there is a key for it.
 
-    Raises DistillerError or StrategyError when Claude is wanted and its settings do not do.
+    Raises ModelError or StrategyError when Claude is wanted and its settings do not do.
     """
     wants_claude = settings.distiller == "claude" or (settings.distiller == "auto" and settings.anthropic_api_key)
     if not wants_claude:

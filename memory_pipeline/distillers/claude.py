@@ -21,7 +21,7 @@ class Claude:
     prompt_version = PROMPT_VERSION
 
     def __init__(self, settings: Settings) -> None:
-        """Raises DistillerError without a price, StrategyError for a strategy that cannot be loaded."""
+        """Raises ModelError without a price, StrategyError for a strategy that cannot be loaded."""
         self._settings = settings
         self._client = ModelClient(settings)
         self._strategies = load_strategies(settings)

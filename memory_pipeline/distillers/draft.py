@@ -82,5 +82,5 @@ class DistillationModel(Protocol):
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """What is proposed for each task, in their order; an exception fails its own cluster alone.
 
-        Raises DistillerError when the model cannot be used at all; what came before stands.
+        Raises ModelError when the model cannot be used at all; what came before stands.
         """

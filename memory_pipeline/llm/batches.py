@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
 from memory_pipeline.llm.pricing import Ledger
@@ -52,7 +52,7 @@ class BatchCalls:
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """Send the requests as one batch, as far as the cap reaches, and wait for it.
 
-        Raises DistillerError when the server cannot be used.
+        Raises ModelError when the server cannot be used.
         """
         fitting: list[Request] = []
         for number, request in enumerate(requests):
@@ -82,10 +82,10 @@ class BatchCalls:
                 last = attempt == self._settings.call_attempts or pause > self._settings.call_longest_wait_s
                 if last or not busy:
                     self._lost(record)
-                    raise DistillerError(self._connection.explain(error)) from error
+                    raise ModelError(self._connection.explain(error)) from error
                 self._pause(pause)
             except Exception as error:  # the server may have it all the same: the next night looks there
-                raise DistillerError(self._connection.explain(error)) from error
+                raise ModelError(self._connection.explain(error)) from error
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
         self._session.answers.note_batch(record)
@@ -109,7 +109,7 @@ class BatchCalls:
                     self._session.answers.note_batch(found)
                     return found
         except Exception as error:
-            raise DistillerError(self._connection.explain(error)) from error
+            raise ModelError(self._connection.explain(error)) from error
         self._lost(record)
         return None
 
@@ -144,7 +144,7 @@ class BatchCalls:
                 if response.custom_id in mine:
                     yield reply
         except anthropic.AnthropicError as error:
-            raise DistillerError(self._connection.explain(error)) from error
+            raise ModelError(self._connection.explain(error)) from error
         reached("batch.read")
         self._session.answers.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
 
@@ -170,7 +170,7 @@ class BatchCalls:
                     error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
                 )
                 if not passing or trouble >= self._settings.call_attempts:
-                    raise DistillerError(self._connection.explain(error)) from error
+                    raise ModelError(self._connection.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:
                 self._session.log.info("batch %s is not done; the next night collects it", record.batch_id)

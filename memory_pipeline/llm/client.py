@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.batches import BatchCalls
 from memory_pipeline.llm.connection import Connection
 from memory_pipeline.llm.live import LiveCalls
@@ -23,7 +23,7 @@ class ModelClient:
     """Asks the model that the settings name, over the Messages API, or any server that speaks it."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises DistillerError without a price."""
+        """Raises ModelError without a price."""
         self._settings = settings
         self._price = price_of(settings)
 
@@ -34,7 +34,7 @@ class ModelClient:
         their order.
 
         The same prompt is sent once. `step` names the work in the progress. An exception fails its own question
-        alone. Raises DistillerError when the model cannot be used (key, name, server), after what could be answered.
+        alone. Raises ModelError when the model cannot be used (key, name, server), after what could be answered.
         """
         session.answers.take_over_previews()
         most = self._settings.max_prompt_tokens
@@ -43,12 +43,12 @@ class ModelClient:
         replies = {key: _kept_reply(requests[key], answer) for key, answer in kept.items()}
         for reply in replies.values():
             session.answers.record(reply, "cache", 0.0, "1")
-        hopeless: DistillerError | None = None
+        hopeless: ModelError | None = None
         try:
             for reply in self._replies([request for key, request in requests.items() if key not in kept], session):
                 replies[reply.request.prompt_hash] = reply
                 session.progress(step, len(replies), len(requests))
-        except DistillerError as error:
+        except ModelError as error:
             hopeless = error
         for name, question in questions.items():
             if question.source_tokens > most:

@@ -8,7 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.requests import Reply, Request
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ class Connection:
     """The SDK's client for one server and model, checked before the first request."""
 
     def __init__(self, settings: Settings, log: logging.Logger) -> None:
-        """Raises DistillerError without a key. Nothing is sent yet."""
+        """Raises ModelError without a key. Nothing is sent yet."""
         import anthropic
 
         if not settings.anthropic_api_key:
-            raise DistillerError(
-                "Claude needs a key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'"
-            )
+            raise ModelError("Claude needs a key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'")
         self.client: Anthropic = anthropic.Anthropic(
             api_key=settings.anthropic_api_key,
             base_url=settings.base_url,
@@ -38,7 +36,7 @@ class Connection:
         self._takes_effort = False
 
     def check_model(self) -> None:
-        """Ask the server for the model, once. Raises DistillerError when it does not exist or is retired, when the
+        """Ask the server for the model, once. Raises ModelError when it does not exist or is retired, when the
         key is refused, or when the server cannot be reached; warns of a deprecated one."""
         import anthropic
 
@@ -48,12 +46,12 @@ class Connection:
             self._explain_missing(error)
             return
         except anthropic.AnthropicError as error:
-            raise DistillerError(self.explain(error)) from error
+            raise ModelError(self.explain(error)) from error
         lifecycle = getattr(info, "lifecycle", None)
         until = getattr(info, "retires_at", None)
         when = f" on {until:%Y-%m-%d}" if until else ""
         if lifecycle == "retired":
-            raise DistillerError(f"the model '{self.model}' was retired{when}; set distillation.model to a newer one")
+            raise ModelError(f"the model '{self.model}' was retired{when}; set distillation.model to a newer one")
         if lifecycle == "deprecated":
             self._log.warning("the model %s is deprecated and retires%s; name a newer one", self.model, when or " soon")
         capabilities = getattr(info, "capabilities", None)
@@ -69,10 +67,10 @@ class Connection:
             self._log.info("%s lists no models; %s is used unchecked", self.server, self.model)
             return
         except anthropic.AnthropicError as failure:
-            raise DistillerError(self.explain(failure)) from failure
+            raise ModelError(self.explain(failure)) from failure
         close = difflib.get_close_matches(self.model, names, n=1, cutoff=0.4)
         hint = f"; did you mean '{close[0]}'?" if close else f"; it has {', '.join(names[:8])}"
-        raise DistillerError(f"there is no model '{self.model}' at {self.server}{hint}") from error
+        raise ModelError(f"there is no model '{self.model}' at {self.server}{hint}") from error
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What the Messages API is sent for a request, alone or in a batch."""

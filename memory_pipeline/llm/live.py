@@ -10,7 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
 from memory_pipeline.llm.pacing import Pace
 from memory_pipeline.llm.pricing import Ledger
@@ -49,7 +49,7 @@ class LiveCalls:
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """Replies as they come in. At the cap or the time limit the rest comes back `deferred`.
 
-        Raises DistillerError when no further call can succeed (key, model, server), after the replies that
+        Raises ModelError when no further call can succeed (key, model, server), after the replies that
         were still under way.
         """
         waiting = [_Waiting(request) for request in requests]
@@ -77,7 +77,7 @@ class LiveCalls:
                         item.not_before = time.monotonic() + reply.retry_after_s
                         waiting.insert(0, item)
             if self._hopeless:
-                raise DistillerError(self._hopeless)
+                raise ModelError(self._hopeless)
         finally:
             self._stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

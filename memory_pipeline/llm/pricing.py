@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 
 _MILLION = 1_000_000
 #: A batch costs half (https://platform.claude.com/docs/en/build-with-claude/batch-processing).
@@ -43,7 +43,7 @@ PRICES: Mapping[str, Price] = {
 
 
 def price_of(settings: Settings) -> Price:
-    """The price of the model that distils. Raises DistillerError when nobody has said what it costs."""
+    """The price of the model that distils. Raises ModelError when nobody has said what it costs."""
     added = {}
     for entry in settings.prices:
         name, _, rates = entry.rpartition("=")
@@ -51,7 +51,7 @@ def price_of(settings: Settings) -> Price:
         added[name] = Price(float(tokens_in), float(tokens_out))
     known = {**PRICES, **added}
     if settings.model not in known:
-        raise DistillerError(
+        raise ModelError(
             f"no price is known for the model '{settings.model}', so its bill could not be capped; add "
             f'distillation.prices = ["{settings.model}=IN/OUT"] in USD per million tokens (0/0 when it is free)'
         )

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.requests import Reply, Request
 from memory_pipeline.wording.redaction import redact
 
@@ -94,7 +94,7 @@ class Question(Generic[AnswerT, ResultT]):
         if reply.deferred:
             return Declined(reply.deferred, again=True)
         if reply.text is None:
-            return DistillerError(reply.error or "the model gave no answer")
+            return ModelError(reply.error or "the model gave no answer")
         if reply.stop_reason == "refusal":
             return Declined("the model declined to answer")
         if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):

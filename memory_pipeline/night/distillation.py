@@ -19,7 +19,7 @@ from memory_pipeline.distillers import (
     undistilled,
 )
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm import AnswerBook, Declined, Session
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation, Memory
@@ -31,7 +31,7 @@ def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distilla
     """One distillation a cluster, in the clusters' order. An error fails its own cluster alone; a model that
     cannot be used is one error, and fails every cluster that it had no answer for.
 
-    Raises DistillerError or StrategyError for settings with which no model can be made.
+    Raises ModelError or StrategyError for settings with which no model can be made.
     """
     todo = [cluster for cluster in clusters if cluster.settled is None]
     results: dict[str, Distillation] = {}
@@ -57,7 +57,7 @@ def propose(
     try:
         for task, draft in model.drafts(_tasks(night, clusters, as_seen, unasked), session_of(night)):
             yield undecided.pop(task.cluster.cluster_id), task, draft
-    except DistillerError as error:
+    except ModelError as error:
         night.note_error("", "distill", error)
         unasked = dict.fromkeys(undecided, error) | unasked
     for cluster_id, why in unasked.items():
@@ -125,7 +125,7 @@ def _task(
 
 def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | Declined | Exception) -> Distillation:
     try:
-        if isinstance(draft, Declined) or (task is None and isinstance(draft, DistillerError)):
+        if isinstance(draft, Declined) or (task is None and isinstance(draft, ModelError)):
             return undistilled(cluster, draft, night.distiller)
         if isinstance(draft, Exception):
             raise draft

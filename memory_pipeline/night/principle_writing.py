@@ -18,7 +18,7 @@ from memory_pipeline.distillers import (
     steering_draft,
 )
 from memory_pipeline.embedding import check_vectors
-from memory_pipeline.errors import DistillerError, in_words
+from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.knowledge.principles import find_principle
 from memory_pipeline.llm import Declined, Session
 from memory_pipeline.night.archive import SourcesChangedError
@@ -102,7 +102,7 @@ def settle_group(
             tx.journal.log([_log_row(night, refused, None)])
         return refused
     except Exception as error:  # one group failing leaves the others; it is logged and reported
-        if task is not None or not isinstance(error, DistillerError):
+        if task is not None or not isinstance(error, ModelError):
             note_failure(night, group, error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
 

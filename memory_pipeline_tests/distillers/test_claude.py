@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.connection import Connection
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
@@ -223,7 +223,7 @@ def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
     with serving(models=old) as server:
         assert night(store, server).clusters_compressed == 1
     assert "deprecated and retires on 2026-12-01" in caplog.text
-    with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(DistillerError, match="retired"):
+    with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(ModelError, match="retired"):
         Connection(claude_settings(store, server), night_of(store, DAY).log).check_model()
 
 

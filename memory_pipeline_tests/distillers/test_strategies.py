@@ -17,7 +17,7 @@ from memory_pipeline.distillers.strategies import (
     choose_strategy,
     load_strategies,
 )
-from memory_pipeline.errors import DistillerError, StrategyError
+from memory_pipeline.errors import ModelError, StrategyError
 from memory_pipeline.llm import Prompt
 from memory_pipeline.records import Causal, Cluster, Memory
 from memory_pipeline.store import Store, all_memories
@@ -130,7 +130,7 @@ def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentenc
     with serving() as server:
         with pytest.raises(StrategyError, match="names 'horoscope'"):
             night(store, server, strategies=("horoscope",))
-        with pytest.raises(DistillerError, match="no price is known"):
+        with pytest.raises(ModelError, match="no price is known"):
             night(store, server, model="mine")
 
 
@@ -174,13 +174,17 @@ class broken:
         raise ValueError("not today")
 
 
-def test_the_prompts_have_not_changed_without_their_version() -> None:
-    """Whoever edits a prompt raises `prompts.VERSION`, then puts the new hash here."""
+def test_the_prompts_and_the_schema_have_not_changed_without_their_version() -> None:
+    """Whoever edits a prompt or the answer's schema raises `prompts.VERSION`, then puts the new hashes here."""
     import hashlib
 
     from memory_pipeline.distillers import prompts
+    from memory_pipeline.distillers.answer import Answer
+
+    def digest(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     names = ("distill", "trading", "causal", "principle")
-    digest = hashlib.sha256("".join(prompts.read_prompt(name) for name in names).encode()).hexdigest()
-    known: dict[str, Any] = {"1": "61d9cb4c527e4da3"}
-    assert known.get(prompts.VERSION) == digest[:16]
+    shape = json.dumps(Answer.model_json_schema(), sort_keys=True)
+    known = {"1": ("61d9cb4c527e4da3", "233adeb4f05bd0d3")}
+    assert known.get(prompts.VERSION) == (digest("".join(map(prompts.read_prompt, names))), digest(shape))

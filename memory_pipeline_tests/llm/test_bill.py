@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.pacing import Pace
 from memory_pipeline.llm.pricing import PRICES, Ledger, Price, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:
-    with pytest.raises(DistillerError, match=r"no price is known for the model 'mine'.*distillation.prices"):
+    with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*distillation.prices"):
         price_of(Settings().model_copy(update={"model": "mine"}))
     assert price_of(Settings(model="mine", prices=("mine=1.5/2",))) == Price(1.5, 2.0)
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import DistillerError
+from memory_pipeline.errors import ModelError
 from memory_pipeline.llm import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
@@ -193,5 +193,5 @@ def test_a_key_that_is_refused_is_one_error_after_what_is_kept(store: Store) -> 
         questions = {city: question_about(city, settings) for city in CITIES}
         answers = ModelClient(settings).ask(questions, Session(AnswerBook(store, "later", "test")), "weather")
         assert next(answers) == ("Porto", "Porto: sun")
-        with pytest.raises(DistillerError, match="refused the key"):
+        with pytest.raises(ModelError, match="refused the key"):
             next(answers)

@@ -1,4 +1,4 @@
-"""The prompts, one file each. Whoever changes a file raises VERSION."""
+"""The prompts, one file each. Whoever changes a file, or the schema of the answers, raises VERSION."""
 
 from __future__ import annotations
 
