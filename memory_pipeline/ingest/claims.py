@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from memory_pipeline.ingest.admitted import Admitted
-from memory_pipeline.ingest.gate import BESIDE
-from memory_pipeline.records import MADE
+from memory_pipeline.records import BESIDE, MADE
 
 #: Longest chain of replacements that a file may bring; `check` follows 100.
 MAX_CHAIN = 90

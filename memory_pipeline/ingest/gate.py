@@ -22,15 +22,11 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import MADE, Memory, Source
+from memory_pipeline.records import BESIDE, MADE, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
 
 #: Longest content, in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
-#: How one memory may be a source of another.
-RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded")
-#: Relations of memories that stand beside a memory, and are no part of what it was made from.
-BESIDE = ("duplicate", "superseded")
 #: Importance from which a memory is critical, and so was never archived (setting `compression.critical_floor`).
 _NEVER_ARCHIVED = 2.5
 

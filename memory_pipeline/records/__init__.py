@@ -31,6 +31,7 @@ from memory_pipeline.records.identifiers import (
     fingerprint_of,
 )
 from memory_pipeline.records.memory import (
+    BESIDE,
     CONSOLIDATION_METHODS,
     LEVEL_MERGED,
     LEVEL_PATTERN,
@@ -39,6 +40,7 @@ from memory_pipeline.records.memory import (
     MADE,
     MEMORY_TYPES,
     PATTERN_TYPES,
+    RELATIONS,
     TIME_QUALITIES,
     DuplicateGroup,
     EligibleMemory,
@@ -71,6 +73,7 @@ from memory_pipeline.records.proposal import (
 __all__ = [
     "BATCH_EXPIRED",
     "BATCH_UNDER_WAY",
+    "BESIDE",
     "CONSOLIDATION_METHODS",
     "COST_CAP",
     "DEFERRED_REASONS",
@@ -83,6 +86,7 @@ __all__ = [
     "MEMORY_TYPES",
     "NO_ANSWER",
     "PATTERN_TYPES",
+    "RELATIONS",
     "TIME_LIMIT",
     "TIME_QUALITIES",
     "Archive",

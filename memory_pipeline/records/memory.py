@@ -30,6 +30,11 @@ TIME_QUALITIES = ("exact", "date", "mtime", "import")
 MADE = "night"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
+#: How one memory may be a source of another.
+RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded")
+#: Relations of memories that stand beside a memory, and are no part of what it was made from.
+BESIDE = ("duplicate", "superseded")
+
 _COUNT = 2**31 - 1
 
 
@@ -119,8 +124,8 @@ class LineageLink:
     source_id: Annotated[str, Column("What it was made from.", is_id=True)]
     relation: Annotated[
         str,
-        Column("`duplicate`, `merged`, `canonical`, `distilled`, `principle`, or `superseded`: a person settled a "
-               "conflict for the other side."),
+        Column("How it was made from it; `superseded`: a person settled a conflict for the other side.",
+               choices=RELATIONS),
     ]  # fmt: skip
     similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]
 

@@ -28,7 +28,7 @@ _ENTRY_HEADER = 16
 _WHOLE = ("memories", "lineage")
 #: What a night makes again, so that nothing is lost with it.
 _MADE_AGAIN = {table.name for table in TABLES if table.made_again}
-#: What a new store has of its own; what it does not know, an earlier one never filled.
+#: What is carried over: a new store has the rest of its own, and a table that it does not know was never filled.
 _CARRIED = {table.name for table in TABLES} - {MIGRATIONS, "lease"}
 #: Rows that are read at once of a table that does not read as a whole: one of DuckDB's vectors.
 _ROWS = 2048

@@ -15,7 +15,7 @@ _WORDS = "made again from the words"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table beside the memories.
+    """One table.
 
     `key`: the columns that name a row, in the log with `between` between them. `logged`: the writes of which the audit
     log keeps an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
