@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, run
 

@@ -25,7 +25,7 @@ from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_dupli
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 

@@ -1,6 +1,6 @@
 """Finding memories again: hybrid search over one project, the past, and what changed."""
 
-from memory_pipeline.recall.difference import Difference, diff_html, diff_states, diff_text
+from memory_pipeline.recall.difference import Difference, diff_states, diff_text
 from memory_pipeline.recall.past import PastState, read_state, search_state
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import Hit, SearchIndex, fit_budget
@@ -10,7 +10,6 @@ __all__ = [
     "Hit",
     "PastState",
     "SearchIndex",
-    "diff_html",
     "diff_states",
     "diff_text",
     "fit_budget",

@@ -1,40 +1,43 @@
-"""What changed in the active memory between two states, as data, text and a page."""
+"""What changed in the active memory between two states, as data and text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pydantic import Field
 
-from memory_pipeline.files import begins_with, check_output, write_text
+from memory_pipeline.documents import Document
 from memory_pipeline.recall.past import PastState
-from memory_pipeline.records import Memory
-from memory_pipeline.wording.quoting import INERT_PAGE, clipped, html_quote, html_text
+from memory_pipeline.wording.quoting import clipped
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Memories that came, went (with where to) and changed (with what), by id; tokens of the active ones."""
+class CameMemory(Document):
+    """A memory that is active in the later state alone."""
 
-    before: str
-    after: str
-    added: tuple[Memory, ...]
-    gone: tuple[tuple[Memory, str], ...]
-    changed: tuple[tuple[Memory, str], ...]
-    tokens_before: int
-    tokens_after: int
+    id: str = Field(description="The memory.")
+    content: str = Field(description="Its words.")
 
-    def as_json(self) -> dict[str, Any]:
-        """The difference for `--json`."""
-        return {
-            "from": self.before,
-            "to": self.after,
-            "added": [{"id": m.id, "content": m.content} for m in self.added],
-            "gone": [{"id": m.id, "content": m.content, "why": why} for m, why in self.gone],
-            "changed": [{"id": m.id, "content": m.content, "what": what} for m, what in self.changed],
-            "tokens_before": self.tokens_before,
-            "tokens_after": self.tokens_after,
-        }
+
+class WentMemory(CameMemory):
+    """A memory that is active in the earlier state alone."""
+
+    why: str = Field(description="What it was archived into, or that it is no longer in use.")
+
+
+class ChangedMemory(CameMemory):
+    """A memory that is active in both states, and not the same in them."""
+
+    what: str = Field(description="Each field that changed, with its values.")
+
+
+class Difference(Document):
+    """What changed in the active memory from one state to another."""
+
+    before: str = Field(alias="from", description="The earlier state, in words.")
+    after: str = Field(alias="to", description="The later state, in words.")
+    added: tuple[CameMemory, ...] = Field(description="Memories that came, by id.")
+    gone: tuple[WentMemory, ...] = Field(description="Memories that went, and where to, by id.")
+    changed: tuple[ChangedMemory, ...] = Field(description="Memories that changed, and in what, by id.")
+    tokens_before: int = Field(description="Tokens of the active memories of the earlier state.")
+    tokens_after: int = Field(description="And of the later one.")
 
 
 def diff_states(before: PastState, after: PastState) -> Difference:
@@ -44,7 +47,8 @@ def diff_states(before: PastState, after: PastState) -> Difference:
     gone = []
     for memory_id in sorted(old.keys() - new.keys()):
         now = later.get(memory_id)
-        gone.append((old[memory_id], f"archived into {now.consolidated_into_id}" if now else "no longer in use"))
+        why = f"archived into {now.consolidated_into_id}" if now else "no longer in use"
+        gone.append(WentMemory(id=memory_id, content=old[memory_id].content, why=why))
     changed = []
     for memory_id in sorted(old.keys() & new.keys()):
         what = [
@@ -53,15 +57,15 @@ def diff_states(before: PastState, after: PastState) -> Difference:
             if getattr(old[memory_id], name) != getattr(new[memory_id], name)
         ]
         if what:
-            changed.append((new[memory_id], ", ".join(what)))
+            changed.append(ChangedMemory(id=memory_id, content=new[memory_id].content, what=", ".join(what)))
     return Difference(
-        before.label,
-        after.label,
-        tuple(new[memory_id] for memory_id in sorted(new.keys() - old.keys())),
-        tuple(gone),
-        tuple(changed),
-        sum(memory.token_count for memory in old.values()),
-        sum(memory.token_count for memory in new.values()),
+        before=before.label,
+        after=after.label,
+        added=tuple(CameMemory(id=i, content=new[i].content) for i in sorted(new.keys() - old.keys())),
+        gone=tuple(gone),
+        changed=tuple(changed),
+        tokens_before=sum(memory.token_count for memory in old.values()),
+        tokens_after=sum(memory.token_count for memory in new.values()),
     )
 
 
@@ -77,46 +81,10 @@ def diff_text(difference: Difference, most: int | None = None) -> str:
     """A difference as lines: `+` came, `-` went, `~` changed; at most `most` of each."""
     lines = [headline(difference)]
     lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added[:most]]
-    lines += [f"- {memory.id}  {_flat(memory)}  ({why})" for memory, why in difference.gone[:most]]
-    lines += [f"~ {memory.id}  {_flat(memory)}  ({what})" for memory, what in difference.changed[:most]]
+    lines += [f"- {memory.id}  {_flat(memory)}  ({memory.why})" for memory in difference.gone[:most]]
+    lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed[:most]]
     return "\n".join(lines)
 
 
-#: How a page begins; one that begins otherwise is somebody else's.
-_PAGE_START = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
-)
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2330}"
-    "ul{padding:0}li{margin:.5rem 0;list-style:none;padding-left:.8rem;border-left:4px solid #b7c3d7}"
-    ".came{border-color:#2f8f5b}.went{border-color:#c28a1b}small{color:#5b6577}"
-)
-
-
-def diff_html(difference: Difference) -> str:
-    """A difference as a page; every word of a memory is shown, none is run."""
-    rows = [("came", memory, "") for memory in difference.added]
-    rows += [("went", memory, why) for memory, why in difference.gone]
-    rows += [("changed", memory, what) for memory, what in difference.changed]
-    items = "".join(
-        f'<li class="{kind}">{html_quote(memory.content, memory.id)}<br><small>{kind} {html_text(why)}</small></li>'
-        for kind, memory, why in rows
-    )
-    return (
-        f"{_PAGE_START}{INERT_PAGE}<title>Difference</title><style>{_STYLE}</style>"
-        f"<h1>What changed in the active memory</h1><p>{html_text(headline(difference))}</p><ul>{items}</ul></html>"
-    )
-
-
-def check_page(path: Path, *, force: bool = False) -> None:
-    """Raises OutputError, before any work is done, for a file that a page cannot or must not be written to."""
-    check_output(path, begins_with(_PAGE_START), force=force)
-
-
-def write_page(path: Path, difference: Difference, *, force: bool = False) -> None:
-    """Write a difference as a page, whole or not at all; errors as in `check_page`."""
-    write_text(path, diff_html(difference), begins_with(_PAGE_START), force=force)
-
-
-def _flat(memory: Memory) -> str:
+def _flat(memory: CameMemory) -> str:
     return clipped(memory.content, 160)

@@ -1,4 +1,4 @@
-"""The files of a report: JSON for programs, Markdown and a page for people."""
+"""Files for people and programs: a report as JSON, Markdown and a page, and the page of a difference."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_pipeline.files import begins_with, directories, write_text
-from memory_pipeline.reporting import rendering
+from memory_pipeline.files import begins_with, check_output, directories, write_text
+from memory_pipeline.recall.difference import Difference
 from memory_pipeline.reporting.model import NightFigures, Report
+from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK, TITLES, as_html, as_markdown, difference_page
 
 
 def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> Path:
@@ -17,10 +18,10 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     files = {
         f"{stem}.json": (json.dumps(report.as_json(), indent=2, sort_keys=True, ensure_ascii=False), _is_report),
         f"{stem}.md": (
-            rendering.as_markdown(report),
-            begins_with(*(f"# {title} " for title in rendering.TITLES.values())),
+            as_markdown(report),
+            begins_with(*(f"# {title} " for title in TITLES.values())),
         ),
-        f"{stem}.html": (rendering.as_html(report, history), begins_with(rendering.HTML_START)),
+        f"{stem}.html": (as_html(report, history), begins_with(REPORT_MARK)),
     }
     with directories(directory):
         for name, (text, is_ours) in files.items():
@@ -40,3 +41,14 @@ def _is_report(path: Path) -> bool:
 def safe_name(run_id: str) -> str:
     """A run id as part of a file name: letters, digits, hyphens and underscores only."""
     return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
+
+
+def check_page(path: Path, *, force: bool = False) -> None:
+    """Raises OutputError, before any work is done, for a file that the page of a difference cannot or must not be
+    written to."""
+    check_output(path, begins_with(DIFFERENCE_MARK), force=force)
+
+
+def write_page(path: Path, difference: Difference, *, force: bool = False) -> None:
+    """Write a difference as a page, whole or not at all; errors as in `check_page`."""
+    write_text(path, difference_page(difference), begins_with(DIFFERENCE_MARK), force=force)

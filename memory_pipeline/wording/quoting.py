@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from memory_pipeline.wording.hidden import visible
 
@@ -61,16 +60,6 @@ def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
     """Where something comes from: the first ids as code, and how many more there are."""
     shown = ", ".join(code(one) for one in ids[:most])
     return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
-
-
-def html_text(text: object) -> str:
-    """Text that HTML shows as it is, in an element or an attribute; its direction is its own."""
-    return escape(visible(str(text)))
-
-
-def html_quote(text: object, source: str) -> str:
-    """Words of a memory as a quotation that names where they come from."""
-    return f"<q><bdi>{html_text(text)}</bdi></q> <small class='source'>{html_text(source)}</small>"
 
 
 def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:

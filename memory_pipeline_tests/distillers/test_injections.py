@@ -16,9 +16,10 @@ from markdown_it import MarkdownIt
 from memory_pipeline.distillers.injections import detect
 from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
 from memory_pipeline.night.run import run_night
-from memory_pipeline.recall import diff_html, diff_states, read_state
+from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
+from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
@@ -171,7 +172,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
         assert not re.search("[\u202e\u200b]", text)
     for entry in entries:
         assert f"From {', '.join(f'`{i}`' for i in entry.source_ids)};" in playbook.read_text("utf-8")
-    changes = diff_html(diff_states(read_state(store, "before:r"), read_state(store, "r")))
+    changes = difference_page(diff_states(read_state(store, "before:r"), read_state(store, "r")))
     for page in [*(path.read_text("utf-8") for path in directory.glob("*.html")), changes]:
         elements = set(Elements(page).names)
         assert "ebra" in page and not elements & {"script", "img", "a", "!--", "iframe"}

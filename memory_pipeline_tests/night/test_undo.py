@@ -9,7 +9,7 @@ import pytest
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.recall import read_state
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.store import (
     Store,

@@ -8,7 +8,8 @@ import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall import diff_html, diff_states, diff_text, read_state, search_state
+from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
+from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, history_of, verify_snapshot
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
@@ -107,8 +108,8 @@ def test_a_difference_shows_what_came_went_and_changed(store: Store) -> None:
     with store.writing("agent") as tx:
         tx.execute("update memories set pinned = true where id = 'new'")
     night = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
-    assert len(night.added) == 1 and {m.id for m, _ in night.gone} == {f"gateway-{n}" for n in range(5)}
-    assert all(why == f"archived into {night.added[0].id}" for _, why in night.gone)
+    assert len(night.added) == 1 and {m.id for m in night.gone} == {f"gateway-{n}" for n in range(5)}
+    assert all(m.why == f"archived into {night.added[0].id}" for m in night.gone)
     assert night.tokens_after < night.tokens_before
     since = diff_states(read_state(store, datetime.now(UTC).isoformat()), read_state(store, "now"))
     assert not (since.added or since.gone or since.changed)
@@ -118,5 +119,5 @@ def test_a_difference_shows_what_came_went_and_changed(store: Store) -> None:
 def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None:
     fill(store, [candidate("<script>alert(1)</script> & more", native_id="odd")])
     empty = read_state(store, "2026-02-01")
-    page = diff_html(diff_states(empty, read_state(store, "now")))
+    page = difference_page(diff_states(empty, read_state(store, "now")))
     assert "<script>" not in page and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page

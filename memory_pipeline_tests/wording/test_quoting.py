@@ -9,14 +9,15 @@ from html.parser import HTMLParser
 
 import markdown
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.reporting.pages import quote
 from memory_pipeline.wording.hidden import UNSEEN, hides_words, visible
-from memory_pipeline.wording.quoting import clipped, code, html_quote, named, plain
+from memory_pipeline.wording.quoting import clipped, code, named, plain
 
 #: Pieces of which live Markdown and HTML are made, to be put together in every way.
 _PIECES = (
@@ -95,9 +96,10 @@ def test_no_address_is_left_for_a_renderer_to_link(text: str) -> None:
     assert not re.search(r"https?://\w|www\.\w|[\w.+-]+@\w+\.\w", said, re.IGNORECASE)
 
 
+@settings(deadline=None)  # the first page loads the templates
 @given(_TEXTS)
 def test_html_shows_every_character_and_no_element_of_a_memory(text: str) -> None:
-    page = Elements(html_quote(text, text))
+    page = Elements(quote(text, text))
     assert page.names == ["q", "bdi", "small"]
     assert page.text == f"{visible(text)} {visible(text)}"
 

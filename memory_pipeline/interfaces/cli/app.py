@@ -138,7 +138,7 @@ def night(
     """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.moments import latest_complete_day
-    from memory_pipeline.reporting.rendering import as_markdown
+    from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import closing_line
 
     settings = settings_of(store)
@@ -227,7 +227,7 @@ def report(
     json_: JsonOption = False,
 ) -> None:
     """Show the report of a night, or of another run that archived something."""
-    from memory_pipeline.reporting.rendering import as_markdown
+    from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import Kind, Report
 
     if kind not in (kinds := (*get_args(Kind), "any")):

@@ -197,7 +197,7 @@ def diff(
 ) -> None:
     """What changed in the active memory between two states."""
     from memory_pipeline.recall import diff_states, diff_text, read_state
-    from memory_pipeline.recall.difference import check_page, write_page
+    from memory_pipeline.reporting.files import check_page, write_page
 
     settings, opened = open_store(store)
     if html is not None:
@@ -206,7 +206,7 @@ def diff(
     difference = diff_states(read_state(opened, from_), read_state(opened, to))
     if html is not None:
         write_page(html, difference, force=force)
-    emit(difference.as_json(), as_json=json_, text=diff_text(difference))
+    emit(difference, as_json=json_, text=diff_text(difference))
 
 
 IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or how they begin.")]

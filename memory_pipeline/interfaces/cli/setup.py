@@ -22,7 +22,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
-from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
 

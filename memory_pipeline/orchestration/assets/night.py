@@ -55,7 +55,7 @@ from memory_pipeline.records import (
     DuplicateGroup,
     EligibleMemory,
 )
-from memory_pipeline.reporting.rendering import as_markdown
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Kind, NightOutcome, report_night, report_run, safe_name
 from memory_pipeline.store import EDGE_SCHEMA
 

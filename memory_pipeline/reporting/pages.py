@@ -1,0 +1,201 @@
+"""The report for people and agents, and the difference of two states: Markdown, and pages of HTML with figures.
+
+Templates hold the form. Whatever they show is text: words of a memory are quoted with the memory's id, and nothing of
+them acts, in either format, unless a template says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from memory_pipeline.recall.difference import Difference, headline
+from memory_pipeline.reporting.figures import bar_figure
+from memory_pipeline.reporting.model import ClusterReport, ConflictReport, NightFigures, Report
+from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: How a report page begins; a page that begins otherwise is somebody else's.
+REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
+#: How the page of a difference begins.
+DIFFERENCE_MARK = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
+)
+#: How a report is headed, by its kind.
+TITLES = {
+    "night": "Night of",
+    "duplicates": "Exact duplicates of",
+    "job": "Consolidation job as of",
+    "review": "Approved proposals, up to the night of",
+    "canonical": "Knowledge base as of",
+    "principles": "Principles of the week to",
+}
+_FACTS, _ERRORS = "Facts kept / attached / found", "Errors"
+#: The figures in reading order: fields that have a title, and two that are made of several.
+_FIGURES = (
+    "memories_scanned",
+    "clusters_found",
+    "clusters_compressed",
+    "clusters_skipped",
+    "duplicates_archived",
+    "proposals",
+    "memories_archived",
+    "abstractions_created",
+    "tokens_before",
+    "tokens_after",
+    "token_reduction_pct",
+    "avg_compression_ratio",
+    _FACTS,
+    "recall_rate",
+    "conflicts_known",
+    _ERRORS,
+    "atoms_created",
+    "atoms_enriched",
+    "playbook_created",
+    "playbook_updated",
+    "total_llm_calls",
+    "llm_answers_reused",
+    "estimated_cost_usd",
+)
+_POLICY_COLUMNS = (
+    "policy",
+    "threshold",
+    "clusters_found",
+    "compressed",
+    "skipped",
+    "failed",
+    "proposed",
+    "settled",
+    "memories_archived",
+    "tokens_before",
+    "tokens_after",
+)
+_MEMBERS = 8
+
+
+def as_markdown(report: Report, examples: int = 20) -> str:
+    """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
+    at = report.rolled_back_at
+    return _rendered(
+        "report.md",
+        **_of_report(report),
+        seconds=f"{report.duration_ms / 1000:.1f}",
+        rolled_back_at=f"{at:%Y-%m-%d %H:%M:%S}" if at else None,
+        clusters=report.largest_clusters[:examples],
+    )
+
+
+def as_html(report: Report, history: Sequence[NightFigures]) -> str:
+    """The report as one page without scripts or outside resources, with figures of `history`, oldest night first."""
+    return _rendered("report.html", mark=REPORT_MARK, **_of_report(report), plots=_plots(history))
+
+
+def difference_page(difference: Difference) -> str:
+    """A difference as a page; every word of a memory is shown, none is run."""
+    changes = difference.model_dump(include={"added", "gone", "changed"})
+    return _rendered("difference.html", mark=DIFFERENCE_MARK, headline=headline(difference), **changes)
+
+
+def quote(words: str, source: str) -> str:
+    """Words of a memory as a quotation in HTML that names where they come from."""
+    return str(_environment("html").get_template("words.html").module.quote(words, source))  # type: ignore[attr-defined]
+
+
+def _of_report(report: Report) -> dict[str, Any]:
+    return {
+        "report": report,
+        "title": f"{TITLES[report.kind]} {report.partition}: {report.verdict}",
+        "figures": [_figure(report, name) for name in _FIGURES],
+        "policy_columns": _POLICY_COLUMNS,
+        "shown_members": _MEMBERS,
+    }
+
+
+def _figure(report: Report, name: str) -> tuple[str, str]:
+    """A figure under its title, as text."""
+    if name == _FACTS:
+        return name, f"{report.facts_kept} / {report.facts_attached} / {report.facts_found}"
+    value = len(report.errors) if name == _ERRORS else getattr(report, name)
+    label = name if name == _ERRORS else str(Report.model_fields[name].title)
+    return label, "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
+    if len(history) < 2:
+        return []
+    days = [night.partition.isoformat() for night in history]
+    tokens = [night.tokens_after for night in history]
+    archived = [night.memories_archived for night in history]
+    return [
+        {
+            "caption": caption,
+            "svg": bar_figure(name, caption, days, values),
+            "summary": f"{days[0]} to {days[-1]}, highest {max(values):,}, last {values[-1]:,}",
+        }
+        for name, caption, values in (
+            ("tokens", "Active tokens after each night", tokens),
+            ("archived", "Memories archived each night", archived),
+        )
+    ]
+
+
+def _members(cluster: ClusterReport) -> list[tuple[str, str]]:
+    """The first members as ids and words; reports of earlier versions have no ids."""
+    ids = cluster.member_ids or [f"member {n}" for n in range(1, len(cluster.members) + 1)]
+    return list(zip(ids, cluster.members, strict=True))[:_MEMBERS]
+
+
+def _outcome(cluster: ClusterReport) -> str:
+    return f"{cluster.status}: {cluster.reason}" if cluster.reason else cluster.status
+
+
+def _what_differs(conflict: ConflictReport) -> str:
+    alike = f"; {conflict.alike} more of these memories" if conflict.alike else ""
+    return (
+        f"{conflict.id[:8]} {conflict.kind}: {conflict.detail} (cosine {conflict.score:.3f}, project "
+        f"{conflict.project_id}){alike}"
+    )
+
+
+def _sides(conflict: ConflictReport) -> list[tuple[str, str]]:
+    return [(conflict.a, conflict.a_says), (conflict.b, conflict.b_says)]
+
+
+def _rendered(template: str, **values: Any) -> str:
+    return _environment(template.rpartition(".")[2]).get_template(template).render(values)
+
+
+@cache
+def _environment(kind: str) -> Environment:
+    """Templates of HTML or of Markdown, in which a value is text unless it is marked as written for that format."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    is_html = kind == "html"
+    made = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=is_html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: (
+            value if hasattr(value, "__html__") else visible(str(value)) if is_html else plain(value)
+        ),
+    )
+    made.filters |= {
+        "clipped": clipped,
+        "members": _members,
+        "outcome": _outcome,
+        "sides": _sides,
+        "what_differs": _what_differs,
+        "code": lambda text: Markup(code(text)),
+        "named": lambda ids: Markup(named(ids)),
+        "cell": lambda value: Markup(plain(value, in_table=True)),
+    }
+    made.globals["inert_page"] = Markup(INERT_PAGE)
+    return made
