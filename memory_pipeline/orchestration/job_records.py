@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dagster import DagsterEventType, DagsterInstance, DagsterRun, DagsterRunStatus, RunRecord, RunsFilter
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.night.phases import PHASES
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
@@ -16,6 +18,39 @@ from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store, projects_of
+
+
+class JobRecord(Document):
+    """Everything that there is to say of a consolidation job; its status is Dagster's."""
+
+    job_id: str = Field(description="The job, which is a Dagster run.")
+    status: str = Field(description="`pending`, `running`, `completed`, `failed` or `cancelled`.")
+    trigger: str = Field(description="What started it: `manual`, `schedule` or `threshold`.")
+    triggered_by: str = Field(description="Who started it.")
+    scope: dict[str, Any] = Field(
+        description="What it was limited to, as far as it was: `projects`, `memory_types`, `date_range`, "
+        "`unconsolidated_only`."
+    )
+    dry_run: bool = Field(description="Whether it only showed what would happen.")
+    phases_completed: tuple[str, ...] = Field(description="The phases that it has been through, in order.")
+    metrics: dict[str, int] = Field(description="What the phases came to, by name.")
+    created_at: Moment = Field(description="When it was asked for.")
+    started_at: Moment | None = Field(description="When it began.")
+    completed_at: Moment | None = Field(description="When it ended.")
+    duration_seconds: float | None = Field(description="How long it took.")
+    error: str | None = Field(description="What made it fail.")
+    skipped: str | None = Field(description="Why it did nothing, as when a night held the store.")
+    retry_count: int = Field(description="Retries of its phases.")
+    max_retries: int = Field(description="The most retries of a phase.")
+
+
+class JudgedJob(JobRecord):
+    """A job with the verdict of its report: one that Dagster calls completed may have had errors."""
+
+    verdict: str | None = Field(
+        description="PASS, PARTIAL, FAIL or IDLE; None where it has no report, as when it found nothing to do."
+    )
+
 
 _STATUS = {
     DagsterRunStatus.STARTED: "running",
@@ -27,7 +62,7 @@ _STATUS = {
 _SCOPE = ("projects", "memory_types", "first_day", "last_day", "unconsolidated_only")
 
 
-def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[dict[str, Any]]:
+def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[JobRecord]:
     """The newest jobs, newest first."""
     records = instance.get_run_records(RunsFilter(job_name=JOB_NAME), limit=limit)
     return [job_record(instance, record) for record in records]
@@ -43,46 +78,43 @@ def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
     return found[0]
 
 
-def job_record(instance: DagsterInstance, record: RunRecord) -> dict[str, Any]:
-    """Everything that there is to say of a job; its status is Dagster's."""
+def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
+    """The record of a job, from its run."""
     run = record.dagster_run
     steps = {step.step_key: step for step in instance.get_run_step_stats(run.run_id)}
     done = [phase for phase in PHASES if (step := steps.get(step_of(phase))) and str(step.status).endswith("SUCCESS")]
     started, ended = record.start_time, record.end_time
-    return {
-        "job_id": run.run_id,
-        "status": _STATUS.get(run.status, "pending"),
-        "trigger": run.tags.get(TRIGGER_TAG, "manual"),
-        "triggered_by": run.tags.get(BY_TAG, "Dagster"),
-        "scope": _scope(run),
-        "dry_run": bool(_config(run).get("dry_run", False)),
-        "phases_completed": done,
-        "metrics": _metrics(instance, run, done),
-        "created_at": record.create_timestamp.isoformat(),
-        "started_at": _time(started),
-        "completed_at": _time(ended),
-        "duration_seconds": round(ended - started, 3) if started and ended else None,
-        "error": _error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
-        "skipped": run.tags.get(SKIPPED_TAG),
-        "retry_count": sum(max(0, (step.attempts or 1) - 1) for step in steps.values()),
-        "max_retries": MAX_RETRIES,
-    }
+    return JobRecord(
+        job_id=run.run_id,
+        status=_STATUS.get(run.status, "pending"),
+        trigger=run.tags.get(TRIGGER_TAG, "manual"),
+        triggered_by=run.tags.get(BY_TAG, "Dagster"),
+        scope=_scope(run),
+        dry_run=bool(_config(run).get("dry_run", False)),
+        phases_completed=tuple(done),
+        metrics=_metrics(instance, run, done),
+        created_at=record.create_timestamp,
+        started_at=_time(started),
+        completed_at=_time(ended),
+        duration_seconds=round(ended - started, 3) if started and ended else None,
+        error=_error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
+        skipped=run.tags.get(SKIPPED_TAG),
+        retry_count=sum(max(0, (step.attempts or 1) - 1) for step in steps.values()),
+        max_retries=MAX_RETRIES,
+    )
 
 
-def with_verdicts(settings: Settings, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The jobs, each with the verdict of its report: a job that Dagster calls completed may have had errors.
-
-    None for one that has no report, as when it found nothing to do, and where the store cannot be read.
-    """
+def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JudgedJob]:
+    """The jobs, each with the verdict of its report; None for all where the store cannot be read."""
     try:
         with Store.of(settings).reading() as tx:
-            known = tx.journal.verdicts_of([job["job_id"] for job in jobs])
+            known = tx.journal.verdicts_of([job.job_id for job in jobs])
     except StoreError:
         known = {}
-    return [{**job, "verdict": known.get(job["job_id"])} for job in jobs]
+    return [JudgedJob(**dict(job), verdict=known.get(job.job_id)) for job in jobs]
 
 
-def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> dict[str, Any]:
+def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
     """Cancel a job and return its record. What it has committed stays; it stops between two pieces of work.
 
     Raises InputError for a job that has ended.
@@ -101,24 +133,24 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
     return job_record(instance, find_job(instance, run.run_id))
 
 
-def status_text(job: Mapping[str, Any]) -> str:
-    """A job's status, and beside it the verdict of its report."""
-    return f"{job['status']} ({job['verdict']})" if job.get("verdict") else str(job["status"])
+def status_text(job: JobRecord) -> str:
+    """A job's status, and beside it the verdict of its report where that is known."""
+    return f"{job.status} ({job.verdict})" if isinstance(job, JudgedJob) and job.verdict else job.status
 
 
-def job_text(job: dict[str, Any]) -> str:
+def job_text(job: JobRecord) -> str:
     """A job for a person."""
-    lines = [f"{job['job_id']}  {status_text(job)}, {job['trigger']}, by {job['triggered_by']}"]
-    lines.append(f"  scope: {_scope_text(job['scope'])}")
-    lines.append(f"  phases completed: {', '.join(job['phases_completed']) or 'none'}")
-    if job["started_at"]:
-        took = f", {job['duration_seconds']:.1f} s" if job["duration_seconds"] is not None else ""
-        at = job["started_at"][:19].replace("T", " ")
-        lines.append(f"  started {at} UTC{took}, {job['retry_count']} of {job['max_retries']} retries used")
-    figures = {name: value for name, value in job["metrics"].items() if value}
+    lines = [f"{job.job_id}  {status_text(job)}, {job.trigger}, by {job.triggered_by}"]
+    lines.append(f"  scope: {_scope_text(job.scope)}")
+    lines.append(f"  phases completed: {', '.join(job.phases_completed) or 'none'}")
+    if job.started_at:
+        took = f", {job.duration_seconds:.1f} s" if job.duration_seconds is not None else ""
+        at = f"{job.started_at:%Y-%m-%d %H:%M:%S}"
+        lines.append(f"  started {at} UTC{took}, {job.retry_count} of {job.max_retries} retries used")
+    figures = {name: value for name, value in job.metrics.items() if value}
     lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
-    lines += [f"  error: {job['error']}"] if job["error"] else []
-    lines += [f"  skipped: {job['skipped']}"] if job["skipped"] else []
+    lines += [f"  error: {job.error}"] if job.error else []
+    lines += [f"  skipped: {job.skipped}"] if job.skipped else []
     return "\n".join(lines)
 
 
@@ -178,8 +210,8 @@ def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
     return ended[-1].message if ended else "see its log in Dagster"
 
 
-def _time(stamp: float | None) -> str | None:
-    return datetime.fromtimestamp(stamp, UTC).isoformat() if stamp else None
+def _time(stamp: float | None) -> datetime | None:
+    return datetime.fromtimestamp(stamp, UTC) if stamp else None
 
 
 def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:

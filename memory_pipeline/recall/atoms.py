@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+from pydantic import Field
 
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
@@ -25,6 +27,42 @@ class FoundAtom:
 
     atom: Atom
     score: float
+
+
+class DescribedAtom(Document):
+    """An atom for a reader: what led to what, how sure that is, and how near it is to what was asked."""
+
+    id: str = Field(description="The atom.")
+    project_id: str = Field(description="Its project.")
+    subject: str = Field(description="What it happens to.")
+    action: str = Field(description="What is done or occurs.")
+    outcome: str = Field(description="What follows.")
+    consequences: str = Field(description="What follows further on.")
+    confidence: float = Field(description="0 to 1: how sure it is; 1 where somebody states it.")
+    source_ids: tuple[str, ...] = Field(description="The memories that it rests on.")
+    stated_by: str | None = Field(description="Who stated it, where a person or an agent did.")
+    created_at: Moment = Field(description="When it was found or stated.")
+    strengthened_at: Moment | None = Field(description="When another memory last made it surer.")
+    score: float = Field(description="The cosine with what was asked; 1 where nothing was.")
+
+
+def describe_atom(found: FoundAtom) -> DescribedAtom:
+    """An atom that was found, for a reader."""
+    atom = found.atom
+    return DescribedAtom(
+        id=atom.id,
+        project_id=atom.project_id,
+        subject=atom.causal.subject,
+        action=atom.causal.action,
+        outcome=atom.causal.outcome,
+        consequences=atom.causal.consequences,
+        confidence=round(atom.confidence, 2),
+        source_ids=atom.source_ids,
+        stated_by=atom.stated_by,
+        created_at=atom.created_at,
+        strengthened_at=atom.strengthened_at,
+        score=round(found.score, 3),
+    )
 
 
 class AtomIndex:

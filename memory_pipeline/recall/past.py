@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.moments import check_has_come, read_day, read_moment
@@ -40,6 +44,74 @@ class PastState:
     def active(self) -> dict[str, Memory]:
         """Those that were not archived, by id."""
         return {memory.id: memory for memory in self.memories if memory.archived_at is None}
+
+
+class ListedMemory(Document):
+    """A memory of a past state, as a list shows it."""
+
+    id: str = Field(description="The memory.")
+    project: str = Field(description="Its project.")
+    created: date = Field(description="The day on which it came into being, UTC.")
+    importance: float = Field(description="0 to 3.")
+    archived: bool = Field(description="Whether it was archived then.")
+    content: str = Field(description="Its words.")
+
+
+class StateListing(Document):
+    """The memories of a past state."""
+
+    as_of: str = Field(description="The state, in words.")
+    memories: tuple[ListedMemory, ...] = Field(description="Its memories, by creation and id.")
+
+
+class FoundMemory(Document):
+    """A memory that a search found."""
+
+    score: float = Field(description="How well it answers, fused from words and meaning.")
+    id: str = Field(description="The memory.")
+    archived: bool = Field(description="Whether it was archived then.")
+    content: str = Field(description="Its words.")
+
+
+class StateSearch(Document):
+    """What a search of a past state found."""
+
+    as_of: str = Field(description="The state, in words.")
+    results: tuple[FoundMemory, ...] = Field(description="The memories found, the best first.")
+
+
+def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
+    """Memories of a state for a reader."""
+    return StateListing(
+        as_of=state.label,
+        memories=tuple(
+            ListedMemory(
+                id=memory.id,
+                project=memory.project_id,
+                created=memory.created_at.date(),
+                importance=memory.importance,
+                archived=memory.archived_at is not None,
+                content=memory.content,
+            )
+            for memory in memories
+        ),
+    )
+
+
+def describe_hits(state: PastState, hits: Sequence[Hit]) -> StateSearch:
+    """What a search of a state found, for a reader."""
+    return StateSearch(
+        as_of=state.label,
+        results=tuple(
+            FoundMemory(
+                score=round(hit.score, 4),
+                id=hit.memory.id,
+                archived=hit.memory.archived_at is not None,
+                content=hit.memory.content,
+            )
+            for hit in hits
+        ),
+    )
 
 
 def read_state(store: Store, when: str) -> PastState:

@@ -3,14 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
 
 import numpy as np
+from pydantic import Field
 
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction, read_memories
+
+
+class ConflictSide(Document):
+    """One of two memories that contradict each other."""
+
+    id: str = Field(description="The memory.")
+    content: str = Field(description="Its words.")
+    effective_date: Moment = Field(description="The time that they speak of.")
+    importance: float = Field(description="0 to 3.")
+    abstraction_level: int = Field(description="0 for a raw memory, 1 to 3 for what was made of others.")
+    archived_into: str | None = Field(description="The memory that stands for it now, where it is archived.")
+    scope: str | None = Field(description="Where it holds, as the person said who kept both.")
+
+
+class DescribedConflict(Document):
+    """A contradiction for a reader: both sides with their words and times, and how it was settled."""
+
+    id: str = Field(description="The conflict.")
+    project_id: str = Field(description="The project of both sides.")
+    kind: str = Field(description="In what they differ: `number`, `unit`, `date`, `negation`, ...")
+    detail: str = Field(description="The difference itself.")
+    similarity: float = Field(description="The cosine of the two.")
+    found_at: Moment = Field(description="When it was found.")
+    status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
+    a: ConflictSide = Field(description="One side.")
+    b: ConflictSide = Field(description="The other side.")
+    resolved_at: Moment | None = Field(description="When it was settled.")
+    resolved_by: str | None = Field(description="Who settled it.")
+    kept_id: str | None = Field(description="The memory that was kept, where it was one.")
+    note: str | None = Field(description="Why, as they said.")
+    run_id: str | None = Field(description="The run that settled it.")
+    alike: int | None = Field(
+        default=None,
+        exclude_if=lambda alike: alike is None,
+        description="In a list: how many more there are of the same memories.",
+    )
+
 
 #: How likely a kind is a contradiction, likeliest first; kinds that are not named come last.
 _KINDS_FIRST = {
@@ -52,7 +91,7 @@ def _plainness(conflict: Conflict) -> tuple[int, int]:
 
 def list_conflicts(
     store: Store, *, settled: bool = False, project: str | None = None, kind: str | None = None, each: bool = False
-) -> list[dict[str, Any]]:
+) -> list[DescribedConflict]:
     """The conflicts that await a decision, with `settled` all of them, newest first among equals.
 
     Of a group the plainest is shown, with the number of those that are `alike`; with `each`, and with `settled`,
@@ -74,58 +113,62 @@ def list_conflicts(
         else:
             groups = group_conflicts(conflicts)
         shown = describe_conflicts(tx, [cases[group[0].a, group[0].b] for group in groups])
-    return [{**one, "alike": len(group) - 1} for one, group in zip(shown, groups, strict=True)]
+    return [one.model_copy(update={"alike": len(group) - 1}) for one, group in zip(shown, groups, strict=True)]
 
 
-def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[dict[str, Any]]:
+def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
     """Conflicts for a reader: both sides with their words and times, and how each was settled."""
     memories = read_memories(tx, sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
     return [_described(case, memories) for case in cases]
 
 
-def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "id": case.id,
-        "project_id": case.conflict.project_id,
-        "kind": case.conflict.kind,
-        "detail": case.conflict.detail,
-        "similarity": round(case.conflict.score, 4),
-        "found_at": case.found_at.isoformat(),
-        "status": case.resolution or "open",
-    }
-    for side, memory_id, scope in (("a", case.conflict.a, case.scope_a), ("b", case.conflict.b, case.scope_b)):
-        memory = memories[memory_id]
-        shown[side] = {
-            "id": memory_id,
-            "content": memory.content,
-            "effective_date": memory.effective_date.isoformat(),
-            "importance": memory.importance,
-            "abstraction_level": memory.abstraction_level,
-            "archived_into": memory.consolidated_into_id,
-            "scope": scope,
-        }
-    return {
-        **shown,
-        "resolved_at": case.resolved_at.isoformat() if case.resolved_at else None,
-        "resolved_by": case.resolved_by,
-        "kept_id": case.kept_id,
-        "note": case.note,
-        "run_id": case.resolution_run,
-    }
+def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
+    conflict = case.conflict
+    return DescribedConflict(
+        id=case.id,
+        project_id=conflict.project_id,
+        kind=conflict.kind,
+        detail=conflict.detail,
+        similarity=round(conflict.score, 4),
+        found_at=case.found_at,
+        status=case.resolution or "open",
+        a=_side(memories[conflict.a], case.scope_a),
+        b=_side(memories[conflict.b], case.scope_b),
+        resolved_at=case.resolved_at,
+        resolved_by=case.resolved_by,
+        kept_id=case.kept_id,
+        note=case.note,
+        run_id=case.resolution_run,
+    )
 
 
-def conflict_text(shown: dict[str, Any]) -> str:
+def _side(memory: Memory, scope: str | None) -> ConflictSide:
+    return ConflictSide(
+        id=memory.id,
+        content=memory.content,
+        effective_date=memory.effective_date,
+        importance=memory.importance,
+        abstraction_level=memory.abstraction_level,
+        archived_into=memory.consolidated_into_id,
+        scope=scope,
+    )
+
+
+def conflict_text(shown: DescribedConflict) -> str:
     """A described conflict as plain text, one side under the other."""
-    lines = [f"{shown['id']}  {shown['kind']}: {shown['detail']} (project {shown['project_id']}, {shown['status']})"]
-    for side in ("a", "b"):
-        one = shown[side]
-        scope = f" [holds: {one['scope']}]" if one["scope"] else ""
-        gone = f" [archived into {one['archived_into']}]" if one["archived_into"] else ""
-        lines.append(f"  {side}  {one['effective_date'][:16]}  {' '.join(one['content'].split())}{scope}{gone}")
-        lines.append(f"     {one['id']}")
-    if shown["resolved_by"]:
+    lines = [f"{shown.id}  {shown.kind}: {shown.detail} (project {shown.project_id}, {shown.status})"]
+    for name, side in (("a", shown.a), ("b", shown.b)):
+        scope = f" [holds: {side.scope}]" if side.scope else ""
+        gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
+        lines.append(f"  {name}  {_minute(side.effective_date)}  {' '.join(side.content.split())}{scope}{gone}")
+        lines.append(f"     {side.id}")
+    if shown.resolved_by and shown.resolved_at:
         lines.append(
-            f"  settled by {shown['resolved_by']} on {shown['resolved_at'][:16]}"
-            + (f": {shown['note']}" if shown["note"] else "")
+            f"  settled by {shown.resolved_by} on {_minute(shown.resolved_at)}"
+            + (f": {shown.note}" if shown.note else "")
         )
     return "\n".join(lines)
+
+
+def _minute(moment: datetime) -> str:
+    return moment.isoformat()[:16]

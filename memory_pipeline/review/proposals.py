@@ -6,9 +6,12 @@ import json
 import types
 import typing
 from dataclasses import asdict, fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypeVar
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
 from memory_pipeline.store import Transaction, read_memories, replacement_of
@@ -104,46 +107,81 @@ def _as(hint: Any, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def describe_proposal(tx: Transaction, proposal: Proposal) -> dict[str, Any]:
+class ProposedMember(Document):
+    """A memory that a proposal would archive."""
+
+    id: str = Field(description="The memory.")
+    content: str = Field(description="Its words.")
+
+
+class DescribedProposal(Document):
     """A proposal for a reader: the cluster beside its abstraction, what is kept and what is attached."""
+
+    id: str = Field(description="The proposal, which is its cluster's id.")
+    status: str = Field(description="`pending`, `approved`, `rejected` or `withdrawn`.")
+    policy: str = Field(description="The policy that made it; `duplicate` for exact copies.")
+    project_id: str = Field(description="The project of its members.")
+    partition: date = Field(description="The night that made it: a day, UTC.")
+    run_id: str = Field(description="The run that made it.")
+    decided_at: Moment | None = Field(description="When a person decided.")
+    decided_by: str | None = Field(description="Who decided.")
+    reason: str | None = Field(description="Why, as they said.")
+    members: tuple[ProposedMember, ...] = Field(description="The memories that it would archive, with their words.")
+    rests_on_proposed: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda ids: not ids,
+        description="Members that are proposed themselves, and have to be approved first; left out where there are "
+        "none.",
+    )
+    abstraction: str = Field(description="What would stand for them, attached facts included.")
+    attached: tuple[str, ...] = Field(description="Facts of single members that are attached to it.")
+    facts: str = Field(description="How many facts of the members it keeps, in words.")
+    tokens: str | None = Field(
+        default=None,
+        exclude_if=lambda tokens: tokens is None,
+        description="Tokens before -> after; left out for exact copies.",
+    )
+
+
+def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
+    """A proposal with the words of its members and of what would stand for them."""
     draft = drafted(proposal)
     ids = draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
     memories = read_memories(tx, [*ids, *([survivor] if survivor else [])])
-    shown: dict[str, Any] = {
-        "id": proposal.id,
-        "status": proposal.status,
-        "policy": proposal.policy,
-        "project_id": proposal.project_id,
-        "partition": proposal.partition.isoformat(),
-        "run_id": proposal.run_id,
-        "decided_at": proposal.decided_at.isoformat() if proposal.decided_at else None,
-        "decided_by": proposal.decided_by,
-        "reason": proposal.reason,
-        "members": [{"id": i, "content": memories[i].content} for i in ids if i in memories],
-    }
     if isinstance(draft, DuplicateGroup):
         kept = memories[draft.survivor_id]
-        return {**shown, "abstraction": kept.content, "attached": [], "facts": "exact copies of " + kept.id}
-    missing = [i for i in ids if i not in memories]
-    return {
-        **shown,
-        **({"rests_on_proposed": missing} if missing else {}),
-        "abstraction": draft.content,
-        "attached": list(draft.attached),
-        "facts": f"{draft.facts_kept} kept, {draft.facts_attached} attached, of {draft.facts_found}",
-        "tokens": f"{draft.tokens_before} -> {draft.tokens_after}",
-    }
-
-
-def proposal_text(shown: dict[str, Any]) -> str:
-    """A described proposal as plain text, sources above what would stand for them."""
-    decided = f", {shown['status']} by {shown['decided_by']}" if shown["decided_by"] else f", {shown['status']}"
-    lines = [f"{shown['id']}  {shown['policy']}, project {shown['project_id']}, night of {shown['partition']}{decided}"]
-    lines += [f"  - {member['content']}" for member in shown["members"]]
-    lines += [f"  => {shown['abstraction']}", f"  facts: {shown['facts']}"]
-    lines += [f"  rests on what is proposed too: {', '.join(shown.get('rests_on_proposed', []))}"] * (
-        "rests_on_proposed" in shown
+        said: dict[str, Any] = {"abstraction": kept.content, "attached": (), "facts": f"exact copies of {kept.id}"}
+    else:
+        said = {
+            "rests_on_proposed": tuple(i for i in ids if i not in memories),
+            "abstraction": draft.content,
+            "attached": draft.attached,
+            "facts": f"{draft.facts_kept} kept, {draft.facts_attached} attached, of {draft.facts_found}",
+            "tokens": f"{draft.tokens_before} -> {draft.tokens_after}",
+        }
+    return DescribedProposal(
+        id=proposal.id,
+        status=proposal.status,
+        policy=proposal.policy,
+        project_id=proposal.project_id,
+        partition=proposal.partition,
+        run_id=proposal.run_id,
+        decided_at=proposal.decided_at,
+        decided_by=proposal.decided_by,
+        reason=proposal.reason,
+        members=tuple(ProposedMember(id=i, content=memories[i].content) for i in ids if i in memories),
+        **said,
     )
-    lines += [f"  attached: {'; '.join(shown['attached'])}"] if shown["attached"] else []
+
+
+def proposal_text(shown: DescribedProposal) -> str:
+    """A described proposal as plain text, sources above what would stand for them."""
+    decided = f", {shown.status} by {shown.decided_by}" if shown.decided_by else f", {shown.status}"
+    lines = [f"{shown.id}  {shown.policy}, project {shown.project_id}, night of {shown.partition}{decided}"]
+    lines += [f"  - {member.content}" for member in shown.members]
+    lines += [f"  => {shown.abstraction}", f"  facts: {shown.facts}"]
+    if shown.rests_on_proposed:
+        lines.append(f"  rests on what is proposed too: {', '.join(shown.rests_on_proposed)}")
+    lines += [f"  attached: {'; '.join(shown.attached)}"] if shown.attached else []
     return "\n".join(lines)

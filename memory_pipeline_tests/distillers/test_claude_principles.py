@@ -84,7 +84,7 @@ def test_patterns_that_claude_finds_to_contradict_are_linked(store: Store) -> No
     with serving(ruling(contradictions=found)) as server:
         (result,) = form(store, server)
     assert result.reason == "1 pairs of its patterns contradict each other"
-    shown = {(c["kind"], c["a"]["id"], c["b"]["id"]) for c in list_conflicts(store, each=True)}
+    shown = {(c.kind, c.a.id, c.b.id) for c in list_conflicts(store, each=True)}
     assert ("contradiction", "p0", "p2") in shown
 
 

@@ -68,7 +68,7 @@ def build(store: Store) -> None:
     settings = settings_for(store, review_projects=("reviewed",), principle_similarity=0.5)
     run(store, DAY, settings)
     (conflict,) = list_conflicts(store, each=True)
-    resolve_conflict(store, settings, str(conflict["id"])[:8], Decision("newer", "dana", note="moved"))
+    resolve_conflict(store, settings, conflict.id[:8], Decision("newer", "dana", note="moved"))
     form_principles(night_of(store, DAY, settings, run_id="week"))
     update_playbook(night_of(store, DAY, settings, run_id="week"))
     store.release_lease("week")

@@ -32,8 +32,8 @@ def contradiction(store: Store, **fields: Any) -> str:
     )
     run(store, DAY)
     (shown,) = list_conflicts(store, each=True)
-    assert (shown["kind"], shown["status"], {shown["a"]["id"], shown["b"]["id"]}) == ("number", "open", {"old", "new"})
-    return str(shown["id"])
+    assert (shown.kind, shown.status, {shown.a.id, shown.b.id}) == ("number", "open", {"old", "new"})
+    return str(shown.id)
 
 
 def settle(store: Store, conflict_id: str, keep: Any, **more: Any) -> ConflictCase:
@@ -97,7 +97,7 @@ def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None
         reopen_conflict(store, settings_for(store), conflict_id)
     assert active_hash(store) == before
     (shown,) = list_conflicts(store, each=True)
-    assert shown["status"] == "open" and shown["a"]["scope"] is None
+    assert shown.status == "open" and shown.a.scope is None
     settle(store, conflict_id, "newer")
 
 
@@ -158,7 +158,7 @@ def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
     run(store, DAY)
     (shown,) = list_conflicts(store, each=True)
     with pytest.raises(InputError, match="of the same time"):
-        settle(store, shown["id"], "newer")
+        settle(store, shown.id, "newer")
 
 
 def distilled_side(store: Store) -> tuple[str, str]:
@@ -167,10 +167,10 @@ def distilled_side(store: Store) -> tuple[str, str]:
     fill(store, [*lesson(4), candidate(against, FIRST - timedelta(days=1), native_id="other")])
     run(store, DAY)
     shown = list_conflicts(store, each=True)
-    case = next(c for c in shown if {c["a"]["id"], c["b"]["id"]} == {"other", "gateway-0"})
-    side = "a" if case["a"]["id"] == "gateway-0" else "b"
-    assert case[side]["archived_into"] and case["b" if side == "a" else "a"]["archived_into"] is None
-    return str(case["id"]), str(case[side]["archived_into"])
+    case = next(c for c in shown if {c.a.id, c.b.id} == {"other", "gateway-0"})
+    side = "a" if case.a.id == "gateway-0" else "b"
+    assert getattr(case, side).archived_into and getattr(case, "b" if side == "a" else "a").archived_into is None
+    return str(case.id), str(getattr(case, side).archived_into)
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
     with store.reading() as tx:
         assert replacement_of(tx, "other") == "other"
-    assert conflict_id in {case["id"] for case in list_conflicts(store, each=True)}
+    assert conflict_id in {case.id for case in list_conflicts(store, each=True)}
     active_hash(store)
 
 
@@ -197,11 +197,11 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
 def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
     fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (1, 2, 3)])
     run(store, DAY)
-    cases = {frozenset((c["a"]["id"], c["b"]["id"])): c for c in list_conflicts(store, each=True)}
+    cases = {frozenset((c.a.id, c.b.id)): c for c in list_conflicts(store, each=True)}
 
     def decide(kept: str, other: str) -> ConflictCase:
         case = cases[frozenset((kept, other))]
-        return settle(store, case["id"], "a" if case["a"]["id"] == kept else "b")
+        return settle(store, case.id, "a" if case.a.id == kept else "b")
 
     decide("2", "1")
     decide("3", "2")
@@ -231,7 +231,7 @@ def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) ->
         stands_for = replacement_of(tx, "old")
     assert stands_for != "old"
     (shown,) = list_conflicts(store, each=True)
-    assert {shown["a"]["id"], shown["b"]["id"]} == {stands_for, "new"}
+    assert {shown.a.id, shown.b.id} == {stands_for, "new"}
 
 
 PAIRS = st.lists(
@@ -266,6 +266,6 @@ def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(sto
     fill(store, [candidate(text, FIRST, native_id=f"m{n}") for n, text in enumerate(texts)])
     report = run(store, DAY)
     (shown,) = list_conflicts(store)
-    assert shown["alike"] == 2 and len(list_conflicts(store, each=True)) == 3
+    assert shown.alike == 2 and len(list_conflicts(store, each=True)) == 3
     (reported,) = report.conflicts
-    assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown["id"])
+    assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown.id)

@@ -124,7 +124,7 @@ def test_patterns_that_contradict_each_other_are_linked_and_make_no_principle(st
     fill(store, [pattern(name, rule.format(*pair)) for name, pair in zip(texts, words, strict=True)])
     _, results = form(store)
     assert [result.status for result in results if result.principle_id] == []
-    shown = {frozenset((c["a"]["id"], c["b"]["id"])) for c in list_conflicts(store, each=True)}
+    shown = {frozenset((c.a.id, c.b.id)) for c in list_conflicts(store, each=True)}
     assert frozenset(("p0", "p1")) in shown
     sound(store)
 

@@ -93,7 +93,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
     with store.reading() as tx:
         proposed = tx.proposals.list()
         resting = [describe_proposal(tx, p) for p in proposed]
-    assert any("rests_on_proposed" in shown for shown in resting)
+    assert any(shown.rests_on_proposed for shown in resting)
     results = approve_proposals(store, manual(store), [], "dana")
     assert {result["outcome"] for result in results} == {"approved"}
     assert whole(store) == whole(twin)
@@ -106,8 +106,8 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     run(store, DAY, manual(store))
     with store.reading() as tx:
         shown = [describe_proposal(tx, p) for p in tx.proposals.list()]
-    (top,) = [s["id"] for s in shown if "rests_on_proposed" in s]
-    (base,) = [s["id"] for s in shown if s["policy"] == "merge"]
+    (top,) = [s.id for s in shown if s.rests_on_proposed]
+    (base,) = [s.id for s in shown if s.policy == "merge"]
     (early,) = approve_proposals(store, manual(store), [top], "dana")
     assert "approve that first" in early["outcome"]
     reject_proposals(store, [base], "dana")

@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.orchestration.job_records import job_text
+from memory_pipeline.orchestration.job_records import JobRecord, job_text
+
+
+def a_job(**fields: Any) -> JobRecord:
+    """A completed job with nothing special about it."""
+    job: dict[str, Any] = {
+        "job_id": "j", "status": "completed", "trigger": "manual", "triggered_by": "dana", "scope": {},
+        "dry_run": False, "phases_completed": (), "created_at": "2026-11-22T07:44:05+00:00",
+        "started_at": "2026-11-22T07:44:06.123+00:00", "completed_at": "2026-11-22T07:44:09.523+00:00",
+        "duration_seconds": 3.4, "retry_count": 0, "max_retries": 3, "metrics": {}, "error": None, "skipped": None,
+    }  # fmt: skip
+    return JobRecord(**{**job, **fields})
 
 
 @pytest.mark.parametrize(
@@ -19,11 +30,6 @@ from memory_pipeline.orchestration.job_records import job_text
     ],
 )
 def test_a_scope_is_told_in_words(scope: dict[str, Any], words: str) -> None:
-    job: dict[str, Any] = {
-        "job_id": "j", "status": "completed", "trigger": "manual", "triggered_by": "dana", "scope": scope,
-        "phases_completed": [], "started_at": "2026-11-22T07:44:06.123+00:00", "duration_seconds": 3.4,
-        "retry_count": 0, "max_retries": 3, "metrics": {}, "error": None, "skipped": None,
-    }  # fmt: skip
-    lines = job_text(job).splitlines()
+    lines = job_text(a_job(scope=scope)).splitlines()
     assert f"  scope: {words}" in lines
     assert "  started 2026-11-22 07:44:06 UTC, 3.4 s, 0 of 3 retries used" in lines

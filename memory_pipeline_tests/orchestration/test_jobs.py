@@ -29,6 +29,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.orchestration import consolidation
 from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
 from memory_pipeline.orchestration.job_records import (
+    JobRecord,
     cancel_job,
     check_scope,
     find_job,
@@ -43,11 +44,12 @@ from memory_pipeline.orchestration.sensors import ended_periods, failed_run_noti
 from memory_pipeline.records import Verdict
 from memory_pipeline.store import Store, all_memories, check_store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
+from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
-ALL = ["duplicates", "merge", "canonical", "patterns", "principles", "playbook"]
+ALL = ("duplicates", "merge", "canonical", "patterns", "principles", "playbook")
 
 
-def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope: Any) -> dict[str, Any]:
+def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope: Any) -> JobRecord:
     result = defs.resolve_job_def(JOB_NAME).execute_in_process(
         instance=instance,
         raise_on_error=False,
@@ -70,17 +72,17 @@ def archived(store: Store) -> set[str]:
 def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance: DagsterInstance, store: Store) -> None:
     fill(store, [*lesson(4), candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="copy")])
     job = start(instance, {TRIGGER_TAG: "manual", BY_TAG: "dana"})
-    assert (job["status"], job["trigger"], job["triggered_by"], job["scope"]) == ("completed", "manual", "dana", {})
-    assert job["phases_completed"] == ALL and (job["retry_count"], job["max_retries"]) == (0, 3)
-    figures = {k: v for k, v in job["metrics"].items() if v}
+    assert (job.status, job.trigger, job.triggered_by, job.scope) == ("completed", "manual", "dana", {})
+    assert job.phases_completed == ALL and (job.retry_count, job.max_retries) == (0, 3)
+    figures = {k: v for k, v in job.metrics.items() if v}
     assert figures["duplicates_archived"] == 1 and figures["pattern_archived"] == 4
     assert figures["pattern_created"] == figures["playbook_created"] == 1
-    assert job["started_at"] < job["completed_at"] and job["duration_seconds"] > 0 and job["error"] is None
+    assert job.started_at < job.completed_at and job.duration_seconds > 0 and job.error is None
     assert list_jobs(instance) == [job] and "phases completed: duplicates, merge" in job_text(job)
     (judged,) = with_verdicts(settings_for(store), [job])
-    assert judged["verdict"] == "PASS" and "completed (PASS), manual" in job_text(judged)
+    assert judged.verdict == "PASS" and "completed (PASS), manual" in job_text(judged)
     with store.reading() as tx:
-        report, night = tx.journal.report(job["job_id"]), tx.journal.report()
+        report, night = tx.journal.report(job.job_id), tx.journal.report()
     assert report is not None and night is None
     assert (report["kind"], report["verdict"], report["memories_archived"]) == ("job", "PASS", 5)
     assert (report["duplicates_archived"], report["patterns_created"], report["playbook_created"]) == (1, 1, 1)
@@ -111,11 +113,11 @@ def test_a_job_touches_its_scope_alone(
         notes = [candidate(note.content, at, memory_type=kind) for note in lesson(4)]
         fill(store, notes, project=project)
     job = start(instance, **scope)
-    assert job["status"] == "completed"
+    assert job.status == "completed"
     with store.reading() as tx:
         assert {memory.project_id for memory in all_memories(tx) if memory.archived_at} == touched
     first, last = scope.get("first_day"), scope.get("last_day")
-    assert job["scope"].get("date_range") == ([first, last] if first or last else None)
+    assert job.scope.get("date_range") == ([first, last] if first or last else None)
 
 
 @pytest.mark.slow
@@ -153,30 +155,30 @@ def test_a_phase_that_fails_is_tried_again(
 
     monkeypatch.setitem(phases.PHASES, "merge", shaky)  # type: ignore[arg-type]
     job = start(instance)
-    assert (job["status"], job["retry_count"], len(calls)) == ("completed", 2, 3)
+    assert (job.status, job.retry_count, len(calls)) == ("completed", 2, 3)
     monkeypatch.setitem(phases.PHASES, "merge", lambda night: 1 / 0)  # type: ignore[arg-type]
     job = start(instance)
-    assert (job["status"], job["retry_count"], job["phases_completed"]) == ("failed", 3, ["duplicates"])
-    assert "division by zero" in job["error"]
+    assert (job.status, job.retry_count, job.phases_completed) == ("failed", 3, ("duplicates",))
+    assert "division by zero" in job.error
     assert archived(store) == {"gateway-0", "gateway-1", "gateway-2", "gateway-3"}
 
 
 def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(1))
     job = start(instance, first_day="yesterday")
-    assert (job["status"], job["retry_count"]) == ("failed", 0)
-    assert job["error"] == "first_day is 'yesterday', no date; write it as YYYY-MM-DD"
+    assert (job.status, job.retry_count) == ("failed", 0)
+    assert job.error == "first_day is 'yesterday', no date; write it as YYYY-MM-DD"
 
 
 @pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL"])
 def test_a_completed_job_whose_report_is_worse_says_so(store: Store, verdict: Verdict) -> None:
     with store.writing("test") as tx:
         tx.journal.keep_report("3f0c", FIRST.date(), verdict, {"verdict": verdict}, FIRST)
-    jobs = [{"job_id": job_id, "status": "completed"} for job_id in ("3f0c", "without a report")]
+    jobs = [a_job(job_id=job_id) for job_id in ("3f0c", "without a report")]
     told = [status_text(job) for job in with_verdicts(settings_for(store), jobs)]
     assert told == [f"completed ({verdict})", "completed"]
     elsewhere = settings_for(store.path.with_name("none.duckdb"))
-    assert [job["verdict"] for job in with_verdicts(elsewhere, jobs)] == [None, None]
+    assert [job.verdict for job in with_verdicts(elsewhere, jobs)] == [None, None]
 
 
 @pytest.mark.slow
@@ -194,14 +196,14 @@ def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
 
     monkeypatch.setitem(phases.PHASES, "patterns", slow)  # type: ignore[arg-type]
     job = start(instance)
-    assert (job["status"], job["retry_count"], job["error"]) == (
+    assert (job.status, job.retry_count, job.error) == (
         "failed",
         0,
         "timed out after 600 s (setting consolidation.timeout)",
     )
-    assert job["phases_completed"] == ["duplicates", "merge", "canonical"] and len(archived(store)) == 4
+    assert job.phases_completed == ("duplicates", "merge", "canonical") and len(archived(store)) == 4
     with store.reading() as tx:
-        report = tx.journal.report(job["job_id"])
+        report = tx.journal.report(job.job_id)
     assert report is not None and (report["verdict"], report["memories_archived"]) == ("FAIL", 4)
     assert "timed out after 600 s" in report["verdict_reason"]
     monkeypatch.undo()
@@ -224,11 +226,11 @@ def test_a_running_job_is_cancelled_between_two_pieces_of_work(
 
     monkeypatch.setitem(phases.PHASES, "patterns", endless)  # type: ignore[arg-type]
 
-    def cancel() -> dict[str, Any]:
+    def cancel() -> JobRecord:
         assert waiting.wait(60)
         (running,) = list_jobs(instance)
-        assert running["status"] == "running"
-        return cancel_job(instance, running["job_id"][:8])
+        assert running.status == "running"
+        return cancel_job(instance, running.job_id[:8])
 
     # The run has the main thread, as it has outside tests: in another one Dagster sets no signal handlers, and where
     # SIGINT is ignored (a background job of a script) the process that copies its output would outlive SIGTERM.
@@ -236,17 +238,17 @@ def test_a_running_job_is_cancelled_between_two_pieces_of_work(
         cancelling = pool.submit(cancel)
         ended = start(instance)
         job = cancelling.result(60)
-    assert job["status"] == ended["status"] == "cancelled" and ended["retry_count"] == 0
-    assert job["phases_completed"] == ["duplicates", "merge", "canonical"] and archived(store) == set()
+    assert job.status == ended.status == "cancelled" and ended.retry_count == 0
+    assert job.phases_completed == ("duplicates", "merge", "canonical") and archived(store) == set()
     with pytest.raises(InputError, match="has ended"):
-        cancel_job(instance, job["job_id"])
+        cancel_job(instance, job.job_id)
 
 
 def test_a_waiting_job_is_cancelled_before_it_begins(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(4))
     run = instance.create_run_for_job(defs.resolve_job_def(JOB_NAME), status=DagsterRunStatus.NOT_STARTED)
-    assert job_record(instance, find_job(instance, run.run_id))["status"] == "pending"
-    assert cancel_job(instance, run.run_id)["status"] == "cancelled"
+    assert job_record(instance, find_job(instance, run.run_id)).status == "pending"
+    assert cancel_job(instance, run.run_id).status == "cancelled"
 
 
 @pytest.mark.parametrize(
@@ -333,7 +335,7 @@ def test_a_pile_of_new_memories_starts_one_job(
     }
     assert isinstance(unconsolidated_sensor(context), SkipReason)
     job = start(instance, request.tags, **request.run_config["resources"]["night"]["config"])
-    assert (job["status"], job["trigger"]) == ("completed", "threshold")
+    assert (job.status, job.trigger) == ("completed", "threshold")
     assert isinstance(unconsolidated_sensor(build_sensor_context(instance=instance)), SkipReason)
 
 

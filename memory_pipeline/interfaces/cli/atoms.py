@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from memory_pipeline.store import Store, projects_of
 
 if TYPE_CHECKING:
     from memory_pipeline.embedding import Embedder
-    from memory_pipeline.recall.atoms import AtomIndex
+    from memory_pipeline.recall.atoms import AtomIndex, DescribedAtom
 
 atoms_app = typer.Typer(help="What leads to what: search, follow and state causal atoms.", no_args_is_help=True)
 app.add_typer(atoms_app, name="atoms")
@@ -43,10 +43,10 @@ def atoms_search(
     json_: JsonOption = False,
 ) -> None:
     """Find atoms by meaning and field, the nearest first."""
-    from memory_pipeline.recall.atoms import search_atoms
+    from memory_pipeline.recall.atoms import describe_atom, search_atoms
 
     _, embedder, index = _atoms_of(store, project)
-    found = [_shown(item) for item in search_atoms(index, embedder, query, field, limit, _LEAST_RELEVANCE)]
+    found = [describe_atom(item) for item in search_atoms(index, embedder, query, field, limit, _LEAST_RELEVANCE)]
     emit(found, as_json=json_, text="\n".join(_line(row) for row in found) or "No atoms.")
 
 
@@ -59,11 +59,12 @@ def atoms_chain(
     json_: JsonOption = False,
 ) -> None:
     """Follow what leads to what: the outcome of one atom is what the next one begins with."""
-    from memory_pipeline.recall.atoms import causal_chains, search_atoms
+    from memory_pipeline.recall.atoms import causal_chains, describe_atom, search_atoms
 
     settings, embedder, index = _atoms_of(store, project)
     start = [item.atom for item in search_atoms(index, embedder, query, None, limit, _LEAST_RELEVANCE)]
-    chains = [[_shown(item) for item in chain] for chain in causal_chains(index, start, settings.chain_similarity)]
+    followed = causal_chains(index, start, settings.chain_similarity)
+    chains = [[describe_atom(item) for item in chain] for chain in followed]
     text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
     emit(chains, as_json=json_, text=text or "No atoms.")
 
@@ -85,7 +86,7 @@ def atoms_add(
 ) -> None:
     """State an atom yourself; its confidence is 1.0. Stating it again changes nothing."""
     from memory_pipeline.embedding import choose_embedder
-    from memory_pipeline.recall.atoms import FoundAtom, state_atom
+    from memory_pipeline.recall.atoms import FoundAtom, describe_atom, state_atom
 
     settings, opened = open_store(store)
     made = state_atom(
@@ -97,7 +98,7 @@ def atoms_add(
         at=datetime.now(UTC),
         source_ids=source or [],
     )
-    shown = _shown(FoundAtom(made, 1.0))
+    shown = describe_atom(FoundAtom(made, 1.0))
     emit(shown, as_json=json_, text=_line(shown))
 
 
@@ -124,27 +125,6 @@ def _project(store: Store, named: str | None) -> str:
     raise InputError(f"{which}; name one with --project: {', '.join(known)}" if known else f"{which}; import something")
 
 
-def _shown(found: Any) -> dict[str, Any]:
-    atom = found.atom
-    return {
-        "id": atom.id,
-        "project_id": atom.project_id,
-        "subject": atom.causal.subject,
-        "action": atom.causal.action,
-        "outcome": atom.causal.outcome,
-        "consequences": atom.causal.consequences,
-        "confidence": round(atom.confidence, 2),
-        "source_ids": list(atom.source_ids),
-        "stated_by": atom.stated_by,
-        "created_at": atom.created_at.isoformat(),
-        "strengthened_at": atom.strengthened_at.isoformat() if atom.strengthened_at else None,
-        "score": round(found.score, 3),
-    }
-
-
-def _line(row: dict[str, Any]) -> str:
-    further = f"; {row['consequences']}" if row["consequences"] else ""
-    return (
-        f"{row['confidence']:.1f}  {row['subject']} | {row['action']} -> {row['outcome']}{further}"
-        f"  ({row['score']:.2f}, {row['id']})"
-    )
+def _line(row: DescribedAtom) -> str:
+    further = f"; {row.consequences}" if row.consequences else ""
+    return f"{row.confidence:.1f}  {row.subject} | {row.action} -> {row.outcome}{further}  ({row.score:.2f}, {row.id})"

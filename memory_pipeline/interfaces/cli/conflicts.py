@@ -35,12 +35,12 @@ def conflicts_list(
     shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
     rows: list[dict[str, object]] = [
         {
-            **row,
-            "id": row["id"][:8],
-            "found": row["found_at"][:10],
-            "project": row["project_id"],
-            "one side": " ".join(row["a"]["content"].split())[:60],
-            "the other": " ".join(row["b"]["content"].split())[:60],
+            **row.as_json(),
+            "id": row.id[:8],
+            "found": row.found_at.date(),
+            "project": row.project_id,
+            "one side": " ".join(row.a.content.split())[:60],
+            "the other": " ".join(row.b.content.split())[:60],
         }
         for row in shown[:limit]
     ]
@@ -48,8 +48,7 @@ def conflicts_list(
     lines = [table(rows, columns) if rows else _none_words(project, kind, settled=all_)]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
-    if any(row["alike"] for row in shown):
-        alike = sum(row["alike"] for row in shown)
+    if alike := sum(row.alike or 0 for row in shown):
         lines.append(
             f"{len(shown) + alike} conflicts; of several that share memories, one is shown (--each shows them all)."
         )

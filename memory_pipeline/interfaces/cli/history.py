@@ -124,6 +124,7 @@ def as_of(
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.ingest import check_export, write_rows
     from memory_pipeline.recall import read_state, search_state
+    from memory_pipeline.recall.past import describe_hits, list_state
     from memory_pipeline.store import lineage_of
 
     settings, opened = open_store(store)
@@ -143,40 +144,19 @@ def as_of(
     state = read_state(opened, when)
     memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
     if action == "list":
+        listing = list_state(state, memories)
         rows: list[dict[str, object]] = [
-            {
-                "id": m.id,
-                "project": m.project_id,
-                "created": f"{m.created_at:%Y-%m-%d}",
-                "importance": m.importance,
-                "archived": m.archived_at is not None,
-                "content": " ".join(m.content.split())[:100],
-            }
-            for m in memories
+            {**m.as_json(), "content": " ".join(m.content.split())[:100]} for m in listing.memories
         ]
-        emit(
-            {
-                "as_of": state.label,
-                "memories": [{**row, "content": m.content} for row, m in zip(rows, memories, strict=True)],
-            },
-            as_json=json_,
-            text=f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}",
-        )
+        text = f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}"
+        emit(listing, as_json=json_, text=text)
     elif action == "search":
         hits = search_state(
             opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings.archived_weight
         )
-        found: list[dict[str, object]] = [
-            {
-                "score": round(hit.score, 4),
-                "id": hit.memory.id,
-                "archived": hit.memory.archived_at is not None,
-                "content": hit.memory.content,
-            }
-            for hit in hits
-        ]
-        text = table(found, ["score", "id", "archived", "content"])
-        emit({"as_of": state.label, "results": found}, as_json=json_, text=text)
+        found = describe_hits(state, hits)
+        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", "content"])
+        emit(found, as_json=json_, text=text)
     else:
         with opened.reading() as tx:
             links = lineage_of(tx, [memory.id for memory in memories])
@@ -226,7 +206,8 @@ def proposals_list(
     with opened.reading() as tx:
         shown = [describe_proposal(tx, proposal) for proposal in tx.proposals.list(None if all_ else "pending")]
     rows: list[dict[str, object]] = [
-        {**row, "memories": len(row["members"]), "becomes": " ".join(row["abstraction"].split())[:80]} for row in shown
+        {**one.as_json(), "memories": len(one.members), "becomes": " ".join(one.abstraction.split())[:80]}
+        for one in shown
     ]
     emit(shown, as_json=json_, text=table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
 

@@ -30,12 +30,12 @@ def jobs_list(
         found = with_verdicts(settings, list_jobs(instance, limit))
     rows: list[dict[str, object]] = [
         {
-            **job,
-            "id": job["job_id"][:8],
+            **job.as_json(),
+            "id": job.job_id[:8],
             "status": status_text(job),
-            "started": (job["started_at"] or "")[:19],
-            "seconds": job["duration_seconds"] if job["duration_seconds"] is not None else "",
-            "phases": len(job["phases_completed"]),
+            "started": f"{job.started_at:%Y-%m-%dT%H:%M:%S}" if job.started_at else "",
+            "seconds": job.duration_seconds if job.duration_seconds is not None else "",
+            "phases": len(job.phases_completed),
         }
         for job in found
     ]
@@ -91,7 +91,7 @@ def jobs_start(
             settings, [run_consolidation(instance, settings, scope, current_user(), progress_printer())]
         )
     emit(job, as_json=json_, text=job_text(job))
-    if job["status"] != "completed":
+    if job.status != "completed":
         raise typer.Exit(1)
 
 

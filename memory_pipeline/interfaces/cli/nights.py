@@ -27,6 +27,7 @@ from memory_pipeline.store import Store
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
+    from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 
 _OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
@@ -195,7 +196,7 @@ def run_consolidation(
     scope: Mapping[str, Any],
     by: str,
     progress: Callable[[str, int, int], None],
-) -> dict[str, Any]:
+) -> JobRecord:
     """Run a consolidation job in this process and return its record, however it ended.
 
     `scope`: fields of the night resource, as far as they were given. Raises InputError for days that are none, and
