@@ -96,8 +96,7 @@ def as_html(report: Report, history: Sequence[NightFigures]) -> str:
 
 def difference_page(difference: Difference) -> str:
     """A difference as a page; every word of a memory is shown, none is run."""
-    changes = difference.model_dump(include={"added", "gone", "changed"})
-    return _rendered("difference.html", mark=DIFFERENCE_MARK, headline=headline(difference), **changes)
+    return _rendered("difference.html", mark=DIFFERENCE_MARK, headline=headline(difference), difference=difference)
 
 
 def quote(words: str, source: str) -> str:

@@ -56,7 +56,7 @@ from memory_pipeline.records import (
     EligibleMemory,
 )
 from memory_pipeline.reporting.pages import as_markdown
-from memory_pipeline.reporting.report import Kind, NightOutcome, report_night, report_run, safe_name
+from memory_pipeline.reporting.report import Kind, NightOutcome, Report, report_night, report_run, safe_name
 from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")
@@ -361,7 +361,7 @@ def playbook(context: AssetExecutionContext, night: NightResource) -> Materializ
 @_night_asset(
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
-    dagster_type=PythonObjectDagsterType(dict, name="Report"),
+    dagster_type=PythonObjectDagsterType(Report),
     description=(
         "What the night did, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
         "whether what was archived can still be found, the largest clusters in words. Also written as JSON, "
