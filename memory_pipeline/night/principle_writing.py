@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
-from memory_pipeline.distillers import (
-    COMPRESSED_CATEGORY,
-    Draft,
-    Task,
-    evidence_confidence,
-    find_contradiction,
-    find_invention,
-    steering_draft,
-)
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, Draft, Task
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.knowledge.principles import find_principle
-from memory_pipeline.llm import Declined, Session
+from memory_pipeline.knowledge.principle_drafts import PRINCIPLE_VERSION, find_refusal
+from memory_pipeline.llm import Declined
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
@@ -39,37 +31,6 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import insert_lineage, insert_memories, read_memories, revive_memories, supersede_memory
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
-
-_VERSION = "principle-1"
-
-
-class SharedStatements:
-    """The distiller of principles that needs no model: the statement that most patterns of a group bear out."""
-
-    name, method, prompt_version = "extractive", "heuristic", _VERSION
-
-    def __init__(self, night: Night) -> None:
-        self._embed, self._settings = night.embedder.embed, night.settings
-
-    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """One after the other, as patterns come."""
-        for task in tasks:
-            try:
-                yield task, self._draft(task)
-            except Exception as error:  # one group failing leaves the others
-                yield task, error
-
-    def _draft(self, task: Task) -> Draft | Declined:
-        found = find_principle(
-            [member.memory.content for member in task.members],
-            self._embed,
-            similarity=self._settings.principle_similarity,
-            least=self._settings.principle_patterns,
-        )
-        if isinstance(found, str):
-            return Declined(found)
-        behind = (witness for place in found.supporters for witness in task.members[place].witnesses)
-        return Draft(found.text, _VERSION, confidence=round(evidence_confidence(behind), 4))
 
 
 def settle_group(
@@ -90,7 +51,11 @@ def settle_group(
         if isinstance(draft, Declined) and draft.again:
             return replace(blank, status="deferred", reason=draft.reason)
         patterns = list(night.memories(group.member_ids).values())
-        reason = draft.reason if isinstance(draft, Declined) else _refusal(night, patterns, draft)
+        if isinstance(draft, Declined):
+            reason: str | None = draft.reason
+        else:
+            texts = [pattern.content for pattern in patterns]
+            reason = find_refusal(texts, draft, night.settings, night.embedder.count_tokens)
         if reason or isinstance(draft, Declined):
             _log_refusal(night, replace(blank, reason=reason), draft, task)
             return replace(blank, reason=reason)
@@ -105,28 +70,6 @@ def settle_group(
         if task is not None or not isinstance(error, ModelError):
             note_failure(night, group, error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
-
-
-def _refusal(night: Night, patterns: Sequence[Memory], draft: Draft) -> str | None:
-    """Why a draft is no principle. Whoever wrote it, it says nothing that the patterns do not, and contradicts none."""
-    contents = [pattern.content for pattern in patterns]
-    if draft.contradictions:
-        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
-    if not draft.text.strip():
-        return "the patterns share no rule"
-    if steering := steering_draft(draft.text):
-        return steering
-    invented = find_invention(contents, draft.text)
-    if invented:
-        return f"invented: no pattern has the {invented.kind} '{invented.text}'"
-    clash = find_contradiction(contents, draft.text)
-    if clash:
-        return f"contradicts a pattern: {clash}"
-    tokens = night.embedder.count_tokens(draft.text)
-    if tokens > night.settings.max_abstraction_tokens:
-        return f"principle has {tokens} tokens, at most {night.settings.max_abstraction_tokens} are accepted"
-    least = night.settings.confidence_min
-    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
 
 
 def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[str]:
@@ -181,7 +124,7 @@ def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], c
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
     top = sorted(set(subjects), key=lambda c: (-subjects.count(c), c))[:2]
     return Memory(
-        id=derived_id("principle", result.group_id, _VERSION, content_hash(result.content)),
+        id=derived_id("principle", result.group_id, PRINCIPLE_VERSION, content_hash(result.content)),
         project_id=result.project_id,
         content=result.content,
         memory_type=max(sorted(set(kinds)), key=kinds.count),

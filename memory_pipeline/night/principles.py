@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.knowledge.playbook import guidance_of
+from memory_pipeline.knowledge.principle_drafts import choose_principle_model
 from memory_pipeline.knowledge.principles import CONTRADICTING
 from memory_pipeline.night.clustering import conflicts_in, find_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import similar_pairs
-from memory_pipeline.night.principle_writing import SharedStatements, misplaced_among, result_of, settle_group
+from memory_pipeline.night.principle_writing import misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, all_memories, create_snapshot, lineage_of, read_memories
@@ -43,7 +44,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     todo = [group for group in groups if group.cluster_id not in results]
     if todo and not night.options.dry_run:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store_snapshots_kept)
-    model = SharedStatements(night) if night.distiller.method == "heuristic" else night.distiller
+    model = choose_principle_model(night.distiller, night.embedder, night.settings)
     for group, task, draft in propose(night, model, todo, guidance_of):
         night.hold_lease()
         replaces = tuple(sorted(i for i, sources in taken.items() if sources & set(group.member_ids)))

@@ -1,0 +1,82 @@
+"""A proposed principle: the distiller that needs no model, and what refuses a draft, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import (
+    DistillationModel,
+    Draft,
+    Task,
+    evidence_confidence,
+    find_contradiction,
+    find_invention,
+    steering_draft,
+)
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.knowledge.principles import find_principle
+from memory_pipeline.llm import Declined, Session
+
+#: Enters the id of every principle.
+PRINCIPLE_VERSION = "principle-1"
+
+
+def choose_principle_model(distiller: DistillationModel, embedder: Embedder, settings: Settings) -> DistillationModel:
+    """What proposes principles where this distiller makes the abstractions: the same model, if it is one."""
+    return SharedStatements(embedder, settings) if distiller.method == "heuristic" else distiller
+
+
+class SharedStatements:
+    """The distiller of principles that needs no model: the statement that most patterns of a group bear out."""
+
+    name, method, prompt_version = "extractive", "heuristic", PRINCIPLE_VERSION
+
+    def __init__(self, embedder: Embedder, settings: Settings) -> None:
+        self._embed, self._settings = embedder.embed, settings
+
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """One after the other, as patterns come."""
+        for task in tasks:
+            try:
+                yield task, self._draft(task)
+            except Exception as error:  # one group failing leaves the others
+                yield task, error
+
+    def _draft(self, task: Task) -> Draft | Declined:
+        found = find_principle(
+            [member.memory.content for member in task.members],
+            self._embed,
+            similarity=self._settings.principle_similarity,
+            least=self._settings.principle_patterns,
+        )
+        if isinstance(found, str):
+            return Declined(found)
+        behind = (witness for place in found.supporters for witness in task.members[place].witnesses)
+        return Draft(found.text, PRINCIPLE_VERSION, confidence=round(evidence_confidence(behind), 4))
+
+
+def find_refusal(
+    patterns: Sequence[str], draft: Draft, settings: Settings, count_tokens: Callable[[str], int]
+) -> str | None:
+    """Why a draft is no principle, or None. It says nothing that the patterns do not, and contradicts none of them.
+
+    `patterns`: their texts.
+    """
+    if draft.contradictions:
+        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
+    if not draft.text.strip():
+        return "the patterns share no rule"
+    if steering := steering_draft(draft.text):
+        return steering
+    invented = find_invention(patterns, draft.text)
+    if invented:
+        return f"invented: no pattern has the {invented.kind} '{invented.text}'"
+    clash = find_contradiction(patterns, draft.text)
+    if clash:
+        return f"contradicts a pattern: {clash}"
+    tokens = count_tokens(draft.text)
+    if tokens > settings.max_abstraction_tokens:
+        return f"principle has {tokens} tokens, at most {settings.max_abstraction_tokens} are accepted"
+    least = settings.confidence_min
+    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
