@@ -4,56 +4,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from memory_pipeline.records.columns import Column
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
     """What a model answered to one prompt, word for word; the prompt's hash finds it again."""
 
-    prompt_hash: str
-    model: str
-    prompt_version: str
-    answer: str
-    stop_reason: str | None
-    answered_at: datetime
-    run_id: str
+    prompt_hash: Annotated[str, Column("What finds the answer again.")]
+    model: Annotated[str, Column("The model that was asked.")]
+    prompt_version: Annotated[str, Column("The version of the prompt that asked.")]
+    answer: Annotated[str, Column("What it answered, word for word.")]
+    stop_reason: Annotated[str | None, Column("Why it ended there.")]
+    answered_at: Annotated[datetime, Column("When it answered.")]
+    run_id: Annotated[str, Column("The run that asked.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One question to a model and its bill.
+    """One question to a model and its bill."""
 
-    `mode`: `live`, `batch`, or `cache` (an earlier answer was used, at no cost). `outcome`: `answered`,
-    `failed` (the server said no: nothing is billed) or `unknown` (the connection broke: billed at what was
-    reserved, since the server may have charged it).
-    """
-
-    id: str
-    run_id: str
-    prompt_hash: str
-    model: str
-    mode: str
-    outcome: str
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float
-    latency_ms: int
-    masked_secrets: int
-    masked_personal: int
-    error: str | None
-    called_at: datetime
+    id: Annotated[str, Column("The call's own.")]
+    run_id: Annotated[str, Column("The run that asked.")]
+    prompt_hash: Annotated[str, Column("Of the prompt, as in its answer.")]
+    model: Annotated[str, Column("The model that was asked.")]
+    mode: Annotated[str, Column("`live`, `batch`, or `cache`: an earlier answer was used, at no cost.")]
+    outcome: Annotated[
+        str,
+        Column("`answered`, `failed` (the server said no: nothing is billed) or `unknown` (the connection broke: "
+               "billed at what was reserved, since the server may have charged it)."),
+    ]  # fmt: skip
+    input_tokens: Annotated[int, Column("Tokens of the prompt.")]
+    output_tokens: Annotated[int, Column("Tokens of the answer.")]
+    cost_usd: Annotated[float, Column("What it cost, in US dollars.")]
+    latency_ms: Annotated[int, Column("How long it took, in milliseconds.")]
+    masked_secrets: Annotated[int, Column("Secrets that were masked in the prompt.")]
+    masked_personal: Annotated[int, Column("Personal data that were masked in it.")]
+    error: Annotated[str | None, Column("What went wrong.")]
+    called_at: Annotated[datetime, Column("When it was asked.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelBatch:
-    """A Message Batch: `sending` (its id at the server is not known yet), `sent`, `collected` or `lost`."""
+    """A Message Batch."""
 
-    id: str
-    batch_id: str | None
-    server: str
-    model: str
-    status: str
-    prompt_hashes: tuple[str, ...]
-    run_id: str
-    created_at: datetime
-    settled_at: datetime | None = None
+    id: Annotated[str, Column("This program's own id of it.")]
+    batch_id: Annotated[str | None, Column("Its id at the server.")]
+    server: Annotated[str, Column("Where it was sent.")]
+    model: Annotated[str, Column("The model that was asked.")]
+    status: Annotated[str, Column("`sending` (its id at the server is not known yet), `sent`, `collected` or `lost`.")]
+    prompt_hashes: Annotated[tuple[str, ...], Column("The prompts in it.")]
+    run_id: Annotated[str, Column("The run that sent it.")]
+    created_at: Annotated[datetime, Column("When it was sent.")]
+    settled_at: Annotated[datetime | None, Column("When it was collected or given up.")] = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall
-from memory_pipeline.store.rows import from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
+
+_ANSWERS, _CALLS, _BATCHES = RowsOf(ModelAnswer), RowsOf(ModelCall), RowsOf(ModelBatch)
 
 
 class Models:
@@ -21,61 +23,50 @@ class Models:
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The answers that are kept for these prompts."""
         rows = self._sql.rows(
-            "select * from model_answers where prompt_hash in (select unnest($1::text[]))", [list(prompt_hashes)]
+            f"select {_ANSWERS.columns} from model_answers where prompt_hash in (select unnest($1::text[]))",
+            [list(prompt_hashes)],
         )
-        return {row[0]: ModelAnswer(*[*row[:5], from_utc(row[5]), row[6]]) for row in rows}
+        return {answer.prompt_hash: answer for answer in map(_ANSWERS.read, rows)}
 
     def keep_answer(self, answer: ModelAnswer) -> None:
         """Keep an answer; a newer one to the same prompt takes its place."""
-        values = _row(answer)
+        row = _ANSWERS.values(answer)
+        self._sql.run(f"update model_answers set {_ANSWERS.assignments} where prompt_hash = $1", row)
         self._sql.run(
-            """
-            update model_answers
-            set model = $2, prompt_version = $3, answer = $4, stop_reason = $5, answered_at = $6, run_id = $7
-            where prompt_hash = $1
-            """,
-            values,
+            f"insert into model_answers ({_ANSWERS.columns}) values ({_ANSWERS.parameters}) on conflict do nothing", row
         )
-        self._sql.run("insert into model_answers values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing", values)
 
     def keep_call(self, call: ModelCall) -> None:
         """Record a call; the same call (by id) is recorded once."""
         self._sql.run(
-            """
-            insert into model_calls
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-            on conflict do nothing
-            """,
-            _row(call),
+            f"insert into model_calls ({_CALLS.columns}) values ({_CALLS.parameters}) on conflict do nothing",
+            _CALLS.values(call),
         )
 
     def calls_of(self, run_id: str) -> list[ModelCall]:
         """Every call that a run made or collected, in order."""
-        rows = self._sql.rows("select * from model_calls where run_id = $1 order by called_at, id", [run_id])
-        return [ModelCall(*[*row[:13], from_utc(row[13])]) for row in rows]
+        rows = self._sql.rows(
+            f"select {_CALLS.columns} from model_calls where run_id = $1 order by called_at, id", [run_id]
+        )
+        return [_CALLS.read(row) for row in rows]
 
     def keep_batch(self, batch: ModelBatch) -> None:
         """Record a batch, or what has become of it."""
-        values = _row(batch)
         self._sql.run(
             "update model_batches set batch_id = $2, status = $3, settled_at = $4 where id = $1",
-            [values[0], values[1], values[4], values[8]],
+            [batch.id, batch.batch_id, batch.status, to_utc(batch.settled_at) if batch.settled_at else None],
         )
         self._sql.run(
-            "insert into model_batches values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", values
+            f"insert into model_batches ({_BATCHES.columns}) values ({_BATCHES.parameters}) on conflict do nothing",
+            _BATCHES.values(batch),
         )
 
     def open_batches(self) -> list[ModelBatch]:
         """Batches that were sent, or may have been, and are not collected; oldest first."""
-        rows = self._sql.rows("select * from model_batches where status in ('sending', 'sent') order by created_at, id")
-        return [ModelBatch(*[*row[:5], tuple(row[5]), row[6], from_utc(row[7]), from_utc(row[8])]) for row in rows]
-
-
-def _row(record: ModelAnswer | ModelCall | ModelBatch) -> list[object]:
-    return [
-        to_utc(value) if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
-        for value in astuple(record)
-    ]
+        rows = self._sql.rows(
+            f"select {_BATCHES.columns} from model_batches where status in ('sending', 'sent') order by created_at, id"
+        )
+        return [_BATCHES.read(row) for row in rows]
 
 
 def answers_as_json(rows: Sequence[ModelAnswer | ModelCall]) -> list[dict[str, Any]]:

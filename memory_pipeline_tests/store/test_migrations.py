@@ -17,7 +17,18 @@ import pytest
 
 from memory_pipeline.errors import StoreError
 from memory_pipeline.recall import read_state
-from memory_pipeline.records import Atom, ConflictCase, Contribution, LineageLink, LogRow, Memory, PlaybookEntry
+from memory_pipeline.records import (
+    Atom,
+    ConflictCase,
+    Contribution,
+    LineageLink,
+    LogRow,
+    Memory,
+    ModelAnswer,
+    ModelBatch,
+    ModelCall,
+    PlaybookEntry,
+)
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, check_store, history_of, migrations, read_memories
@@ -38,6 +49,9 @@ RECORDS = {
     "compression_log": (LogRow, {"rolled_back_at"}),
     "atoms": (Atom, set()),
     "playbook_entries": (PlaybookEntry, {"retracted_at"}),
+    "model_answers": (ModelAnswer, set()),
+    "model_calls": (ModelCall, set()),
+    "model_batches": (ModelBatch, set()),
     "playbook_contributions": (Contribution, {"run_id", "decided_at"}),
 }
 
@@ -172,7 +186,11 @@ def test_a_table_has_the_columns_of_its_record(store: Store) -> None:
     fill(store, [candidate("x y z")])
     columns = schema_of(store)["columns"]
     for table, (record, beside) in RECORDS.items():
-        there = {name: (kind, nullable) for where, name, kind, nullable, *_ in columns if where == table}
+        there = {
+            name: (kind.replace("BIGINT", "INTEGER"), nullable)
+            for where, name, kind, nullable, *_ in columns
+            if where == table
+        }
         said = {column.name: (NAMES[column.kind], column.optional) for column in flat_columns_of(record)}
         assert {name: what for name, what in there.items() if name not in beside} == said, table
 
