@@ -15,7 +15,18 @@ from memory_pipeline.files import cause_and_mend, directories, nobody, real_path
 
 #: What the run history of a store is set up with; `dagster.yaml` of the project says the same.
 INSTANCE_CONFIG = """\
-# Written by memory-pipeline for the store beside it. One run at a time: the store has one writer.
+# Written by memory-pipeline for the store beside it.
+storage:
+  custom:
+    module: memory_pipeline.orchestration.history
+    class: RunHistory
+    config:
+      base_dir:
+        env: DAGSTER_HOME
+# The IO manager's lines for each file that it reads or writes are no news.
+python_logs:
+  python_log_level: INFO
+# One run at a time: the store has one writer.
 concurrency:
   runs:
     max_concurrent_runs: 1

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,13 @@ def to_table(value: Any) -> pa.Table:
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
     name = type(value[0]).__name__ if value else ""
-    return _marked(pa.Table.from_pylist([asdict(record) for record in value if is_dataclass(record)]), name)  # type: ignore[arg-type]
+    rows = [_row(record) for record in value if is_dataclass(record)]
+    return _marked(pa.Table.from_pylist(rows), name)
+
+
+def _row(record: Any) -> dict[str, Any]:
+    """The fields of a record. `asdict` would copy every value of theirs too."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def from_table(table: pa.Table) -> Any:

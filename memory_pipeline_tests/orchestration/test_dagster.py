@@ -28,6 +28,7 @@ from memory_pipeline.orchestration.assets import night as assets
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
+from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import (
@@ -390,8 +391,9 @@ def test_the_instance_files_of_the_project_and_of_a_store_agree() -> None:
 
     shipped = yaml.safe_load((Path(__file__).parents[2] / "dagster.yaml").read_text())
     written = yaml.safe_load(INSTANCE_CONFIG)
+    for storage in (shipped.pop("storage")["custom"], written.pop("storage")["custom"]):
+        assert (storage["module"], storage["class"]) == (RunHistory.__module__, RunHistory.__name__)
     assert {name: shipped[name] for name in written} == written
-    assert shipped["storage"]["sqlite"]["base_dir"] == "data/store.dagster"
 
 
 @pytest.mark.slow

@@ -1,0 +1,98 @@
+"""The history of runs in files that stay open: what Dagster writes is there for every process, whoever opens it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSpec,
+    AssetKey,
+    DagsterEventType,
+    DagsterInstance,
+    MaterializeResult,
+    asset,
+    materialize,
+)
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+
+from memory_pipeline.orchestration.home import prepare_dagster_home
+
+_OLD_CONFIG = "concurrency:\n  runs:\n    max_concurrent_runs: 1\ntelemetry:\n  enabled: false\n"
+
+
+@asset(check_specs=[AssetCheckSpec("is_small", asset="note")])
+def note() -> MaterializeResult:  # type: ignore[type-arg]
+    return MaterializeResult(metadata={"words": 7}, check_results=[AssetCheckResult(passed=True)])
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = prepare_dagster_home(tmp_path / "store.duckdb")
+    monkeypatch.setenv("DAGSTER_HOME", str(place))
+    return place
+
+
+@pytest.fixture
+def instance(home: Path) -> Iterator[DagsterInstance]:
+    with DagsterInstance.get() as opened:
+        yield opened
+
+
+def test_a_run_its_events_and_its_checks_are_read_back(instance: DagsterInstance) -> None:
+    done = materialize([note], instance=instance)
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None and run.is_success
+    found = instance.get_latest_materialization_event(AssetKey("note"))
+    assert found is not None and found.asset_materialization is not None
+    assert found.asset_materialization.metadata["words"].value == 7
+    (check,) = instance.all_logs(done.run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+    assert check.dagster_event is not None and check.dagster_event.asset_check_evaluation_data.passed
+
+
+def test_all_runs_share_one_file_of_events(home: Path, instance: DagsterInstance) -> None:
+    runs = [materialize([note], instance=instance).run_id for _ in range(3)]
+    assert not (home / "history" / "runs").exists()
+    assert (home / "history" / "event_log.db").exists()
+    assert all(instance.all_logs(run) for run in runs)
+
+
+def test_another_process_reads_the_history_while_it_is_open(home: Path, instance: DagsterInstance) -> None:
+    run = materialize([note], instance=instance).run_id
+    script = f"from dagster import DagsterInstance; print(len(DagsterInstance.get().all_logs('{run}')))"
+    seen = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)
+    assert int(seen.stdout) == len(instance.all_logs(run))
+
+
+def test_a_page_that_watches_a_run_hears_of_its_events(instance: DagsterInstance) -> None:
+    run = materialize([note], instance=instance).run_id
+    heard: list[str] = []
+
+    def listen(entry: object, cursor: str) -> None:
+        heard.append(cursor)
+
+    instance.event_log_storage.watch(run, None, listen)
+    deadline = time.monotonic() + 30
+    while len(heard) < len(instance.all_logs(run)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    instance.event_log_storage.end_watch(run, listen)
+    assert len(heard) == len(instance.all_logs(run))
+
+
+def test_a_history_that_began_with_a_file_for_each_run_goes_on(home: Path) -> None:
+    config = (home / "dagster.yaml").read_text()
+    (home / "dagster.yaml").write_text(_OLD_CONFIG)
+    with DagsterInstance.get() as old:
+        earlier = materialize([note], instance=old).run_id
+    (home / "dagster.yaml").write_text(config)
+    with DagsterInstance.get() as new:
+        assert isinstance(new.event_log_storage, SqliteEventLogStorage)
+        later = materialize([note], instance=new).run_id
+        assert len(new.all_logs(earlier)) == len(new.all_logs(later))
+        assert {run.run_id for run in new.get_runs()} == {earlier, later}
