@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from alembic.runtime.migration import MigrationContext
 from dagster import StringSource
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log.base import EventLogStorage
@@ -21,9 +22,10 @@ from dagster._core.storage.runs.base import RunStorage
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.schedules.base import ScheduleStorage
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.pool import NullPool
 
 
 def _kept_open(address: str) -> Engine:
@@ -37,8 +39,22 @@ def _kept_open(address: str) -> Engine:
     return engine
 
 
+def _has_begun(address: str) -> bool:
+    """Whether Dagster has made its tables in a file. It asks so too, but loads all that ever changed them with it."""
+    with create_engine(address, poolclass=NullPool).connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision() is not None
+
+
 class _Runs(SqliteRunStorage):
     """The runs, in a file that stays open."""
+
+    @classmethod
+    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
+        """Open the runs in `base_dir`, or begin them."""
+        address = create_db_conn_string(base_dir, "runs")
+        if Path(base_dir).is_dir() and _has_begun(address):
+            return cls(address, inst_data)
+        return super().from_local(base_dir, inst_data)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -107,6 +123,14 @@ class _Events(ConsolidatedSqliteEventLogStorage):
 
 class _Schedules(SqliteScheduleStorage):
     """Ticks of schedules and sensors, in a file that stays open."""
+
+    @classmethod
+    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> SqliteScheduleStorage:
+        """Open the ticks in `base_dir`, or begin them."""
+        address = create_db_conn_string(base_dir, "schedules")
+        if Path(base_dir).is_dir() and _has_begun(address):
+            return cls(address, inst_data)
+        return super().from_local(base_dir, inst_data)
 
     @cached_property
     def _engine(self) -> Engine:

@@ -156,7 +156,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr(detect, "RULES", ())
+    monkeypatch.setattr(detect, "rules", lambda: ())
     monkeypatch.setattr(detect, "hides_words", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, "merge enabled=false")

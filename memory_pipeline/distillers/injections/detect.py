@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from memory_pipeline.distillers.injections import RULES
+from memory_pipeline.distillers.injections import rules
 from memory_pipeline.distillers.injections.disguises import readings
 from memory_pipeline.wording.hidden import hides_words
 
@@ -46,7 +46,7 @@ def attempt_in(text: str) -> str | None:
         return "hides characters"
     for reading in readings(text):
         close = _LINE_ENDS.sub("\n\n", _GAPS.sub(" ", reading))
-        for kind, pattern in RULES:
+        for kind, pattern in rules():
             if pattern.search(close):
                 return kind
     return None
