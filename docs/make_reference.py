@@ -11,13 +11,21 @@ from typing import Any
 import typer
 
 from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.documents import Document
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.recall.atoms import DescribedAtom
+from memory_pipeline.recall.difference import Difference
+from memory_pipeline.recall.past import StateListing, StateSearch
 from memory_pipeline.reporting.model import Report
+from memory_pipeline.review.conflicts import DescribedConflict
+from memory_pipeline.review.proposals import DescribedProposal
+from memory_pipeline.store import Event
 from memory_pipeline.store.carry import LEFT_BEHIND, RECORD_NAMES
 
 TARGET = Path(__file__).with_name("reference.md")
@@ -25,7 +33,7 @@ TARGET = Path(__file__).with_name("reference.md")
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_formats(), *_rows(), *_report()])
+    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_formats(), *_rows(), *_documents()])
 
 
 def _commands() -> list[str]:
@@ -143,9 +151,34 @@ def _rows() -> list[str]:
     ]
 
 
-def _report() -> list[str]:
-    lines = ["## Report fields", "", "| field | meaning |", "| --- | --- |"]
-    return [*lines, *(f"| `{name}` | {meaning} |" for name, meaning in Report.described_fields().items()), ""]
+#: What `--json` prints, by heading, with the commands that print it.
+DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
+    "Report fields": ("`night`, `report` and the JSON file of each report.", Report),
+    "Proposals": ("`proposals list` and `proposals show`, a list.", DescribedProposal),
+    "Conflicts": ("`conflicts list`, a list; `conflicts show` and `conflicts resolve`.", DescribedConflict),
+    "Jobs": ("`jobs list`, a list; `jobs show` and `jobs start`, and `jobs cancel` without the verdict.", JudgedJob),
+    "Histories": ("`history`, a list.", Event),
+    "Differences": ("`diff`.", Difference),
+    "Past states": ("`as-of WHEN list`.", StateListing),
+    "Searches of past states": ("`as-of WHEN search`.", StateSearch),
+    "Atoms": ("`atoms search`, a list; `atoms chain`, a list of lists; `atoms add`.", DescribedAtom),
+}
+
+
+def _documents() -> list[str]:
+    lines = [
+        "## What `--json` prints",
+        "",
+        "`a.b` is the field `b` of what stands in `a`, `a[].b` that of each thing in the list `a`. Times are ISO, UTC.",
+        "A report that an earlier version kept is shown with all fields: one that it did not have is empty (zero, no",
+        "text, an empty list, `null`), and one that no longer exists is left out.",
+        "",
+    ]
+    for heading, (commands, document) in DOCUMENTS.items():
+        lines += [f"### {heading}", "", commands, "", "| field | meaning |", "| --- | --- |"]
+        lines += [f"| `{name}` | {meaning} |" for name, meaning in document.described_fields().items()]
+        lines.append("")
+    return lines
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ Moment = Annotated[datetime, PlainSerializer(lambda moment: moment.isoformat(), 
 class Document(BaseModel):
     """A document that users see. It cannot be changed, and holds the fields that it declares and no others."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     def as_json(self) -> dict[str, Any]:
         """The document as `--json` prints it, its fields in the order of their declaration."""
@@ -36,8 +36,18 @@ class Document(BaseModel):
 
     @classmethod
     def described_fields(cls) -> dict[str, str]:
-        """By the name that JSON shows, what each field means."""
-        return {field.alias or name: field.description or "" for name, field in cls.model_fields.items()}
+        """By the name that JSON shows, what each field means; those of documents in it as `name.field`, and as
+        `name[].field` where there is a list of them."""
+        found: dict[str, str] = {}
+        for name, field in cls.model_fields.items():
+            shown = field.alias or name
+            found[shown] = field.description or ""
+            inner, path = field.annotation, shown
+            if get_origin(inner) is tuple:
+                inner, path = get_args(inner)[0], f"{shown}[]"
+            if isinstance(inner, type) and issubclass(inner, Document):
+                found |= {f"{path}.{part}": meaning for part, meaning in inner.described_fields().items()}
+        return found
 
     @model_validator(mode="before")
     @classmethod

@@ -47,7 +47,7 @@ def test_every_report_field_is_documented(store) -> None:  # type: ignore[no-unt
     from datetime import date
 
     report = run(store, date(2026, 3, 3), settings_for(store))
-    assert list(report.as_json()) == list(Report.described_fields())
+    assert list(report.as_json()) == [name for name in Report.described_fields() if "." not in name]
 
 
 def test_every_promise_names_tests_that_exist() -> None:

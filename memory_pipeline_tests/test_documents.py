@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import date
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from memory_pipeline.documents import Document
+from memory_pipeline.night.run import run_night
+from memory_pipeline.orchestration.job_records import with_verdicts
+from memory_pipeline.recall import diff_states, read_state
+from memory_pipeline.recall.atoms import FoundAtom, describe_atom
+from memory_pipeline.recall.past import describe_hits, list_state
+from memory_pipeline.recall.search import Hit
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
-from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, lesson, run
+from memory_pipeline.review.conflicts import list_conflicts
+from memory_pipeline.review.proposals import describe_proposal
+from memory_pipeline.store import Store, history_of, read_atoms
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline_tests.night.test_atoms import stories
+from memory_pipeline_tests.night.test_conflicts import TEXT
+from memory_pipeline_tests.night.test_review import manual, steps
+from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
 
 def test_a_report_of_an_earlier_version_still_reads(store: Store) -> None:
@@ -33,3 +49,58 @@ def test_a_report_holds_what_it_declares_and_cannot_be_changed(store: Store) -> 
         Report.model_validate({**report.as_json(), "clusters_hummed": 3})
     with pytest.raises(ValidationError, match="frozen"):
         report.verdict = "FAIL"  # type: ignore[misc]
+
+
+def documented(heading: str) -> set[str]:
+    """The fields that the reference names under a heading."""
+    page = (Path(__file__).parents[1] / "docs" / "reference.md").read_text()
+    section = page.partition(f"### {heading}\n")[2].partition("\n### ")[0]
+    return set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+
+
+def shown(value: object, path: str = "") -> set[str]:
+    """The fields of a JSON value, as the reference writes them."""
+    if isinstance(value, list):
+        return {name for part in value for name in shown(part, f"{path}[]")}
+    if not isinstance(value, dict):
+        return set()
+    found = set()
+    for name, inner in value.items():
+        place = f"{path}.{name}".lstrip(".")
+        found |= {place} | (set() if name in OPEN else shown(inner, place))
+    return found
+
+
+#: Fields that hold names which nobody knows beforehand.
+OPEN = ("refusals", "scope", "metrics", "before", "after")
+
+
+def check(heading: str, *documents: Document) -> None:
+    assert {name for document in documents for name in shown(document.as_json())} == documented(heading), heading
+
+
+def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
+    fill(store, [*stories("a"), *lesson(4, topic="scanner")])
+    fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=n), native_id=str(n))
+                 for n, port in enumerate((5432, 5433))])  # fmt: skip
+    night = night_of(store, date(2026, 3, 5))
+    night.note_error("c", "enrich", "something went wrong")
+    check("Report fields", run_night(night))
+    check("Conflicts", *list_conflicts(store, each=True))
+    with store.reading() as tx:
+        check("Histories", *history_of(tx, "a-0"))
+        atoms = [describe_atom(FoundAtom(atom, 1.0)) for atom in read_atoms(tx)]
+    check("Atoms", *atoms)
+    now, before = read_state(store, "now"), read_state(store, "before:night:2026-03-05")
+    changed = replace(before, memories=tuple(replace(m, pinned=True) for m in before.memories))
+    check("Differences", diff_states(before, now), diff_states(before, changed))
+    check("Past states", list_state(now, now.memories))
+    check("Searches of past states", describe_hits(now, [Hit(now.memories[0], 0.5)]))
+
+
+def test_the_reference_names_every_field_of_a_proposal_and_a_job(store: Store) -> None:
+    steps(store)
+    run(store, date(2026, 3, 3), manual(store))
+    with store.reading() as tx:
+        check("Proposals", *(describe_proposal(tx, proposal) for proposal in tx.proposals.list()))
+    check("Jobs", *with_verdicts(settings_for(store), [a_job()]))

@@ -8,10 +8,13 @@ the nights were run.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, PlainSerializer
+
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import state_of
@@ -21,19 +24,20 @@ from memory_pipeline.store.sql import Sql as Transaction
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened: when (UTC), by whom, in which run, to which table and row, and the states."""
+class Event(Document):
+    """One thing that happened to a row of the store."""
 
-    sequence: int
-    happened_at: datetime
-    actor: str
-    run_id: str | None
-    table: str
-    row_id: str
-    action: str
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    sequence: int = Field(description="Its number in the audit log.")
+    happened_at: Annotated[datetime, PlainSerializer(str, return_type=str, when_used="json")] = Field(
+        description="When."
+    )
+    actor: str = Field(description="Who did it.")
+    run_id: str | None = Field(description="In which run.")
+    table: str = Field(description="The table that it was done to.")
+    row_id: str = Field(description="The row, by its key.")
+    action: str = Field(description="`insert`, `update`, `delete`, or `baseline` where the log began.")
+    before: dict[str, Any] | None = Field(description="The row before it.")
+    after: dict[str, Any] | None = Field(description="The row after it.")
 
 
 def history_of(tx: Transaction, memory_id: str) -> list[Event]:
@@ -55,7 +59,17 @@ def history_of(tx: Transaction, memory_id: str) -> list[Event]:
         [memory_id, json.dumps(memory_id)],
     ).fetchall()
     return [
-        Event(row[0], from_utc(row[1]), row[2], row[3], row[4], row[5], row[6], _state(row[7]), _state(row[8]))
+        Event(
+            sequence=row[0],
+            happened_at=from_utc(row[1]),
+            actor=row[2],
+            run_id=row[3],
+            table=row[4],
+            row_id=row[5],
+            action=row[6],
+            before=_state(row[7]),
+            after=_state(row[8]),
+        )
         for row in rows
     ]
 

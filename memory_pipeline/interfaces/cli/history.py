@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +22,9 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.output import emit, table
 from memory_pipeline.moments import check_has_come, read_moment
+
+if TYPE_CHECKING:
+    from memory_pipeline.store import Event
 
 
 @app.command(
@@ -69,7 +71,7 @@ def history(
     _, opened = open_store(store)
     with opened.reading() as tx:
         events = history_of(tx, memory_id)
-    emit([asdict(event) for event in events], as_json=json_, text="\n".join(_event_text(asdict(e)) for e in events))
+    emit(events, as_json=json_, text="\n".join(map(_event_text, events)))
 
 
 _WORDS = {
@@ -85,17 +87,17 @@ _WORDS = {
 }
 
 
-def _event_text(event: dict[str, Any]) -> str:
-    before, after = event["before"] or {}, event["after"] or {}
+def _event_text(event: Event) -> str:
+    before, after = event.before or {}, event.after or {}
     changed = [
         f"{name} {before.get(name)} -> {after.get(name)}"
         for name in sorted(before.keys() | after.keys())
-        if event["before"] and before.get(name) != after.get(name)
+        if event.before and before.get(name) != after.get(name)
     ]
-    run = f" in run {event['run_id']}" if event["run_id"] else ""
-    what = _WORDS.get((event["table"], event["action"]), f"{event['action']} in {event['table']}:")
-    what = f"{what} {event['row_id']}"
-    return f"{event['happened_at']:%Y-%m-%d %H:%M:%S}  {event['actor']}{run}: {what}" + (
+    run = f" in run {event.run_id}" if event.run_id else ""
+    what = _WORDS.get((event.table, event.action), f"{event.action} in {event.table}:")
+    what = f"{what} {event.row_id}"
+    return f"{event.happened_at:%Y-%m-%d %H:%M:%S}  {event.actor}{run}: {what}" + (
         f" ({'; '.join(changed)})" if changed else ""
     )
 
