@@ -119,8 +119,8 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
 
     with serving(script) as server:
         distilled = night(store, server, run_id="both", cost_cap_usd=0.003)
-        spent = distilled["estimated_cost_usd"]
-        assert distilled["clusters_compressed"] == 1 and 0.0015 < spent < 0.003
+        spent = distilled.estimated_cost_usd
+        assert distilled.clusters_compressed == 1 and 0.0015 < spent < 0.003
         found = ask(store, server, "Porto", run_id="both", cost_cap_usd=0.003)
         assert found == {"Porto": Declined("cost cap", again=True)} and len(server.requests) == 1
         assert ask(store, server, "Porto", run_id="next", cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
@@ -144,7 +144,7 @@ def test_what_another_kind_of_question_is_waiting_for_is_collected_and_kept_for_
         server.batch_polls = 1
         assert ask(store, server, "Porto", run_id="weather") == {"Porto": "Porto: sun"}
         report = night(store, server, run_id="later")
-    assert report["clusters_compressed"] == 1 and report["llm_answers_reused"] == 1
+    assert report.clusters_compressed == 1 and report.llm_answers_reused == 1
     assert len(server.batches) == 1 and len(server.requests) == 1
 
 
