@@ -18,7 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.store import Store, sources_fingerprint
+from memory_pipeline.store import Store
 
 
 def settings_of(store: Store, block_size: int = 2048) -> Settings:
@@ -89,10 +89,10 @@ def main() -> None:
                 random.Random(seed).shuffle(shuffled)
             bring(store, settings_of(store, block), shuffled)
             with store.reading() as tx:
-                sources = sources_fingerprint(tx)
+                sources = tx.contents.sources_fingerprint()
             once = nights(store, settings_of(store, block), "first")
             with store.reading() as tx:
-                untouched = sources_fingerprint(tx) == sources
+                untouched = tx.contents.sources_fingerprint() == sources
             print(f"{label:<41} {once[:16]}  sources byte-identical: {untouched}")
             if not seed:
                 print(f"{'the same backfill a second time':<41} {nights(store, settings_of(store), 'second')[:16]}")

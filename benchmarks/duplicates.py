@@ -32,7 +32,7 @@ from memory_pipeline.demo.workspace import import_demo
 from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.interfaces.cli.setup import import_into
 from memory_pipeline.knowledge.merging import merge_contents
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline.wording.conflicts import ConflictFinding, find_conflict
 from memory_pipeline.wording.normalise import content_hash, embedding_text
 
@@ -66,7 +66,7 @@ class Pair:
 def texts_of(store: Store) -> list[str]:
     """The distinct texts of a store that are neither very short nor very long, in order."""
     with store.reading() as tx:
-        return sorted({m.content for m in all_memories(tx) if SHORTEST <= len(m.content) <= LONGEST})
+        return sorted({m.content for m in tx.memories.all() if SHORTEST <= len(m.content) <= LONGEST})
 
 
 def plant(

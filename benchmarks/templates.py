@@ -103,10 +103,7 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
         seconds = time.process_time() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with store.reading() as tx:
-            pairs, conflicts = (
-                tx.execute(f"select count(*) from {table}").fetchone()[0]  # type: ignore[index]
-                for table in ("similarity_edges", "conflicts")
-            )
+            pairs, conflicts = tx.vectors.count_edges(), len(tx.conflicts.cases(settled=True))
     return {
         "lines": len(items),
         "cpu_s": round(seconds, 2),

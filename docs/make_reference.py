@@ -26,7 +26,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.store import Event
-from memory_pipeline.store.carry import LEFT_BEHIND, RECORD_NAMES
+from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 
 TARGET = Path(__file__).with_name("reference.md")
 

@@ -22,7 +22,7 @@ from memory_pipeline.night.context import Night, NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 
 FIRST = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -57,6 +57,11 @@ def night_of(store: Store, day: date, settings: Settings | None = None, **option
 def run(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Report:
     """Run a night and return its report."""
     return run_night(night_of(store, day, settings, **options))
+
+
+def sql_rows(tx: Transaction, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """What a statement gives: for what tests look at or break behind the back of the repositories."""
+    return tx._sql.rows(statement, parameters)
 
 
 _LESSONS = {

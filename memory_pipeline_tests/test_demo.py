@@ -12,7 +12,7 @@ from memory_pipeline.demo import scorecard
 from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_demo
 from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo, load_truth
 from memory_pipeline.errors import InputError
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline_tests.build import candidate, fill, run
 
@@ -46,11 +46,11 @@ def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -
     settings = Settings().model_copy(update={"store_path": str(store.path), "embedding_model": "lexical"})
     import_demo(store, settings)
     with store.reading() as tx:
-        ids = {memory.id for memory in all_memories(tx)}
+        ids = {memory.id for memory in tx.memories.all()}
     assert {note.id for note in make_demo().notes} <= ids
     truth = load_truth(SHIPPED)
     with store.reading() as tx:
-        assert not any(secret in memory.content for memory in all_memories(tx) for secret in truth["secrets"])
+        assert not any(secret in memory.content for memory in tx.memories.all() for secret in truth["secrets"])
 
 
 def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
@@ -58,7 +58,7 @@ def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
     with pytest.raises(InputError, match="is there already and was not made by the demo"):
         import_demo(store, Settings().model_copy(update={"store_path": str(store.path)}))
     with store.reading() as tx:
-        assert [memory.content for memory in all_memories(tx)] == ["my only copy"]
+        assert [memory.content for memory in tx.memories.all()] == ["my only copy"]
 
 
 def test_the_demo_takes_away_nothing_but_a_demo(store: Store) -> None:

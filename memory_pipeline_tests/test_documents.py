@@ -21,7 +21,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.proposals import describe_proposal
-from memory_pipeline.store import Store, history_of, read_atoms
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
 from memory_pipeline_tests.night.test_atoms import stories
 from memory_pipeline_tests.night.test_conflicts import TEXT
@@ -88,8 +88,8 @@ def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     check("Report fields", run_night(night))
     check("Conflicts", *list_conflicts(store, each=True))
     with store.reading() as tx:
-        check("Histories", *history_of(tx, "a-0"))
-        atoms = [describe_atom(FoundAtom(atom, 1.0)) for atom in read_atoms(tx)]
+        check("Histories", *tx.history.of("a-0"))
+        atoms = [describe_atom(FoundAtom(atom, 1.0)) for atom in tx.atoms.read()]
     check("Atoms", *atoms)
     now, before = read_state(store, "now"), read_state(store, "before:night:2026-03-05")
     changed = replace(before, memories=tuple(replace(m, pinned=True) for m in before.memories))

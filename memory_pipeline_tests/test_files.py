@@ -24,6 +24,7 @@ from memory_pipeline.files import (
     writing_whole,
 )
 from memory_pipeline.store import Store
+from memory_pipeline_tests.build import sql_rows
 from memory_pipeline_tests.interfaces.in_process import no_room
 
 OURS = begins_with("made by us")
@@ -71,7 +72,7 @@ def test_force_is_spoken_of_only_where_the_command_has_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize("companion", ["other.duckdb.wal", "other.duckdb.lock"])
 def test_the_log_and_the_lock_of_any_store_are_never_written_over(tmp_path: Path, companion: str) -> None:
     with Store(tmp_path / "other.duckdb").writing("test") as tx:
-        tx.execute("insert into quarantine values ('f', 1, 'a reason', 'x', now()::timestamp)")
+        sql_rows(tx, "insert into quarantine values ('f', 1, 'a reason', 'x', now()::timestamp)")
     target = tmp_path / companion
     before = target.read_bytes()
     with pytest.raises(OutputError, match=r"of a DuckDB database|of a store"):

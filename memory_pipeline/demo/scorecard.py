@@ -10,7 +10,7 @@ from memory_pipeline.demo.workspace import demo_directory, load_truth
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import Memory
-from memory_pipeline.store import Store, all_memories, sources_fingerprint
+from memory_pipeline.store import Store
 
 BUDGET = 1000
 
@@ -31,10 +31,10 @@ def measure(store: Store, settings: Settings) -> Measure:
     truth = load_truth(demo_directory(settings))
     embedder = choose_embedder(settings)
     with store.reading() as tx:
-        memories = all_memories(tx)
+        memories = tx.memories.all()
         facts = tx.contents.facts()
         active, tokens = facts["active"], facts["active_tokens"]
-        sources = sources_fingerprint(tx)
+        sources = tx.contents.sources_fingerprint()
         ids, vectors = tx.vectors.read([m.id for m in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     answered = 0
@@ -52,7 +52,7 @@ def score(store: Store, settings: Settings, before: Measure) -> dict[str, Any]:
     truth = load_truth(demo_directory(settings))
     after = measure(store, settings)
     with store.reading() as tx:
-        memories = {memory.id: memory for memory in all_memories(tx)}
+        memories = {memory.id: memory for memory in tx.memories.all()}
     ends = {memory_id: _end(memories, memory_id) for memory_id in memories}
     card: dict[str, Any] = {
         "exact_duplicates_found": _pairs_joined(truth["exact_duplicates"], ends),

@@ -18,7 +18,7 @@ from memory_pipeline.ingest import ImportSummary, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.orchestration.home import dagster_home, project_home
-from memory_pipeline.store import Store, projects_of, snapshot_directory
+from memory_pipeline.store import Store, snapshot_directory
 
 #: The demo shows its last seven nights; the first of them works through all the days before.
 LAST_NIGHTS = [LAST_DAY - timedelta(days=days) for days in range(6, -1, -1)]
@@ -81,7 +81,7 @@ def _clear_earlier_demo(store: Store) -> None:
         )
     if store.exists():
         with store.reading() as tx:
-            own = sorted(set(projects_of(tx)) - {*ZONES, *TABLES})
+            own = sorted(set(tx.memories.projects()) - {*ZONES, *TABLES})
         if own:
             raise InputError(f"'{store.path}' holds memories of your own ({own[0]}); name another file with --store")
         store.path.unlink()

@@ -16,7 +16,7 @@ from memory_pipeline.ingest.full_export import is_full_export_line, json_line, w
 from memory_pipeline.ingest.full_import import is_full_export
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.store import Store, all_memories, lineage_of
+from memory_pipeline.store import Store
 
 EXPORT_FORMATS = ("jsonl", "parquet")
 #: Longer first lines than this are no row of an export.
@@ -34,8 +34,8 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
             return write_everything(store, name, file)
     with store.reading() as tx:
-        memories = all_memories(tx, include_archived=False)
-        links = lineage_of(tx, [memory.id for memory in memories])
+        memories = tx.memories.all(include_archived=False)
+        links = tx.lineage.of([memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 
 

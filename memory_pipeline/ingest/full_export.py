@@ -16,16 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from memory_pipeline.ingest.export_rows import columns_of_everything, parquet_row, parquet_schema, row_of_everything
-from memory_pipeline.store import (
-    RECORD_NAMES,
-    Store,
-    Transaction,
-    carried_tables,
-    knowledge_hash,
-    schema_number,
-    stream_memories,
-    stream_table,
-)
+from memory_pipeline.store import RECORD_NAMES, Store, Transaction, schema_number
 
 FORMAT, VERSION = "memory-pipeline", 1
 FIRST, LAST, MEMORY = "export", "end", "memory"
@@ -60,10 +51,10 @@ def json_line(record: dict[str, Any]) -> str:
 
 def _records(tx: Transaction) -> Iterator[dict[str, Any]]:
     yield {"record": FIRST, "format": FORMAT, "version": VERSION, "schema": schema_number()}
-    for memory, links in stream_memories(tx):
+    for memory, links in tx.transfer.memories():
         yield {"record": MEMORY, **row_of_everything(memory, links)}
-    for table in carried_tables(tx):
-        for row in stream_table(tx, table):
+    for table in tx.transfer.tables():
+        for row in tx.transfer.rows(table):
             yield {"record": RECORD_NAMES[table], **row}
 
 
@@ -108,7 +99,7 @@ def _write_parquet(file: BinaryIO, tx: Transaction) -> int:
 
 def _last(tx: Transaction, counts: Counter[str], digest: str) -> dict[str, Any]:
     """`sha256`: of the lines before this one, in Parquet of the payloads; `contents`: of all that the store knows."""
-    return {"record": LAST, "records": dict(counts), "sha256": digest, "contents": knowledge_hash(tx)}
+    return {"record": LAST, "records": dict(counts), "sha256": digest, "contents": tx.transfer.digest()}
 
 
 def _with_payload(record: dict[str, Any]) -> dict[str, Any]:

@@ -29,26 +29,7 @@ from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import read_row
 from memory_pipeline.ingest.values import check_json
 from memory_pipeline.records import LineageLink, Source
-from memory_pipeline.store import (
-    AUDIT_LOG,
-    FOLLOWING_TABLES,
-    Store,
-    carried_tables,
-    check_store,
-    insert_lineage,
-    insert_memories,
-    insert_records,
-    is_blank,
-    knowledge_hash,
-    let_follow,
-    note_arrival,
-    put_in_blank_place,
-    remove_store,
-    replace_audit_log,
-    schema_number,
-    stage_records,
-    staging,
-)
+from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
 
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
@@ -227,7 +208,7 @@ def is_empty(store: Store) -> bool:
     if not store.exists():
         return True
     with store.reading() as tx:
-        return is_blank(tx)
+        return tx.transfer.is_blank()
 
 
 def restore(store: Store, export: FullExport, actor: str) -> str | None:
@@ -256,14 +237,14 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
     """After the memories: their conflicts, decisions, atoms and playbook, as far as they fit into this store; what a
     person should know of it, in sentences."""
     try:
-        with store.writing(actor) as tx, staging(tx):
-            before = set(check_store(tx, deep=True))
-            tables = carried_tables(tx)
+        with store.writing(actor) as tx, tx.transfer.staging():
+            before = set(tx.integrity.check(deep=True))
+            tables = tx.transfer.tables()
             for kind, items in _batches(export.followers()):
                 table = table_of(kind)
-                stage_records(tx, table, tables[table], [item.row for item in items])
-            counts = let_follow(tx)
-            new = [finding for finding in check_store(tx, deep=True) if finding not in before]
+                tx.transfer.stage(table, tables[table], [item.row for item in items])
+            counts = tx.transfer.let_follow()
+            new = [finding for finding in tx.integrity.check(deep=True) if finding not in before]
             if new:
                 raise InputError(f"{new[0].rule}: {new[0].where}: {new[0].problem}")
     except MemoryPipelineError as error:
@@ -277,7 +258,7 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
 def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     """Write all records into a store of its own; why it is not sound, if it is not."""
     with incoming.writing(actor) as tx:
-        tables = carried_tables(tx)
+        tables = tx.transfer.tables()
     batches = _batches(export.items())
     at_audit = False
     with incoming.small_steps(_MEMORY_LIMIT_MB):
@@ -290,16 +271,16 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
                             continue
                         table = table_of(kind)
                         if table == AUDIT_LOG and not at_audit:
-                            replace_audit_log(tx)
+                            tx.transfer.replace_audit_log()
                             at_audit = True
-                        insert_records(tx, table, tables[table], [item.row for item in items])
+                        tx.transfer.insert(table, tables[table], [item.row for item in items])
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
-            note_arrival(tx, actor, export.name, export.digest())
+            tx.transfer.note_arrival(actor, export.name, export.digest())
     with incoming.reading() as tx:
-        findings = check_store(tx, deep=True)
-        if export.contents not in (None, knowledge_hash(tx)):
+        findings = tx.integrity.check(deep=True)
+        if export.contents not in (None, tx.transfer.digest()):
             return ALTERED
     if findings:
         found = findings[0]
@@ -327,8 +308,8 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
         )
         memories.append(replace(memory, updated_at=_updated_at(item)))
         links += [LineageLink(memory.id, *link) for link in candidate.source_links]
-    insert_memories(tx, memories)
-    insert_lineage(tx, links)
+    tx.memories.add(memories)
+    tx.lineage.add(links)
 
 
 def _updated_at(item: Item) -> datetime | None:

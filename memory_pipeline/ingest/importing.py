@@ -33,7 +33,7 @@ from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import MAX_ID, identifier
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.store import Store, count_memories, existing_ids, insert_lineage, insert_memories
+from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import clean_text, embedding_text
 
 _log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
         )
         return False
     with store.reading() as tx:
-        summary.read = summary.imported = count_memories(tx)
+        summary.read = summary.imported = tx.memories.count()
     summary.notes.append("The store was empty, and is now the one that was exported.")
     return True
 
@@ -212,7 +212,7 @@ class _Door:
         """What the store has already stays as it is there."""
         for ids in _pages(self.claims.ids()):
             with self.store.reading() as tx:
-                known = existing_ids(tx, ids)
+                known = tx.memories.existing(ids)
             rejected = []
             for memory_id, (project, digest) in known.items():
                 memory = self.claims.waiting(memory_id).memory
@@ -228,7 +228,7 @@ class _Door:
         found: dict[str, str] = {}
         for ids in _pages(list(memory_ids)):
             with self.store.reading() as tx:
-                found |= {memory_id: project for memory_id, (project, _) in existing_ids(tx, ids).items()}
+                found |= {memory_id: project for memory_id, (project, _) in tx.memories.existing(ids).items()}
         return found
 
     def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
@@ -254,10 +254,10 @@ class _Door:
     def _write_together(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
         with self.store.writing(self.actor) as tx:
             ids = [entry.memory.id for entry in admitted]
-            known = existing_ids(tx, [*ids, *(_version_id(entry.memory) for entry in admitted)])
+            known = tx.memories.existing([*ids, *(_version_id(entry.memory) for entry in admitted)])
             found = _only_new(admitted, known)
-            insert_memories(tx, [entry.memory for entry in found.fresh])
-            insert_lineage(tx, [link for entry in found.fresh for link in entry.links])
+            tx.memories.add([entry.memory for entry in found.fresh])
+            tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
                     vector = np.array([entry.embedding], dtype=np.float32)

@@ -34,18 +34,7 @@ from memory_pipeline.records import (
     derived_id,
 )
 from memory_pipeline.review.proposals import propose_distillation
-from memory_pipeline.store import (
-    AWAITS_REVIEW,
-    Candidate,
-    Replacement,
-    Transaction,
-    archive_memories,
-    insert_lineage,
-    insert_memories,
-    note_candidates,
-    read_memories,
-    revive_memories,
-)
+from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 DISTILLED = "distilled"
@@ -155,12 +144,11 @@ def write_abstractions(
     Raises SourcesChangedError when a source may no longer be archived: the whole transaction is to be rolled back.
     """
     memories, there = _under_free_ids(tx, made.memories)
-    revive_memories(tx, [memory.id for memory in memories if memory.id in there])
-    insert_memories(tx, [memory for memory in memories if memory.id not in there])
+    tx.memories.revive([memory.id for memory in memories if memory.id in there])
+    tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, night.embedder.name)
     pairs = list(zip(distillations, memories, strict=True))
-    archived = archive_memories(
-        tx,
+    archived = tx.memories.archive(
         [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids],
         archived_at=night.as_of,
         critical_floor=night.settings.critical_floor,
@@ -169,8 +157,7 @@ def write_abstractions(
         gone = sorted(set(distillation.member_ids) - archived)
         if gone:
             raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
-    insert_lineage(
-        tx,
+    tx.lineage.add(
         [
             LineageLink(memory.id, source, d.relation, similarity)
             for d, memory in pairs
@@ -187,7 +174,7 @@ def write_abstractions(
         for d, memory in pairs
         if d.relation == DISTILLED
     ]
-    note_candidates(tx, causes, night.options.run_id, night.as_of)
+    tx.atoms.note_candidates(causes, night.options.run_id, night.as_of)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], night.as_of)
     return results
 
@@ -231,9 +218,9 @@ def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[M
     One that was rolled back and is made again word for word comes back under its own id; if anything differs, the new
     one gets the next id.
     """
-    there = read_memories(tx, [memory.id for memory in memories])
+    there = tx.memories.read([memory.id for memory in memories])
     free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
-    return free, set(read_memories(tx, [memory.id for memory in free])) if there else set()
+    return free, set(tx.memories.read([memory.id for memory in free])) if there else set()
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
@@ -241,7 +228,7 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
     word comes back under its own id; if anything differs, the new one gets the next id."""
     candidate, generation = memory, 1
     while True:
-        there = read_memories(tx, [candidate.id]).get(candidate.id)
+        there = tx.memories.read([candidate.id]).get(candidate.id)
         if there is None or there.rolled_back_at is None:
             return candidate
         before = replace(

@@ -15,16 +15,7 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Archive, Atom, AtomDecision, Causal, Distillation, derived_id
-from memory_pipeline.store import (
-    FIRST_CONFIDENCE,
-    decide_candidate,
-    decisions_of_run,
-    pending_candidates,
-    raw_sources_of,
-    read_memories,
-    strengthen_atom,
-    write_atom,
-)
+from memory_pipeline.store import FIRST_CONFIDENCE
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
 _LONGEST_FIELD = 300
@@ -62,10 +53,10 @@ def grow_atoms(night: Night, distillations: Sequence[Distillation], archives: Se
 def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
     """The findings that wait, with the words of their raw sources, and what this run has decided already."""
     with night.store.reading() as tx:
-        decided = decisions_of_run(tx, night.options.run_id)
+        decided = tx.atoms.decisions_of(night.options.run_id)
         waiting = []
-        for memory_id, project_id, causal in pending_candidates(tx, night.as_of):
-            sources = read_memories(tx, raw_sources_of(tx, memory_id))
+        for memory_id, project_id, causal in tx.atoms.pending_candidates(night.as_of):
+            sources = tx.memories.read(tx.lineage.raw_sources_of(memory_id))
             contents = tuple(memory.content for memory in sources.values())
             waiting.append(_Finding(memory_id, project_id, causal, contents))
     return waiting, decided
@@ -86,7 +77,7 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
     decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, astuple(causal))
     if problem:
         with night.store.writing(night.holder, night.options.run_id) as tx:
-            decide_candidate(tx, decision, night.options.run_id, night.as_of)
+            tx.atoms.decide(decision, night.options.run_id, night.as_of)
         return decision
     if finding.project_id not in indexes:
         indexes[finding.project_id] = AtomIndex.of(
@@ -105,10 +96,10 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
     decision = replace(decision, status="strengthened" if known else "created", atom_id=atom.id)
     with night.store.writing(night.holder, night.options.run_id) as tx:
         if known:
-            strengthen_atom(tx, known.id, [finding.memory_id], night.as_of)
+            tx.atoms.strengthen(known.id, [finding.memory_id], night.as_of)
         else:
-            write_atom(tx, atom, vectors, FIELDS, night.embedder.name)
-        decide_candidate(tx, decision, night.options.run_id, night.as_of)
+            tx.atoms.write(atom, vectors, FIELDS, night.embedder.name)
+        tx.atoms.decide(decision, night.options.run_id, night.as_of)
     if not known:
         index.add(atom, vectors)
     return decision

@@ -21,7 +21,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.review.proposals import kept_apart
-from memory_pipeline.store import Transaction, series_shapes, shapes_of
+from memory_pipeline.store import Transaction
 from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
@@ -54,8 +54,8 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
     """
     with night.store.reading() as tx:
         readings = tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST)
-        shapes = shapes_of(tx, {*edges["a"].to_pylist(), *edges["b"].to_pylist()})
-        edges = reconcile_series(edges, shapes, series_shapes(tx, night.fresh_after, SERIES_LEAST))
+        shapes = tx.memories.shapes_of({*edges["a"].to_pylist(), *edges["b"].to_pylist()})
+        edges = reconcile_series(edges, shapes, tx.memories.series_shapes(night.fresh_after, SERIES_LEAST))
         settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
     drafted = night.drafted_ids
     conflicts = [
@@ -129,8 +129,8 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
 def _rivals(tx: Transaction, night: Night, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
     """Readings that make no series by project and shape: their figures differ, and not all of their pairs are edges."""
     since = night.fresh_after
-    shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - series_shapes(tx, since, SERIES_LEAST)
-    shape_of = shapes_of(tx, [memory.id for memory in eligible]) if shapes else {}
+    shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - tx.memories.series_shapes(since, SERIES_LEAST)
+    shape_of = tx.memories.shapes_of([memory.id for memory in eligible]) if shapes else {}
     named = {memory.id: (memory.project_id, shape_of.get(memory.id, "")) for memory in eligible}
     return {memory_id: name for memory_id, name in named.items() if name in shapes}
 

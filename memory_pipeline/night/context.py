@@ -24,7 +24,7 @@ from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError, in_words
 from memory_pipeline.records import Memory, NightError, Stage
-from memory_pipeline.store import Store, Transaction, read_memories, witnesses_of
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
@@ -133,7 +133,7 @@ class Night:
         """These memories by id, those that are only drafted included."""
         wanted = list(ids)
         with self.store.reading() as tx:
-            found = read_memories(tx, wanted)
+            found = tx.memories.read(wanted)
         return {**found, **{i: self._drafted[i] for i in wanted if i in self._drafted}}
 
     @property
@@ -146,13 +146,13 @@ class Night:
         wanted = set(ids)
         with self.store.reading() as tx:
             drafted = {i: self._raw_behind(tx, i) for i in wanted & self._draft_sources.keys()}
-            made = {**witnesses_of(tx, wanted), **drafted}
-            memories = read_memories(tx, {i for sources in made.values() for i in sources})
+            made = {**tx.lineage.witnesses_of(wanted), **drafted}
+            memories = tx.memories.read({i for sources in made.values() for i in sources})
         return {i: [memories[source] for source in sorted(sources)] for i, sources in made.items()}
 
     def _raw_behind(self, tx: Transaction, memory_id: str) -> set[str]:
         if memory_id not in self._draft_sources:
-            return set(witnesses_of(tx, [memory_id]).get(memory_id, [memory_id]))
+            return set(tx.lineage.witnesses_of([memory_id]).get(memory_id, [memory_id]))
         return {raw for source in self._draft_sources[memory_id] for raw in self._raw_behind(tx, source)}
 
     def keep_draft(self, memory: Memory, vector: Vectors, sources: Iterable[str] = ()) -> None:

@@ -14,16 +14,7 @@ from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.review.proposals import DUPLICATE_POLICY, propose_duplicates
-from memory_pipeline.store import (
-    REJECTED,
-    Replacement,
-    SameContent,
-    Transaction,
-    archive_memories,
-    insert_lineage,
-    replacements_of,
-    same_content_groups,
-)
+from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 
 _GROUPS_AT_ONCE = 200
 
@@ -32,14 +23,13 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     """Find the night's exact duplicates and archive them, some groups a transaction; return the groups."""
     night.hold_lease()
     with night.store.reading() as tx:
-        rows = same_content_groups(
-            tx,
+        rows = tx.memories.same_content(
             created_before=night.fresh_after,
             as_of=night.as_of,
             critical_floor=night.settings.critical_floor,
         )
         groups = find_duplicates(rows)
-        targets = replacements_of(tx, [group.survivor_id for group in groups])
+        targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
         decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
@@ -113,8 +103,8 @@ def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGrou
     """Archive the copies of groups into their survivors, within a transaction."""
     copies = [_copies_of(group) for group in groups]
     everything = [copy for mine in copies for copy in mine]
-    archived = archive_memories(tx, everything, archived_at=night.as_of, critical_floor=night.settings.critical_floor)
-    insert_lineage(tx, [LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
+    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.settings.critical_floor)
+    tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
     rows = []
     for group, mine in zip(groups, copies, strict=True):
         members = sum(copy.id in archived for copy in mine) + 1

@@ -13,7 +13,6 @@ from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.review.proposals import held_by_proposals
-from memory_pipeline.store import count_before_night, count_raw_sources, select_candidates
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -33,8 +32,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        candidates = select_candidates(
-            tx,
+        candidates = tx.memories.candidates(
             created_before=night.fresh_after,
             created_from=created_from,
             as_of=night.as_of,
@@ -44,7 +42,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             memory for memory in candidates if night.may_touch(memory.project_id) and _in_scope(night, memory)
         ]
         embedded = night.with_vector(tx, [memory.id for memory in candidates]) - held_by_proposals(tx)
-        stands_for = count_raw_sources(tx, [m.id for m in candidates if m.source.connector == MADE])
+        stands_for = tx.lineage.count_raw_sources([m.id for m in candidates if m.source.connector == MADE])
     return [
         as_eligible(night, memory, stands_for.get(memory.id, 1))
         for memory in candidates
@@ -67,7 +65,7 @@ def too_few(night: Night) -> str | None:
     """Why the night ends early, or None: it began with fewer active memories than the setting asks for."""
     least = night.settings.min_active_memories
     with night.store.reading() as tx:
-        count = count_before_night(tx, night.as_of)
+        count = tx.memories.count_before_night(night.as_of)
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 

@@ -18,7 +18,7 @@ from memory_pipeline.night.clustering import FIGURE_KINDS
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.records import MADE, Archive, Distillation, Memory
-from memory_pipeline.store import Finding, Transaction, read_memories, series_shapes, sources_of_levels
+from memory_pipeline.store import Finding, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 
 #: What a person can do about a merged memory that lacks something: its sources are archived, and whole.
@@ -119,11 +119,11 @@ def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
 def levels_that_lack(tx: Transaction) -> list[Finding]:
     """Every merged memory and canonical entry of the store that lacks something of its sources, as an earlier version
     may have left it. The sources are whole, and so is the store: it is for a person to weigh."""
-    levels = list(sources_of_levels(tx).items())
+    levels = list(tx.lineage.of_levels().items())
     findings = []
     for start in range(0, len(levels), _LEVELS_AT_ONCE):
         page = levels[start : start + _LEVELS_AT_ONCE]
-        memories = read_memories(tx, {i for made_id, sources in page for i in (made_id, *sources)})
+        memories = tx.memories.read({i for made_id, sources in page for i in (made_id, *sources)})
         for made_id, sources in page:
             made, members = memories[made_id], [memories[i] for i in sources]
             lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
@@ -182,7 +182,7 @@ def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
     @cache
     def series() -> set[tuple[str, str]]:
         with night.store.reading() as tx:
-            return series_shapes(tx, night.fresh_after, SERIES_LEAST)
+            return tx.memories.series_shapes(night.fresh_after, SERIES_LEAST)
 
     return [
         Evidence(draft, tuple(memories[i] for i in draft.member_ids if i in memories), night, series)

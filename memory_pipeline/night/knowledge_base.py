@@ -25,7 +25,7 @@ from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.reporting.report import NightOutcome, report_run
-from memory_pipeline.store import EDGE_SCHEMA, Store, all_memories, count_raw_sources
+from memory_pipeline.store import EDGE_SCHEMA, Store
 from memory_pipeline.wording.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
@@ -118,7 +118,7 @@ def _is_past(night: Night) -> bool:
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     """The active entries, and those of them that may become part of a canonical one."""
     with night.store.reading() as tx:
-        active = all_memories(tx, include_archived=False, created_by=night.as_of)
+        active = tx.memories.all(include_archived=False, created_by=night.as_of)
     entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night, m)]
     night.embed_missing()
     since = night.as_of - timedelta(days=night.options.days) if night.options.days else None
@@ -133,7 +133,7 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     ]
     with night.store.reading() as tx:
         embedded = night.with_vector(tx, [memory.id for memory in free])
-        stands_for = count_raw_sources(tx, [memory.id for memory in free])
+        stands_for = tx.lineage.count_raw_sources([memory.id for memory in free])
     return entries, [as_eligible(night, m, stands_for.get(m.id, 1)) for m in free if m.id in embedded]
 
 

@@ -32,7 +32,7 @@ from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
-from memory_pipeline.store import AWAITS_REVIEW, count_raw_sources
+from memory_pipeline.store import AWAITS_REVIEW
 
 #: A merged memory says what its sources say, word for word (requirement 13.1).
 MERGE_CONFIDENCE = 0.95
@@ -79,7 +79,7 @@ def what_is_left(
         return eligible, edges
     memories = night.memories(made)
     with night.store.reading() as tx:
-        stands_for = count_raw_sources(tx, made)
+        stands_for = tx.lineage.count_raw_sources(made)
     counts = {memory.id: memory.stands_for for memory in eligible}
     for archive in earlier:
         if archive.abstraction_id:

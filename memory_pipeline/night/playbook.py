@@ -15,7 +15,7 @@ from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_
 from memory_pipeline.night.context import Night
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import Store, Transaction, read_memories
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
@@ -41,7 +41,7 @@ def update_playbook(night: Night) -> list[Contribution]:
     new = [memory for memory in new if not _steers(night, memory)]
     with night.store.writing(night.holder, night.options.run_id) as tx:
         decided_by = tx.playbook.reopen_later([memory.id for memory in new], night.as_of)
-        again = read_memories(tx, decided_by).values()
+        again = tx.memories.read(decided_by).values()
     waiting = sorted([*new, *again], key=lambda memory: (memory.created_at, memory.abstraction_level, memory.id))
     index = _Index(night) if waiting else None
     for done, memory in enumerate(waiting, start=1):
@@ -75,7 +75,7 @@ def _withdraw_steering(night: Night, tx: Transaction) -> None:
     """Take back what an earlier night put into the playbook and would not put there now."""
     suspects = [i for entry in tx.playbook.read() if attempt_in(entry.content) for i in entry.source_ids]
     if suspects:
-        memories = read_memories(tx, suspects).values()
+        memories = tx.memories.read(suspects).values()
         tx.playbook.withdraw([memory.id for memory in memories if _steers(night, memory)], night.as_of)
 
 

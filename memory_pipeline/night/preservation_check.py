@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Archive, Distillation, Memory
-from memory_pipeline.store import lineage_of, read_memories
 from memory_pipeline.wording.witness import Kept, what_is_kept
 
 #: Links to memories that an abstraction says again in other words; the rest are copies, or stay active.
@@ -44,10 +43,10 @@ def measure_preservation(
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with night.store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
-        for link in lineage_of(tx, made):
+        for link in tx.lineage.of(made):
             if link.relation in _SAID_AGAIN:
                 sources[link.memory_id].append(link.source_id)
-        memories = read_memories(tx, {*made, *(i for ids in sources.values() for i in ids)})
+        memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
     return _summed((i, _contents(memories, sources[i]), memories[i].content) for i in made if i in memories)
 
 

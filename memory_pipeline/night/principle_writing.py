@@ -29,7 +29,6 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
-from memory_pipeline.store import insert_lineage, insert_memories, read_memories, revive_memories, supersede_memory
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 
@@ -92,19 +91,18 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
         for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
     ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
-        gone = misplaced_among(read_memories(tx, result.pattern_ids), result.pattern_ids)
+        gone = misplaced_among(tx.memories.read(result.pattern_ids), result.pattern_ids)
         if gone:
             raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
-        there = read_memories(tx, [memory.id]).get(memory.id)
+        there = tx.memories.read([memory.id]).get(memory.id)
         if there is not None and there.rolled_back_at is not None:
-            revive_memories(tx, [memory.id])
+            tx.memories.revive([memory.id])
         elif there is None:
-            insert_memories(tx, [memory])
+            tx.memories.add([memory])
             tx.vectors.add([memory.id], vector, night.embedder.name)
-        insert_lineage(tx, links)
+        tx.lineage.add(links)
         for earlier in result.replaces:
-            replaced = supersede_memory(
-                tx,
+            replaced = tx.memories.supersede(
                 earlier,
                 winner=memory.id,
                 archived_by=result.group_id,
@@ -112,7 +110,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
                 critical_floor=night.settings.critical_floor,
             )
             if replaced:
-                insert_lineage(tx, [LineageLink(memory.id, earlier, "superseded", 1.0)])
+                tx.lineage.add([LineageLink(memory.id, earlier, "superseded", 1.0)])
         done = replace(result, principle_id=memory.id)
         tx.journal.log([_log_row(night, done, _ratio(patterns, memory))])
     return done

@@ -24,7 +24,7 @@ from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.principle_writing import misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
-from memory_pipeline.store import EDGE_SCHEMA, all_memories, create_snapshot, lineage_of, read_memories
+from memory_pipeline.store import EDGE_SCHEMA, create_snapshot
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
@@ -60,8 +60,8 @@ def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list
         if result.principle_id is None:
             continue
         with night.store.reading() as tx:
-            linked = {link.source_id for link in lineage_of(tx, [result.principle_id]) if link.relation == PRINCIPLE}
-            patterns = read_memories(tx, result.pattern_ids)
+            linked = {link.source_id for link in tx.lineage.of([result.principle_id]) if link.relation == PRINCIPLE}
+            patterns = tx.memories.read(result.pattern_ids)
         wrong = {i for i in result.pattern_ids if i not in linked} | {*misplaced_among(patterns, result.pattern_ids)}
         problems += [f"'{i}' behind '{result.principle_id}'" for i in sorted(wrong)]
     return problems
@@ -70,7 +70,7 @@ def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list
 def _patterns(night: Night) -> tuple[list[Memory], list[Memory]]:
     """The active patterns, and the active principles, of the projects that take part."""
     with night.store.reading() as tx:
-        active = all_memories(tx, include_archived=False, created_by=night.as_of)
+        active = tx.memories.all(include_archived=False, created_by=night.as_of)
     mine = [memory for memory in active if night.may_touch(memory.project_id)]
     return (
         [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN],
@@ -126,7 +126,7 @@ def _between_subjects(edges: pa.Table) -> pa.Table:
 
 def _sources_of(night: Night, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
     with night.store.reading() as tx:
-        links = lineage_of(tx, [principle.id for principle in principles])
+        links = tx.lineage.of([principle.id for principle in principles])
     return {
         principle.id: frozenset(
             link.source_id for link in links if link.memory_id == principle.id and link.relation == PRINCIPLE

@@ -12,7 +12,6 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.records import Memory
-from memory_pipeline.store import all_memories, replacements_of
 from memory_pipeline.wording.normalise import embedding_text
 
 TOP = 10
@@ -29,7 +28,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     if not archived_ids or not night.settings.recall_sample or night.options.dry_run:
         return 0, 0
     with night.store.reading() as tx:
-        everything = all_memories(tx, created_by=night.as_of)
+        everything = tx.memories.all(created_by=night.as_of)
     by_id = {memory.id: memory for memory in everything}
     projects: dict[str, list[Memory]] = {}
     for memory in everything:
@@ -43,7 +42,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
         if question is not None and len(questions) < night.settings.recall_sample:
             questions[memory_id] = question
     with night.store.reading() as tx:
-        replacements = replacements_of(tx, questions)
+        replacements = tx.lineage.replacements_of(questions)
     found = 0
     try:
         for project in touched:

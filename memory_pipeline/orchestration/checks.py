@@ -18,7 +18,6 @@ from memory_pipeline.night.gates import (
 from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import Archive, AtomDecision, Distillation
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import check_store, read_atoms
 
 _WARN = AssetCheckSeverity.WARN
 
@@ -93,7 +92,7 @@ def check_level(night: Night, asset: str, archives: Sequence[Archive]) -> list[A
 def check_archives(night: Night) -> list[AssetCheckResult]:
     """The integrity of the store after the archive, every hash and figure computed again."""
     with night.store.reading() as tx:
-        findings = check_store(tx, deep=True)
+        findings = tx.integrity.check(deep=True)
     words = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
     return [_gate("store_sound", words, 1)]
 
@@ -104,7 +103,7 @@ def check_atoms(night: Night, decisions: Sequence[AtomDecision]) -> list[AssetCh
     failures = [error.error for error in night.errors if error.stage == "enrich"]
     if used and not night.options.dry_run:
         with night.store.reading() as tx:
-            standing = {atom.id: atom for atom in read_atoms(tx)}
+            standing = {atom.id: atom for atom in tx.atoms.read()}
         for decision in used:
             atom = standing.get(decision.atom_id or "")
             if atom is None or decision.memory_id not in atom.source_ids or atom.project_id != decision.project_id:

@@ -17,7 +17,8 @@ from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RE
 from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
-from memory_pipeline.store import Store, projects_of
+from memory_pipeline.store import Store
+from memory_pipeline.store.identifiers import only_one
 
 
 class JobRecord(Document):
@@ -71,11 +72,8 @@ def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[JobRecord]:
 def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
     """The job with an id, or with the only id that begins so. Raises InputError when there is none or several."""
     records = instance.get_run_records(RunsFilter(job_name=JOB_NAME))
-    found = [record for record in records if record.dagster_run.run_id.startswith(job_id)]
-    if len(found) != 1:
-        which = "there is no job" if not found else f"{len(found)} jobs begin with"
-        raise InputError(f"{which} '{job_id}'; 'memory-pipeline jobs list' shows them")
-    return found[0]
+    jobs = {record.dagster_run.run_id: record for record in records}
+    return only_one(jobs, job_id, "job", "'memory-pipeline jobs list' shows the jobs")
 
 
 def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
@@ -223,7 +221,7 @@ def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:
     if wrong:
         raise InputError(f"there is no memory type '{wrong[0]}'; use {', '.join(MEMORY_TYPES)}")
     with Store.of(settings).reading() as tx:
-        known = projects_of(tx)
+        known = tx.memories.projects()
     unknown = [project for project in scope.get("projects") or () if project not in known]
     if unknown:
         raise InputError(f"there is no project '{unknown[0]}' in the store; it has {', '.join(known) or 'none'}")

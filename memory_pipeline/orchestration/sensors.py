@@ -33,7 +33,6 @@ from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.notices import announce_failed_run
 from memory_pipeline.reporting.report import failed_night
-from memory_pipeline.store import unconsolidated_memories
 
 
 @run_failure_sensor(
@@ -82,8 +81,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
         return SkipReason("there is no store yet; import something first")
     as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
     with store.reading() as tx:
-        waiting = unconsolidated_memories(
-            tx,
+        waiting = tx.memories.unconsolidated(
             created_before=as_of - timedelta(hours=settings.freshness_hours),
             critical_floor=settings.critical_floor,
             after=int(context.cursor or 0),

@@ -14,7 +14,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Atom, Causal, derived_id
-from memory_pipeline.store import Store, atom_vectors, keep_atom_vectors, read_atoms, read_memories, write_atom
+from memory_pipeline.store import Store
 
 #: What of an atom has a vector; `leads` is subject and action together, which a chain arrives at.
 FIELDS = ("subject", "action", "outcome", "leads")
@@ -75,14 +75,14 @@ class AtomIndex:
     def of(cls, store: Store, embedder: Embedder, project_id: str, actor: str, run_id: str | None = None) -> AtomIndex:
         """Read a project's atoms; a field without a vector of this model is embedded, and the vector kept."""
         with store.reading() as tx:
-            atoms = read_atoms(tx, project_id)
-            vectors = atom_vectors(tx, [atom.id for atom in atoms], FIELDS, embedder.name)
+            atoms = tx.atoms.read(project_id)
+            vectors = tx.atoms.vectors([atom.id for atom in atoms], FIELDS, embedder.name)
         missing = [(atom, field) for atom in atoms for field in FIELDS if (atom.id, field) not in vectors]
         if missing:
             made = np.asarray(embedder.embed([text_of(atom.causal, field) for atom, field in missing]), np.float32)
             keys = [(atom.id, field) for atom, field in missing]
             with store.writing(actor, run_id) as tx:
-                keep_atom_vectors(tx, keys, made, embedder.name)
+                tx.atoms.keep_vectors(keys, made, embedder.name)
             vectors.update(zip(keys, made, strict=True))
         return cls(atoms, vectors)
 
@@ -180,8 +180,8 @@ def state_atom(
             )
     atom_id = derived_id("stated atom", project_id, tidy.subject, tidy.action, tidy.outcome)
     with store.reading() as tx:
-        known = {atom.id: atom for atom in read_atoms(tx, project_id)}
-        sources = read_memories(tx, source_ids)
+        known = {atom.id: atom for atom in tx.atoms.read(project_id)}
+        sources = tx.memories.read(source_ids)
     strange = next((i for i in source_ids if i not in sources or sources[i].project_id != project_id), None)
     if strange:
         raise InputError(f"there is no memory '{strange}' in the project '{project_id}'; leave --source out or mend it")
@@ -189,5 +189,5 @@ def state_atom(
         return known[atom_id]
     atom = Atom(atom_id, project_id, tidy, 1.0, tuple(sorted(source_ids)), at, stated_by=by)
     with store.writing(by) as tx:
-        write_atom(tx, atom, embed_atom(embedder, tidy), FIELDS, embedder.name)
+        tx.atoms.write(atom, embed_atom(embedder, tidy), FIELDS, embedder.name)
     return atom

@@ -17,15 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    list_snapshots,
-    memories_after,
-    memories_at,
-    memories_on,
-    snapshot_path,
-)
+from memory_pipeline.store import Store, list_snapshots, snapshot_path
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
@@ -125,21 +117,21 @@ def read_state(store: Store, when: str) -> PastState:
         return PastState(f"snapshot {text}", tuple(_of_snapshot(store, text)))
     with store.reading() as tx:
         if text == "now":
-            return PastState("now", tuple(all_memories(tx)))
+            return PastState("now", tuple(tx.memories.all()))
         before = text.startswith("before:")
         name = text.removeprefix("before:")
         if name.startswith("night:"):
             name = tx.runs.of_night(_night(name))
         elif not before and (day := _as_day(name)):
-            return PastState(f"the end of {day}", tuple(memories_on(tx, day)))
+            return PastState(f"the end of {day}", tuple(tx.history.memories_on(day)))
         elif not before and (moment := _as_moment(name)):
-            return PastState(moment.isoformat(), tuple(memories_at(tx, moment)))
+            return PastState(moment.isoformat(), tuple(tx.history.memories_at(moment)))
         try:
             first, last = tx.runs.span(name)
         except InputError:
             raise InputError(f"'{when}' is no day, moment, night, run or snapshot of this store; {_HELP}") from None
         label = f"{'before' if before else 'after'} run {name}"
-        return PastState(label, tuple(memories_after(tx, first if before else last)))
+        return PastState(label, tuple(tx.history.memories_after(first if before else last)))
 
 
 def search_state(
@@ -165,7 +157,7 @@ def _of_snapshot(store: Store, name: str) -> list[Memory]:
     with tempfile.TemporaryDirectory() as directory:
         copy = Store(shutil.copyfile(snapshot_path(store, name), Path(directory) / "snapshot.duckdb"))
         with copy.reading() as tx:
-            return all_memories(tx)
+            return tx.memories.all()
 
 
 def _as_day(text: str) -> date | None:

@@ -23,7 +23,6 @@ from memory_pipeline.reporting.model import (
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.review.conflicts import group_conflicts
-from memory_pipeline.store import sources_fingerprint
 from memory_pipeline.wording.hidden import visible
 
 _EXAMPLES = 20
@@ -38,7 +37,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     with night.store.reading() as tx:
         facts = tx.contents.facts()
         conflicts = tx.conflicts.open()
-        sources = sources_fingerprint(tx)
+        sources = tx.contents.sources_fingerprint()
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)

@@ -20,7 +20,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
-from memory_pipeline.store import Transaction, decisions_of_run, lineage_of, read_memories
+from memory_pipeline.store import Transaction
 
 #: Log rows of these speak of single memories, not of clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
@@ -69,7 +69,7 @@ def _foretold(tx: Transaction, outcome: NightOutcome) -> Tally:
     copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
     facts = tx.contents.facts()
     saved = sum(a.tokens_before - a.tokens_after for a in done)
-    saved += sum(memory.token_count for memory in read_memories(tx, copies).values())
+    saved += sum(memory.token_count for memory in tx.memories.read(copies).values())
     gone = [i for archive in done for i in archive.archived_ids]
     return Tally(
         archives=tuple(outcome.archives),
@@ -95,7 +95,7 @@ def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
         copies=tuple(row.memory_id for row in rows if row.relation == "duplicate"),
         archived=tuple(row.memory_id for row in rows),
         proposed=max(waiting, len(mine)),
-        atoms=tuple(outcome.atoms or decisions_of_run(tx, run_id)),
+        atoms=tuple(outcome.atoms or tx.atoms.decisions_of(run_id)),
         guidance=tuple(outcome.guidance or tx.playbook.contributions_of(run_id)),
         active=tx.contents.facts()["active"],
         tokens_before=before,
@@ -124,12 +124,10 @@ def _status(row: LogRow | None) -> str | None:
 def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     """A cluster as its row and its lineage tell of it; one that was not compressed has no members there."""
     made = (
-        read_memories(tx, [row.compressed_memory_id]).get(row.compressed_memory_id)
-        if row.compressed_memory_id
-        else None
+        tx.memories.read([row.compressed_memory_id]).get(row.compressed_memory_id) if row.compressed_memory_id else None
     )
-    links = [link for link in lineage_of(tx, [made.id] if made else []) if link.relation not in _NO_SOURCES]
-    members = read_memories(tx, [link.source_id for link in links])
+    links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
+    members = tx.memories.read([link.source_id for link in links])
     kept = check_preservation([memory.content for memory in members.values()], made.content, ()) if made else None
     gone = tuple(sorted(members.keys() & archived))
     return Archive(

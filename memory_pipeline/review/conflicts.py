@@ -12,7 +12,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
-from memory_pipeline.store import Store, Transaction, read_memories
+from memory_pipeline.store import Store, Transaction
 
 
 class ConflictSide(Document):
@@ -118,7 +118,7 @@ def list_conflicts(
 
 def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
     """Conflicts for a reader: both sides with their words and times, and how each was settled."""
-    memories = read_memories(tx, sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
+    memories = tx.memories.read(sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
     return [_described(case, memories) for case in cases]
 
 

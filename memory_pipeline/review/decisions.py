@@ -28,7 +28,7 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup, Proposal
 from memory_pipeline.reporting.report import report_run
 from memory_pipeline.review.proposals import drafted, members_of, resting_on_others
-from memory_pipeline.store import Store, Transaction, create_snapshot, replacement_of
+from memory_pipeline.store import Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline proposals"
 _ORDER = ("merged", "canonical", DISTILLED)
@@ -146,7 +146,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     draft = drafted(proposal)
     if isinstance(draft, DuplicateGroup):
         with night.store.writing(_HOLDER, night.options.run_id) as tx:
-            archive_groups(night, tx, [replace(draft, survivor_id=replacement_of(tx, draft.survivor_id))])
+            archive_groups(night, tx, [replace(draft, survivor_id=tx.lineage.replacement_of(draft.survivor_id))])
             note(tx)
         return "approved"
     missing = sorted(set(members_of(proposal)) - night.memories(members_of(proposal)).keys())

@@ -14,7 +14,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
-from memory_pipeline.store import Transaction, read_memories, replacement_of
+from memory_pipeline.store import Transaction
 
 DUPLICATE_POLICY = "duplicate"
 
@@ -61,7 +61,7 @@ def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     """By waiting proposal, the members of its draft that are in no store yet, for they are proposed themselves."""
     waiting = tx.proposals.list()
     members = {proposal: members_of(proposal) for proposal in waiting}
-    there = read_memories(tx, {i for ids in members.values() for i in ids})
+    there = tx.memories.read({i for ids in members.values() for i in ids})
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
 
 
@@ -82,7 +82,7 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
             members = draft.member_ids
         else:
             continue
-        groups.append(frozenset((*members, *(replacement_of(tx, memory_id) for memory_id in members))))
+        groups.append(frozenset((*members, *(tx.lineage.replacement_of(memory_id) for memory_id in members))))
     return groups
 
 
@@ -148,7 +148,7 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
     draft = drafted(proposal)
     ids = draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
-    memories = read_memories(tx, [*ids, *([survivor] if survivor else [])])
+    memories = tx.memories.read([*ids, *([survivor] if survivor else [])])
     if isinstance(draft, DuplicateGroup):
         kept = memories[draft.survivor_id]
         said: dict[str, Any] = {"abstraction": kept.content, "attached": (), "facts": f"exact copies of {kept.id}"}

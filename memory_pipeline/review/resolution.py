@@ -11,15 +11,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import ConflictCase, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    Store,
-    Transaction,
-    create_snapshot,
-    insert_lineage,
-    read_memories,
-    replacement_of,
-    supersede_memory,
-)
+from memory_pipeline.store import Store, Transaction, create_snapshot
 
 Keep = Literal["newer", "a", "b", "both"]
 CONFLICT_POLICY = "conflict"
@@ -109,7 +101,7 @@ def _archive_other(
     tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
 ) -> str:
     """Archive the side that is not kept into what stands for the other today; returns the side that is kept."""
-    keep, memories = decision.keep, read_memories(tx, [case.conflict.a, case.conflict.b])
+    keep, memories = decision.keep, tx.memories.read([case.conflict.a, case.conflict.b])
     sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
         if sides["a"].effective_date == sides["b"].effective_date:
@@ -117,19 +109,19 @@ def _archive_other(
         keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
     winner, loser = sides[keep], sides["b" if keep == "a" else "a"]
     if loser.archived_at is not None:
-        into = replacement_of(tx, loser.id)
+        into = tx.lineage.replacement_of(loser.id)
         raise InputError(
             f"memory '{loser.id}' is archived already, into '{into}', which says what it said; undo that first with "
             f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
         )
-    floor, stands = settings.critical_floor, replacement_of(tx, winner.id)
+    floor, stands = settings.critical_floor, tx.lineage.replacement_of(winner.id)
     if stands == loser.id:
         raise InputError(
             f"memory '{winner.id}' is itself archived into '{loser.id}', which this would archive too; keep "
             f"'{loser.id}', or first undo what archived '{winner.id}' ('memory-pipeline conflicts reopen' for a "
             "decision, 'memory-pipeline rollback' for a night)"
         )
-    if not supersede_memory(tx, loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
+    if not tx.memories.supersede(loser.id, winner=stands, archived_by=case.id, at=now, critical_floor=floor):
         why = (
             "pinned, and a pinned memory is never archived"
             if loser.pinned
@@ -138,7 +130,7 @@ def _archive_other(
         raise InputError(
             f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."
         )
-    insert_lineage(tx, [LineageLink(stands, loser.id, "superseded", case.conflict.score)])
+    tx.lineage.add([LineageLink(stands, loser.id, "superseded", case.conflict.score)])
     fingerprint = fingerprint_of((winner.id, loser.id))
     tx.journal.log(
         [

@@ -9,17 +9,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.store import (
-    RollbackPlan,
-    Store,
-    Transaction,
-    apply_rollback,
-    create_snapshot,
-    plan_abstraction_rollback,
-    plan_rollback_since,
-    plan_run_rollback,
-    read_memories,
-)
+from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160
@@ -41,11 +31,11 @@ class RollbackScope:
     def plan(self, tx: Transaction, *, cascade: bool) -> RollbackPlan:
         """What undoing it would do. Raises InputError for a run or memory that does not exist."""
         if self.run_id:
-            return plan_run_rollback(tx, self.run_id, cascade=cascade)
+            return tx.rollbacks.plan_run(self.run_id, cascade=cascade)
         if self.since:
-            return plan_rollback_since(tx, self.since, cascade=cascade)
+            return tx.rollbacks.plan_since(self.since, cascade=cascade)
         assert self.abstraction is not None
-        return plan_abstraction_rollback(tx, self.abstraction, cascade=cascade)
+        return tx.rollbacks.plan_abstraction(self.abstraction, cascade=cascade)
 
 
 def preview_rollback(store: Store, scope: RollbackScope, *, cascade: bool = False) -> dict[str, Any]:
@@ -70,7 +60,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
         snapshot = create_snapshot(store, "rollback", now, settings.store_snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
-            apply_rollback(tx, plan, rollback_id, now, _HOLDER)
+            tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         with store.reading() as tx:
             done = {"rollback_id": rollback_id, "dry_run": False, **_described(tx, plan)}
             return {**done, "snapshot": snapshot.name, "active_hash": tx.contents.digest(active_only=True)}
@@ -81,7 +71,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
 def _described(tx: Transaction, plan: RollbackPlan) -> dict[str, Any]:
     words = {
         memory.id: memory.content[:_WORDS]
-        for memory in read_memories(tx, [*plan.restored_ids, *plan.retired_ids]).values()
+        for memory in tx.memories.read([*plan.restored_ids, *plan.retired_ids]).values()
     }
     return {
         "scope": plan.scope,

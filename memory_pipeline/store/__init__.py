@@ -1,70 +1,18 @@
 """The one home of SQL: the DuckDB store, its transactions, schema, snapshots, lease and integrity check."""
 
-from memory_pipeline.store.atoms import (
-    FIRST_CONFIDENCE,
-    Candidate,
-    atom_vectors,
-    decide_candidate,
-    decisions_of_run,
-    keep_atom_vectors,
-    note_candidates,
-    pending_candidates,
-    read_atoms,
-    strengthen_atom,
-    write_atom,
-)
-from memory_pipeline.store.carry import (
-    FOLLOWING_TABLES,
-    RECORD_NAMES,
-    carried_tables,
-    count_memories,
-    insert_records,
-    is_blank,
-    knowledge_hash,
-    let_follow,
-    note_arrival,
-    put_in_blank_place,
-    remove_store,
-    replace_audit_log,
-    stage_records,
-    staging,
-    stream_memories,
-    stream_table,
-)
+from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.cells import Cell
-from memory_pipeline.store.conflicts import supersede_memory
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import settle_stores
-from memory_pipeline.store.history import Event, history_of, memories_after, memories_at, memories_on
-from memory_pipeline.store.integrity import Finding, check_store, sources_fingerprint
-from memory_pipeline.store.memories import (
-    Replacement,
-    SameContent,
-    all_memories,
-    archive_memories,
-    count_before_night,
-    count_raw_sources,
-    existing_ids,
-    insert_lineage,
-    insert_memories,
-    lineage_of,
-    projects_of,
-    raw_sources_of,
-    read_memories,
-    replacement_of,
-    replacements_of,
-    same_content_groups,
-    select_candidates,
-    series_shapes,
-    shapes_of,
-    sources_of_levels,
-    unconsolidated_memories,
-    witnesses_of,
-)
+from memory_pipeline.store.history import Event
+from memory_pipeline.store.integrity import Finding
+from memory_pipeline.store.memories import Replacement, SameContent
 from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
+from memory_pipeline.store.placing import put_in_blank_place, remove_store
 from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recovery import Recovery, recover_store
+from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.runs import ArchivedRow
 from memory_pipeline.store.snapshots import (
     Snapshot,
@@ -77,15 +25,7 @@ from memory_pipeline.store.snapshots import (
 )
 from memory_pipeline.store.tables import AUDIT_LOG
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.store.undo import (
-    Dependent,
-    RollbackPlan,
-    apply_rollback,
-    plan_abstraction_rollback,
-    plan_rollback_since,
-    plan_run_rollback,
-    revive_memories,
-)
+from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.vectors import EDGE_SCHEMA
 
 __all__ = [
@@ -94,12 +34,12 @@ __all__ = [
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
     "FOLLOWING_TABLES",
+    "LEFT_BEHIND",
     "RECORD_NAMES",
     "REJECTED",
     "ArchivedRow",
     "Candidate",
     "Cell",
-    "Dependent",
     "Event",
     "Finding",
     "Recovery",
@@ -109,69 +49,16 @@ __all__ = [
     "Snapshot",
     "Store",
     "Transaction",
-    "all_memories",
     "answers_as_json",
-    "apply_rollback",
-    "archive_memories",
-    "atom_vectors",
-    "carried_tables",
-    "check_store",
-    "count_before_night",
-    "count_memories",
-    "count_raw_sources",
     "create_snapshot",
-    "decide_candidate",
-    "decisions_of_run",
-    "existing_ids",
-    "history_of",
-    "insert_lineage",
-    "insert_memories",
-    "insert_records",
-    "is_blank",
-    "keep_atom_vectors",
-    "knowledge_hash",
-    "let_follow",
-    "lineage_of",
     "list_snapshots",
-    "memories_after",
-    "memories_at",
-    "memories_on",
-    "note_arrival",
-    "note_candidates",
-    "pending_candidates",
-    "plan_abstraction_rollback",
-    "plan_rollback_since",
-    "plan_run_rollback",
-    "projects_of",
     "put_in_blank_place",
-    "raw_sources_of",
-    "read_atoms",
-    "read_memories",
     "recover_store",
     "remove_store",
-    "replace_audit_log",
-    "replacement_of",
-    "replacements_of",
     "restore_snapshot",
-    "revive_memories",
-    "same_content_groups",
     "schema_number",
-    "select_candidates",
-    "series_shapes",
     "settle_stores",
-    "shapes_of",
     "snapshot_directory",
     "snapshot_path",
-    "sources_fingerprint",
-    "sources_of_levels",
-    "stage_records",
-    "staging",
-    "stream_memories",
-    "stream_table",
-    "strengthen_atom",
-    "supersede_memory",
-    "unconsolidated_memories",
     "verify_snapshot",
-    "witnesses_of",
-    "write_atom",
 ]

@@ -12,11 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Atom, AtomDecision, Causal
-from memory_pipeline.store.memories import to_utc
-from memory_pipeline.store.rows import RowsOf
-from memory_pipeline.store.sql import Sql as Transaction
+from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.vectors import vector_table
 
-#: What a night thinks of an atom that it finds once, and what each further memory adds (requirement 6.2).
+#: What a night thinks of an atom that it finds once, and what each further memory adds.
 FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
 _ATOMS = RowsOf(Atom)
 
@@ -29,145 +29,188 @@ class Candidate(NamedTuple):
     causal: Causal | None
 
 
-def note_candidates(tx: Transaction, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
-    """Leave abstractions' causal findings for the atoms step, or that they have none."""
-    if not candidates:
-        return
-    incoming = [
-        {
-            "memory_id": candidate.memory_id,
-            "project_id": candidate.project_id,
-            **asdict(candidate.causal or Causal("", "", "")),
-            "status": "pending" if candidate.causal else "not_causal",
-        }
-        for candidate in candidates
-    ]
-    tx.register("incoming_candidates", pa.Table.from_pylist(incoming))
-    tx.execute(
+class Atoms:
+    """The atoms, the findings that wait to become some, and the atoms' vectors."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def note_candidates(self, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
+        """Leave abstractions' causal findings for the atoms step, or that they have none."""
+        if not candidates:
+            return
+        rows = [
+            {
+                "memory_id": candidate.memory_id,
+                "project_id": candidate.project_id,
+                **asdict(candidate.causal or Causal("", "", "")),
+                "status": "pending" if candidate.causal else "not_causal",
+            }
+            for candidate in candidates
+        ]
+        with self._sql.given(incoming=pa.Table.from_pylist(rows)):
+            self._sql.run(
+                """
+                update atom_candidates c
+                set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
+                    status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
+                from incoming i
+                where c.memory_id = i.memory_id
+                """,
+                [run_id, to_utc(at)],
+            )
+            self._sql.run(
+                """
+                insert into atom_candidates by name
+                select *, $1 as run_id, $2 as found_at
+                from incoming
+                on conflict do nothing
+                """,
+                [run_id, to_utc(at)],
+            )
+
+    def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
+        """Memory id, project and finding of every candidate that was found up to a time and awaits its atom."""
+        rows = self._sql.rows(
+            """
+            select memory_id, project_id, subject, action, outcome, consequences
+            from atom_candidates
+            where status = 'pending' and found_at <= $1
+            order by found_at, memory_id
+            """,
+            [to_utc(before)],
+        )
+        return [(row[0], row[1], Causal(*row[2:])) for row in rows]
+
+    def decide(self, decision: AtomDecision, run_id: str, at: datetime) -> None:
+        """Note what became of a candidate."""
+        self._sql.run(
+            """
+            update atom_candidates
+            set status = $2, atom_id = $3, reason = $4, run_id = $5, decided_at = $6
+            where memory_id = $1
+            """,
+            [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, to_utc(at)],
+        )
+
+    def decisions_of(self, run_id: str) -> list[AtomDecision]:
+        """What a run decided about causal findings, in the order of their memories."""
+        rows = self._sql.rows(
+            """
+            select memory_id, project_id, status, atom_id, reason, subject, action, outcome, consequences
+            from atom_candidates
+            where run_id = $1 and status <> 'pending'
+            order by memory_id
+            """,
+            [run_id],
+        )
+        return [AtomDecision(*[*row[:5], tuple(row[5:]) if row[2] != "not_causal" else ()]) for row in rows]
+
+    def read(self, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
+        """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""
+        rows = self._sql.rows(
+            f"""
+            select {_ATOMS.columns}
+            from atoms
+            where ($1 is null or project_id = $1) and (retracted_at is null or $2)
+            order by created_at, id
+            """,
+            [project_id, retracted],
+        )
+        return [_ATOMS.read(row) for row in rows]
+
+    def write(self, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
+        """Write a new atom with its vectors, float32 (len(fields), dimension); a retracted one with its id comes
+        back."""
+        row = _ATOMS.values(atom)
+        self._sql.run(f"update atoms set {_ATOMS.assignments} where id = $1", row)
+        self._sql.run(f"insert into atoms ({_ATOMS.columns}) values ({_ATOMS.parameters}) on conflict do nothing", row)
+        self.keep_vectors([(atom.id, field) for field in fields], vectors, model)
+
+    def strengthen(self, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:
+        """Let an atom rest on more memories; its confidence rises once, to 1.0 at most."""
+        self._sql.run(
+            """
+            update atoms
+            set source_ids = list_sort(list_distinct(list_concat(source_ids, $2::text[]))),
+                confidence = round(least(1.0, confidence + $3), 6), strengthened_at = $4
+            where id = $1
+            """,
+            [atom_id, list(source_ids), STRENGTHENED_BY, to_utc(at)],
+        )
+
+    def vectors(
+        self, ids: Sequence[str], fields: Sequence[str], model: str
+    ) -> dict[tuple[str, str], NDArray[np.float32]]:
+        """The vectors of atoms' fields that this model has made, by atom and field."""
+        rows = self._sql.rows(
+            """
+            select atom_id, field, vector
+            from atom_embeddings
+            where model = $1 and atom_id in (select unnest($2::text[])) and field in (select unnest($3::text[]))
+            """,
+            [model, list(ids), list(fields)],
+        )
+        return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
+
+    def keep_vectors(self, keys: Sequence[tuple[str, str]], vectors: NDArray[np.float32], model: str) -> None:
+        """Keep vectors, float32 (len(keys), dimension), by atom and field."""
+        if not keys:
+            return
+        ids, fields = [atom_id for atom_id, _ in keys], [field for _, field in keys]
+        with self._sql.given(incoming=vector_table({"atom_id": ids, "field": fields}, vectors)):
+            self._sql.run(
+                """
+                insert into atom_embeddings
+                select atom_id, field, $1, $2, vector::float[]
+                from incoming
+                on conflict do nothing
+                """,
+                [model, int(vectors.shape[1])],
+            )
+
+    def withdraw(self, retired_ids: Sequence[str], run_ids: Sequence[str], at: datetime) -> None:
+        """Take back what retired abstractions, and what these runs decided, contributed to atoms.
+
+        An atom loses their share of its confidence, and is retracted when it rests on nothing else; what
+        somebody stated stays. A finding of an abstraction that lives on waits for its atom again.
         """
-        update atom_candidates c
-        set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
-            status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
-        from incoming_candidates i
-        where c.memory_id = i.memory_id
-        """,
-        [run_id, to_utc(at)],
-    )
-    tx.execute(
-        """
-        insert into atom_candidates by name
-        select *, $1 as run_id, $2 as found_at from incoming_candidates
-        on conflict do nothing
-        """,
-        [run_id, to_utc(at)],
-    )
-    tx.unregister("incoming_candidates")
-
-
-def pending_candidates(tx: Transaction, before: datetime) -> list[tuple[str, str, Causal]]:
-    """Memory id, project and finding of every candidate that was found up to a time and awaits its atom."""
-    rows = tx.execute(
-        "select memory_id, project_id, subject, action, outcome, consequences from atom_candidates "
-        "where status = 'pending' and found_at <= $1 order by found_at, memory_id",
-        [to_utc(before)],
-    ).fetchall()
-    return [(row[0], row[1], Causal(*row[2:])) for row in rows]
-
-
-def decide_candidate(tx: Transaction, decision: AtomDecision, run_id: str, at: datetime) -> None:
-    """Note what became of a candidate."""
-    tx.execute(
-        "update atom_candidates set status = $2, atom_id = $3, reason = $4, run_id = $5, decided_at = $6 "
-        "where memory_id = $1",
-        [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, to_utc(at)],
-    )
-
-
-def decisions_of_run(tx: Transaction, run_id: str) -> list[AtomDecision]:
-    """What a run decided about causal findings, in the order of their memories."""
-    rows = tx.execute(
-        "select memory_id, project_id, status, atom_id, reason, subject, action, outcome, consequences "
-        "from atom_candidates where run_id = $1 and status <> 'pending' order by memory_id",
-        [run_id],
-    ).fetchall()
-    return [AtomDecision(*[*row[:5], tuple(row[5:]) if row[2] != "not_causal" else ()]) for row in rows]
-
-
-def write_atom(tx: Transaction, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
-    """Write a new atom with its vectors, float32 (len(fields), dimension); a retracted one with its id comes back."""
-    row = _ATOMS.values(atom)
-    tx.execute(f"update atoms set {_ATOMS.assignments} where id = $1", row)
-    tx.execute(f"insert into atoms ({_ATOMS.columns}) values ({_ATOMS.parameters}) on conflict do nothing", row)
-    keep_atom_vectors(tx, [(atom.id, field) for field in fields], vectors, model)
-
-
-def strengthen_atom(tx: Transaction, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:
-    """Let an atom rest on more memories; its confidence rises once, to 1.0 at most."""
-    tx.execute(
-        "update atoms set source_ids = list_sort(list_distinct(list_concat(source_ids, $2::text[]))), "
-        "confidence = round(least(1.0, confidence + $3), 6), strengthened_at = $4 where id = $1",
-        [atom_id, list(source_ids), STRENGTHENED_BY, to_utc(at)],
-    )
-
-
-def read_atoms(tx: Transaction, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
-    """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""
-    rows = tx.execute(
-        f"select {_ATOMS.columns} from atoms where ($1 is null or project_id = $1) and (retracted_at is null or $2) "
-        "order by created_at, id",
-        [project_id, retracted],
-    ).fetchall()
-    return [_ATOMS.read(row) for row in rows]
-
-
-def keep_atom_vectors(
-    tx: Transaction, keys: Sequence[tuple[str, str]], vectors: NDArray[np.float32], model: str
-) -> None:
-    """Keep vectors, float32 (len(keys), dimension), by atom and field."""
-    rows = [
-        [atom_id, field, model, int(vectors.shape[1]), vector.tolist()]
-        for (atom_id, field), vector in zip(keys, vectors, strict=True)
-    ]
-    if rows:
-        tx.executemany("insert into atom_embeddings values ($1, $2, $3, $4, $5) on conflict do nothing", rows)
-
-
-def atom_vectors(
-    tx: Transaction, ids: Sequence[str], fields: Sequence[str], model: str
-) -> dict[tuple[str, str], NDArray[np.float32]]:
-    """The vectors of atoms' fields that this model has made, by atom and field."""
-    rows = tx.execute(
-        "select atom_id, field, vector from atom_embeddings where model = $1 "
-        "and atom_id in (select unnest($2::text[])) and field in (select unnest($3::text[]))",
-        [model, list(ids), list(fields)],
-    ).fetchall()
-    return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
-
-
-def withdraw_candidates(tx: Transaction, retired_ids: Sequence[str], run_ids: Sequence[str], at: datetime) -> None:
-    """Take back what retired abstractions, and what these runs decided, contributed to atoms.
-
-    An atom loses their share of its confidence, and is retracted when it rests on nothing else; what
-    somebody stated stays. A finding of an abstraction that lives on waits for its atom again.
-    """
-    rows = tx.execute(
-        "select memory_id, atom_id from atom_candidates where memory_id in (select unnest($1::text[])) "
-        "or (run_id in (select unnest($2::text[])) and status in ('created', 'strengthened', 'skipped'))",
-        [list(retired_ids), list(run_ids)],
-    ).fetchall()
-    withdrawn = [str(row[0]) for row in rows]
-    tx.execute(
-        "update atom_candidates set atom_id = null, reason = null, decided_at = null, "
-        "status = case when memory_id in (select unnest($2::text[])) then 'withdrawn' else 'pending' end "
-        "where memory_id in (select unnest($1::text[])) and status <> 'not_causal'",
-        [withdrawn, list(retired_ids)],
-    )
-    tx.execute(
-        "update atoms set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)), "
-        "confidence = case when stated_by is null and n.contributions > 0 "
-        "then round(least(1.0, $3 + $4 * (n.contributions - 1)), 6) else confidence end, "
-        "retracted_at = case when stated_by is null and n.contributions = 0 then $5 else retracted_at end "
-        "from (select a.id as atom_id, count(c.memory_id) as contributions from atoms a left join atom_candidates c "
-        "on c.atom_id = a.id where a.id in (select unnest($2::text[])) group by a.id) n where atoms.id = n.atom_id",
-        [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, to_utc(at)],
-    )
+        rows = self._sql.rows(
+            """
+            select memory_id, atom_id
+            from atom_candidates
+            where memory_id in (select unnest($1::text[]))
+               or (run_id in (select unnest($2::text[])) and status in ('created', 'strengthened', 'skipped'))
+            """,
+            [list(retired_ids), list(run_ids)],
+        )
+        withdrawn = [str(row[0]) for row in rows]
+        self._sql.run(
+            """
+            update atom_candidates
+            set atom_id = null, reason = null, decided_at = null,
+                status = case when memory_id in (select unnest($2::text[])) then 'withdrawn' else 'pending' end
+            where memory_id in (select unnest($1::text[])) and status <> 'not_causal'
+            """,
+            [withdrawn, list(retired_ids)],
+        )
+        self._sql.run(
+            """
+            update atoms
+            set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)),
+                confidence = case
+                    when stated_by is null and n.contributions > 0
+                    then round(least(1.0, $3 + $4 * (n.contributions - 1)), 6)
+                    else confidence end,
+                retracted_at = case when stated_by is null and n.contributions = 0 then $5 else retracted_at end
+            from (
+                select a.id as atom_id, count(c.memory_id) as contributions
+                from atoms a
+                left join atom_candidates c on c.atom_id = a.id
+                where a.id in (select unnest($2::text[]))
+                group by a.id
+            ) n
+            where atoms.id = n.atom_id
+            """,
+            [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, to_utc(at)],
+        )

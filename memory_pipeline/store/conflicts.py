@@ -99,7 +99,9 @@ class Conflicts:
     def read(self, conflict_id: str) -> ConflictCase:
         """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or
         several."""
-        return only_one(self.cases(settled=True), conflict_id, "conflict", "memory-pipeline conflicts list --all")
+        cases = {case.id: case for case in self.cases(settled=True)}
+        mend = "'memory-pipeline conflicts list --all' shows every conflict"
+        return only_one(cases, conflict_id, "conflict", mend)
 
     def settle(self, case: ConflictCase) -> None:
         """Keep a person's decision: everything of the case from `resolution` on."""
@@ -154,24 +156,6 @@ class Conflicts:
             [list(memory_ids)],
         )
         return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
-
-
-def supersede_memory(
-    sql: Sql, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float
-) -> bool:
-    """Archive the side of a conflict that a person decided against, of whatever level; False when it is critical,
-    pinned or archived."""
-    done = sql.rows(
-        """
-        update memories
-        set importance_before = importance, importance = least(importance, 0.5), archived_by = $2, archived_at = $3,
-            consolidated_into_id = $4, updated_at = $3
-        where id = $1 and archived_at is null and importance < $5 and not pinned
-        returning id
-        """,
-        [loser, archived_by, to_utc(at), winner, critical_floor],
-    )
-    return bool(done)
 
 
 def _case(row: Row) -> ConflictCase:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from memory_pipeline.store.sql import Sql
 
 _MEMORIES = """
@@ -38,6 +40,7 @@ _PLAYBOOK = """
     where retracted_at is null
     having count(*) > 0
     """
+_PAGE = 5000
 
 
 class Contents:
@@ -76,3 +79,20 @@ class Contents:
             digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge)]
         combined = self._sql.value("select sha256($1)", ["".join(part for part in digests if part)])
         return str(combined)
+
+    def sources_fingerprint(self) -> str:
+        """SHA-256 over id, content, categories and creation time of every raw memory: what never changes."""
+        digest = hashlib.sha256()
+        pages = self._sql.pages(
+            """
+            select id, content, array_to_string(categories, ','), created_at::text
+            from memories
+            where source_connector <> 'night'
+            order by id
+            """,
+            _PAGE,
+        )
+        for rows in pages:
+            for row in rows:
+                digest.update("\x1f".join(str(part) for part in row).encode() + b"\x1e")
+        return digest.hexdigest()

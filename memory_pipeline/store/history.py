@@ -18,8 +18,9 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import state_of
-from memory_pipeline.store.memories import all_memories, from_utc, read_memories, to_utc
-from memory_pipeline.store.sql import Sql as Transaction
+from memory_pipeline.store.memories import Memories
+from memory_pipeline.store.rows import from_utc, to_utc
+from memory_pipeline.store.sql import Sql
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -40,75 +41,86 @@ class Event(Document):
     after: dict[str, Any] | None = Field(description="The row after it.")
 
 
-def history_of(tx: Transaction, memory_id: str) -> list[Event]:
-    """Every entry of the audit log that concerns a memory, oldest first: itself, its links, its conflicts
-    and the decisions that made it. Raises InputError for a memory that does not exist."""
-    if not read_memories(tx, [memory_id]):
-        raise InputError(
-            f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' shows "
-            "them)"
+class History:
+    """What happened to memories, and which there were at some time."""
+
+    def __init__(self, sql: Sql, memories: Memories) -> None:
+        self._sql, self._memories = sql, memories
+
+    def of(self, memory_id: str) -> list[Event]:
+        """Every entry of the audit log that concerns a memory, oldest first: itself, its links, its conflicts
+        and the decisions that made it. Raises InputError for a memory that does not exist."""
+        if not self._memories.read([memory_id]):
+            raise InputError(
+                f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
+                "shows them)"
+            )
+        rows = self._sql.rows(
+            """
+            select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
+            from audit_log
+            where (table_name = 'memories' and row_id = $1)
+               or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1)))
+               or (table_name = 'conflicts' and (starts_with(row_id, $1 || ' ~ ') or ends_with(row_id, ' ~ ' || $1)))
+               or (table_name = 'compression_log' and after_state ->> 'compressed_memory_id' = $1)
+               or (table_name in ('atoms', 'playbook_entries')
+                   and contains(coalesce(after_state, before_state), $2))
+            order by sequence
+            """,
+            [memory_id, json.dumps(memory_id)],
         )
-    rows = tx.execute(
-        "select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state "
-        "from audit_log where (table_name = 'memories' and row_id = $1) "
-        "or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1))) "
-        "or (table_name = 'conflicts' and (starts_with(row_id, $1 || ' ~ ') or ends_with(row_id, ' ~ ' || $1))) "
-        "or (table_name = 'compression_log' and after_state ->> 'compressed_memory_id' = $1) "
-        "or (table_name in ('atoms', 'playbook_entries') and contains(coalesce(after_state, before_state), $2)) "
-        "order by sequence",
-        [memory_id, json.dumps(memory_id)],
-    ).fetchall()
-    return [
-        Event(
-            sequence=row[0],
-            happened_at=from_utc(row[1]),
-            actor=row[2],
-            run_id=row[3],
-            table=row[4],
-            row_id=row[5],
-            action=row[6],
-            before=_state(row[7]),
-            after=_state(row[8]),
+        return [
+            Event(
+                sequence=row[0],
+                happened_at=from_utc(row[1]),
+                actor=row[2],
+                run_id=row[3],
+                table=row[4],
+                row_id=row[5],
+                action=row[6],
+                before=_state(row[7]),
+                after=_state(row[8]),
+            )
+            for row in rows
+        ]
+
+    def memories_on(self, day: date) -> list[Memory]:
+        """What was known at the end of a UTC day by the memories' own time, by creation and id.
+
+        Created by then; archived only if that was as of then. What arrived late counts from the day that it
+        speaks of, what was rolled back never counts.
+        """
+        end = datetime.combine(day + timedelta(days=1), time(), UTC)
+        known = self._memories.all(created_by=end)
+        return [_as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
+
+    def memories_at(self, moment: datetime) -> list[Memory]:
+        """The memories as the store was at a moment, by the audit log.
+
+        Raises InputError when the store did not exist yet.
+        """
+        sequence = self._sql.value("select max(sequence) from audit_log where happened_at <= $1", [to_utc(moment)])
+        if sequence is None:
+            began = self._sql.value("select min(happened_at) from audit_log")
+            since = f"{began:%Y-%m-%d %H:%M:%S} UTC" if began else "its first import"
+            raise InputError(f"the store's history begins on {since}; {moment.isoformat()} lies before it")
+        return self.memories_after(int(sequence))
+
+    def memories_after(self, sequence: int) -> list[Memory]:
+        """The memories as the store was after an entry of the audit log, by creation and id."""
+        rows = self._sql.rows(
+            """
+            select row_id, max_by(after_state, sequence)
+            from audit_log
+            where table_name = 'memories' and sequence <= $1
+            group by 1
+            """,
+            [sequence],
         )
-        for row in rows
-    ]
-
-
-def memories_on(tx: Transaction, day: date) -> list[Memory]:
-    """What was known at the end of a UTC day by the memories' own time, by creation and id.
-
-    Created by then; archived only if that was as of then. What arrived late counts from the day that it
-    speaks of, what was rolled back never counts.
-    """
-    end = datetime.combine(day + timedelta(days=1), time(), UTC)
-    known = all_memories(tx, created_by=end)
-    return [_as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
-
-
-def memories_at(tx: Transaction, moment: datetime) -> list[Memory]:
-    """The memories as the store was at a moment, by the audit log.
-
-    Raises InputError when the store did not exist yet.
-    """
-    row = tx.execute("select max(sequence) from audit_log where happened_at <= $1", [to_utc(moment)]).fetchone()
-    if row is None or row[0] is None:
-        began = tx.execute("select min(happened_at) from audit_log").fetchone()
-        since = f"{began[0]:%Y-%m-%d %H:%M:%S} UTC" if began and began[0] else "its first import"
-        raise InputError(f"the store's history begins on {since}; {moment.isoformat()} lies before it")
-    return memories_after(tx, int(row[0]))
-
-
-def memories_after(tx: Transaction, sequence: int) -> list[Memory]:
-    """The memories as the store was after an entry of the audit log, by creation and id."""
-    rows = tx.execute(
-        "select row_id, max_by(after_state, sequence) from audit_log where table_name = 'memories' "
-        "and sequence <= $1 group by 1",
-        [sequence],
-    ).fetchall()
-    states = {str(row[0]): _state(row[1]) for row in rows}
-    now = all_memories(tx, include_rolled_back=True)
-    then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]
-    return [memory for memory in then if memory.rolled_back_at is None]
+        states = {str(row[0]): _state(row[1]) for row in rows}
+        now = self._memories.all(include_rolled_back=True)
+        then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]
+        return [memory for memory in then if memory.rolled_back_at is None]
 
 
 def _state(text: str | None) -> dict[str, Any] | None:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Mapping
+from typing import TypeVar
 
 from memory_pipeline.errors import InputError
 
 _IDS_TOLD = 3
+Thing = TypeVar("Thing")
 
 
-class _HasId(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-Thing = TypeVar("Thing", bound=_HasId)
-
-
-def only_one(things: Sequence[Thing], wanted: str, noun: str, shown_by: str) -> Thing:
-    """The thing whose id is `wanted` or alone begins so. `shown_by`: the command that shows all of `things`.
+def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> Thing:
+    """The thing, of `things` by id, whose id is `wanted` or alone begins so. `mend`: where its id can be found.
 
     Raises InputError when there is none, and when there are several, of which it names the first.
     """
-    found = [thing for thing in things if thing.id.startswith(wanted)]
+    if wanted in things:
+        return things[wanted]
+    found = [known for known in things if known.startswith(wanted)]
     if not found:
-        raise InputError(f"no {noun} has an id that begins with '{wanted}'; '{shown_by}' shows every {noun}")
+        raise InputError(f"no {noun} has an id that begins with '{wanted}'; {mend}")
     if len(found) > 1:
-        ids = ", ".join(thing.id for thing in found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
+        ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
         raise InputError(f"{len(found)} {noun}s have ids that begin with '{wanted}'; give more of the id ({ids})")
-    return found[0]
+    return things[found[0]]

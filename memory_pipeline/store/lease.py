@@ -46,6 +46,10 @@ class Lease:
         """Take the lease away, whoever has it; for a store that was put in place from elsewhere."""
         self._sql.run("delete from lease")
 
+    def is_taken(self) -> bool:
+        """Whether anybody has the lease, alive or not."""
+        return self._read() is not None
+
     def holder(self, expiry_s: float) -> str | None:
         """Who holds the lease and is still alive, in words, or None."""
         row = self._read()

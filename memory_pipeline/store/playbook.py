@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry
-from memory_pipeline.store.memories import read_memories
+from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.vectors import vector_table
@@ -24,8 +24,8 @@ _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)
 class Playbook:
     """The entries, what each memory contributes to them, and the entries' vectors."""
 
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    def __init__(self, sql: Sql, memories: Memories) -> None:
+        self._sql, self._memories = sql, memories
 
     def read(self, project_id: str | None = None) -> list[PlaybookEntry]:
         """The entries that stand, by project, category, confidence (surest first) and id."""
@@ -54,7 +54,7 @@ class Playbook:
             """,
             [to_utc(as_of)],
         )
-        memories = read_memories(self._sql, ids)
+        memories = self._memories.read(ids)
         return [memories[memory_id] for memory_id in ids]
 
     def reopen_later(self, before: Sequence[str], at: datetime) -> dict[str, str]:

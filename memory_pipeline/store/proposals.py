@@ -51,7 +51,9 @@ class Proposals:
     def read(self, proposal_id: str) -> Proposal:
         """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or
         several."""
-        return only_one(self.list(None), proposal_id, "proposal", "memory-pipeline proposals list --all")
+        proposals = {proposal.id: proposal for proposal in self.list(None)}
+        mend = "'memory-pipeline proposals list --all' shows every proposal"
+        return only_one(proposals, proposal_id, "proposal", mend)
 
     def decide(self, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None) -> None:
         """Note what a person decided."""

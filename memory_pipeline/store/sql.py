@@ -47,8 +47,12 @@ class Sql:
     def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
         """The rows of a large result, `size` at a time; no other statement may run before it is read or given up."""
         result = self._connection.execute(statement)
-        while rows := result.fetchmany(size):
-            yield rows
+        try:
+            while rows := result.fetchmany(size):
+                yield rows
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.abort()  # what is left of it: an unfinished result would refuse the commit
 
     def table(self, statement: str, parameters: Parameters = ()) -> pa.Table:
         """A result as an Arrow table."""
@@ -65,16 +69,3 @@ class Sql:
             with suppress(duckdb.Error):  # an error has ended the transaction, and what was registered went with it
                 for name in tables:
                     self._connection.unregister(name)
-
-    # Until every module of this package is a repository:
-    def execute(self, statement: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
-        return self._connection.execute(statement, parameters)
-
-    def executemany(self, statement: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
-        return self._connection.executemany(statement, parameters)
-
-    def register(self, name: str, table: pa.Table) -> None:
-        self._connection.register(name, table)
-
-    def unregister(self, name: str) -> None:
-        self._connection.unregister(name)

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import duckdb
 
+from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
+from memory_pipeline.store.history import History
+from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
 from memory_pipeline.store.lease import Lease
+from memory_pipeline.store.lineage import Lineage
+from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.models import Models
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
+from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.transfer import Transfer
 from memory_pipeline.store.vectors import Vectors
 
 
-class Transaction(Sql):
+class Transaction:
     """One consistent view of the store; what is written through it is committed as a whole or not at all.
 
     It ends with the `with` block of `Store.reading` or `Store.writing` that gave it.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        super().__init__(connection)
-        sql = self
+        sql = Sql(connection)
+        self.memories = Memories(sql)
+        self.lineage = Lineage(sql)
         self.vectors = Vectors(sql)
         self.cells = Cells(sql)
         self.conflicts = Conflicts(sql)
         self.proposals = Proposals(sql)
-        self.playbook = Playbook(sql)
+        self.atoms = Atoms(sql)
+        self.playbook = Playbook(sql, self.memories)
         self.models = Models(sql)
         self.runs = Runs(sql)
         self.journal = Journal(sql, self.runs)
+        self.history = History(sql, self.memories)
+        self.rollbacks = Rollbacks(sql, self.runs, self.conflicts, self.atoms, self.playbook)
         self.contents = Contents(sql)
+        self.integrity = Integrity(sql)
+        self.transfer = Transfer(sql)
         self.lease = Lease(sql)
+        self._sql = sql

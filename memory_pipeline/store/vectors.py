@@ -150,6 +150,10 @@ class Vectors:
                 {"project": project_id, "model": model, "floor": floor},
             )
 
+    def count_edges(self) -> int:
+        """How many pairs the cache holds."""
+        return int(self._sql.value("select count(*) from similarity_edges"))
+
     def keep_edges(
         self, project_id: str, model: str, floor: float, newly_compared: Sequence[str], edges: pa.Table
     ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.run import run_night
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Reaction, faithful
 
@@ -38,7 +38,7 @@ def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: An
 
 def abstractions(store: Store) -> list[str]:
     with store.reading() as tx:
-        return [memory.content for memory in all_memories(tx) if memory.compressed_from and not memory.archived_at]
+        return [memory.content for memory in tx.memories.all() if memory.compressed_from and not memory.archived_at]
 
 
 def three_lessons(store: Store) -> None:

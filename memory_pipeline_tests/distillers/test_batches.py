@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import sql_rows
 from memory_pipeline_tests.distillers.claude_nights import night, serving, three_lessons
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Raw
 
@@ -21,12 +22,12 @@ BATCH: dict[str, Any] = {"calling": "batch"}
 
 def batch_rows(store: Store) -> list[tuple[str, ...]]:
     with store.reading() as tx:
-        return tx.execute("select batch_id, status from model_batches order by created_at").fetchall()
+        return sql_rows(tx, "select batch_id, status from model_batches order by created_at")
 
 
 def archived(store: Store) -> int:
     with store.reading() as tx:
-        return sum(memory.archived_at is not None for memory in all_memories(tx))
+        return sum(memory.archived_at is not None for memory in tx.memories.all())
 
 
 def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
@@ -41,7 +42,7 @@ def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
     assert report.estimated_cost_usd == pytest.approx(3 * (500 * 0.10 + 100 * 0.50) / 1e6 / 2, abs=1e-6)
     assert batch_rows(store) == [("msgbatch_1", "collected")]
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 @pytest.mark.slow
@@ -134,7 +135,7 @@ def test_another_batch_of_the_same_size_is_not_taken_for_ours(store: Store) -> N
         server.create_failure = Failure(400)
         night(store, server, **BATCH)
         with store.writing("test") as tx:
-            tx.execute("update model_batches set status = 'sending', settled_at = null")
+            sql_rows(tx, "update model_batches set status = 'sending', settled_at = null")
         server.create_failure = None
         assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
     assert [status for _, status in batch_rows(store)] == ["lost", "collected"]
@@ -171,10 +172,8 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
         questions = [request["custom_id"] for batch in server.batches.values() for request in batch["requests"]]
     assert len(questions) == len(set(questions)) == 3
     with store.reading() as tx:
-        assert tx.models.open_batches() == [] and check_store(tx, deep=True) == []
-        paid = tx.execute(
-            "select count(*), count(distinct prompt_hash) from model_calls where mode = 'batch'"
-        ).fetchone()
+        assert tx.models.open_batches() == [] and tx.integrity.check(deep=True) == []
+        paid = sql_rows(tx, "select count(*), count(distinct prompt_hash) from model_calls where mode = 'batch'")[0]
     assert paid == (3, 3) and archived(store) == 12
 
 

@@ -13,8 +13,8 @@ from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.connection import Connection
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
-from memory_pipeline.store import Store, all_memories, check_store
-from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for, sql_rows
 from memory_pipeline_tests.distillers.claude_nights import (
     DAY,
     TOPICS,
@@ -39,8 +39,8 @@ def test_a_night_with_claude_keeps_what_the_answer_lacks_and_bills_what_the_serv
     gateway = next(text for text in abstractions(store) if "gateway" in text)
     assert gateway.startswith("Restart the payment gateway") and "15 minutes" in gateway and "Dana" in gateway
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        made = [memory for memory in all_memories(tx) if memory.compressed_from]
+        assert tx.integrity.check(deep=True) == []
+        made = [memory for memory in tx.memories.all() if memory.compressed_from]
     assert {(memory.consolidation_method, memory.pattern_type) for memory in made} == {("llm", "gotcha")}
 
 
@@ -108,7 +108,7 @@ def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Sto
         assert (len(server.requests), first.refusals["cost cap"]) == (1, 2)
         assert first.estimated_cost_usd <= 0.003 and first.verdict == "PASS"
         with store.reading() as tx:
-            rows = tx.execute("select distinct status, reason from compression_log where reason is not null").fetchall()
+            rows = sql_rows(tx, "select distinct status, reason from compression_log where reason is not null")
         assert rows == [("skipped", "cost cap")]
         second = night(store, server, run_id="second", day=date(2026, 3, 4))
     assert len(server.requests) == 3 and second.clusters_compressed == 2
@@ -165,7 +165,7 @@ def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store)
         report = night(store, server)
     assert report.verdict == "FAIL" and "asked too often" in report.errors[0].error
     with store.reading() as tx:
-        assert {memory.archived_at for memory in all_memories(tx)} == {None}
+        assert {memory.archived_at for memory in tx.memories.all()} == {None}
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,9 @@ def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
     fill(store, [candidate(f"{note.content} Token {secret}, ask {mail}.", native_id=f"m{n}", at=note.created_at)
                  for n, note in enumerate(lesson(4))])  # fmt: skip
     with store.writing("test") as tx:  # as a source imported without masking would leave them
-        tx.execute("drop trigger memories_updated on memories")
-        tx.execute(
+        sql_rows(tx, "drop trigger memories_updated on memories")
+        sql_rows(
+            tx,
             "update memories set content = replace(replace(content, '[REDACTED:secret]', $1), '[REDACTED:email]', $2), "
             "categories = [$2]",
             [secret, mail],
@@ -297,5 +298,5 @@ def test_every_call_is_on_record(store: Store) -> None:
     ]
     assert calls[1].latency_ms >= 0 and calls[1].model == MODEL and "500" in (calls[0].error or "")
     with store.reading() as tx:
-        logged = tx.execute("select count(*) from audit_log where table_name = 'model_calls'").fetchone()
+        logged = sql_rows(tx, "select count(*) from audit_log where table_name = 'model_calls'")[0]
     assert logged == (2,)

@@ -11,7 +11,7 @@ from memory_pipeline.distillers import Draft
 from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.llm import Declined
 from memory_pipeline.night.distillation import session_of
-from memory_pipeline.store import Store, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of
 from memory_pipeline_tests.distillers.claude_nights import DAY, abstractions, claude_settings, night, serving
 from memory_pipeline_tests.distillers.test_distillers import task_of
@@ -109,5 +109,5 @@ def test_a_contradiction_is_quoted_and_linked_and_never_averaged(store: Store) -
     assert "contradiction: '" in content and report.clusters_compressed == 1
     with store.reading() as tx:
         (conflict,) = tx.conflicts.open()
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
     assert (conflict.a, conflict.b, conflict.kind) == ("gateway-0", "gateway-2", "contradiction")

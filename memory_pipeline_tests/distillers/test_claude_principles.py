@@ -10,7 +10,7 @@ import pytest
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, night_of
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Said, faithful, members_of
@@ -33,7 +33,7 @@ def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: 
     results = form_principles(night)
     store.release_lease(run_id)
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
     assert misplaced_patterns(night, results) == []
     return results
 
@@ -47,7 +47,7 @@ def test_claude_is_told_what_a_principle_is_and_shown_no_attached_details(store:
     assert "the one principle behind them" in body["system"] and "at least 3 of them" in body["system"]
     assert len(members_of(body)) == 3 and not any("Details" in text for text in members_of(body))
     with store.reading() as tx:
-        made = {memory.id: memory for memory in all_memories(tx, include_archived=False)}
+        made = {memory.id: memory for memory in tx.memories.all(include_archived=False)}
         (row,) = tx.journal.log_of("week")
     assert made[result.principle_id or ""].consolidation_method == "llm" and {"p0", "p1", "p2"} < made.keys()
     assert (row.policy, row.status) == ("principle", "compressed")

@@ -13,7 +13,7 @@ from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, lesson, night_of
 from memory_pipeline_tests.distillers.claude_nights import DAY, claude_settings, serving
@@ -42,8 +42,8 @@ def honest_clusters(store: Store) -> None:
 
 def everything(store: Store) -> dict[str, Memory]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return {memory.id: memory for memory in all_memories(tx)}
+        assert tx.integrity.check(deep=True) == []
+        return {memory.id: memory for memory in tx.memories.all()}
 
 
 def gullible(body: Body, number: int) -> Reaction:

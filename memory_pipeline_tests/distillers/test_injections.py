@@ -20,7 +20,7 @@ from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import difference_page
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
 from memory_pipeline_tests.wording.test_quoting import ACTIVE, Elements, every
@@ -116,8 +116,8 @@ def a_night(store: Store, *policies: str) -> tuple[Report, list[Memory]]:
     night.__dict__["embedder"] = PlantedEmbedder()
     report = run_night(night)
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return report, [memory for memory in all_memories(tx) if memory.source.connector == MADE]
+        assert tx.integrity.check(deep=True) == []
+        return report, [memory for memory in tx.memories.all() if memory.source.connector == MADE]
 
 
 @pytest.mark.parametrize("policies", [(), ("merge enabled=false",)])

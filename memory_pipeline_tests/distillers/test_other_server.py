@@ -16,8 +16,8 @@ import pytest
 
 from memory_pipeline.night.run import run_night
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store, check_store
-from memory_pipeline_tests.build import fill, lesson, night_of, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import fill, lesson, night_of, settings_for, sql_rows
 from memory_pipeline_tests.distillers.claude_nights import DAY
 
 pytestmark = pytest.mark.skipif(
@@ -89,11 +89,11 @@ def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -
     waiting = night(store, server, "mock-text", calling="batch", distillation_time_limit_s=0.3)
     assert waiting.refusals == {"batch under way": 1}
     with store.reading() as tx:
-        (batch_id,) = tx.execute("select batch_id from model_batches").fetchone() or (None,)
+        (batch_id,) = sql_rows(tx, "select batch_id from model_batches")[0] or (None,)
     # This server ends a batch when its results are asked for.
     urllib.request.urlopen(f"{server}/v1/messages/batches/{batch_id}/results", timeout=5).read()
     done = night(store, server, "mock-text", run_id="second", calling="batch")
     assert done.refusals == {"malformed answer": 1} and done.total_llm_calls == 1
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        assert json.loads(json.dumps(tx.execute("select status from model_batches").fetchall())) == [["collected"]]
+        assert tx.integrity.check(deep=True) == []
+        assert json.loads(json.dumps(sql_rows(tx, "select status from model_batches"))) == [["collected"]]

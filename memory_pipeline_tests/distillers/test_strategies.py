@@ -20,8 +20,8 @@ from memory_pipeline.distillers.strategies import (
 from memory_pipeline.errors import ModelError, StrategyError
 from memory_pipeline.llm import Prompt
 from memory_pipeline.records import Causal, Cluster, Memory
-from memory_pipeline.store import Store, all_memories
-from memory_pipeline_tests.build import candidate, fill, lesson
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, lesson, sql_rows
 from memory_pipeline_tests.distillers.claude_nights import night, serving
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
@@ -95,8 +95,8 @@ def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store:
         report = night(store, server, strategies=(OWN,))
     assert server.requests[0]["system"].endswith("SHOUT.") and report.clusters_compressed == 1
     with store.reading() as tx:
-        rows = tx.execute("select prompt_version from model_answers").fetchall()
-        assert rows == [("claude-1-shouting",)] and any(memory.compressed_from for memory in all_memories(tx))
+        rows = sql_rows(tx, "select prompt_version from model_answers")
+        assert rows == [("claude-1-shouting",)] and any(memory.compressed_from for memory in tx.memories.all())
 
 
 def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None:

@@ -16,7 +16,7 @@ from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw import parse_workspace_file
-from memory_pipeline.store import Store, all_memories, check_store, sources_fingerprint
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run
 
 WORKSPACE = Path(os.environ.get("MEMORY_PIPELINE_SHARED_DATA", "")) / "openclaw_workspace"
@@ -45,7 +45,7 @@ def test_its_nights_lose_nothing_and_change_nothing_when_they_are_run_again(stor
     summary = import_memories(store, reading, project="agent", embedder=MiniLM(), now=NOW)
     assert summary.imported == summary.read > 1500 and not summary.quarantined
     with store.reading() as tx:
-        sources = sources_fingerprint(tx)
+        sources = tx.contents.sources_fingerprint()
     days = [date(2026, 2, 18) + timedelta(days=n) for n in range(46)]
     reports = []
     for number, day in enumerate(days):
@@ -58,10 +58,10 @@ def test_its_nights_lose_nothing_and_change_nothing_when_they_are_run_again(stor
                 assert tx.contents.digest(with_log=True) == left, day
     assert sum(report.clusters_compressed for report in reports) >= 40
     with store.reading() as tx:
-        assert sources_fingerprint(tx) == sources and check_store(tx) == []
+        assert tx.contents.sources_fingerprint() == sources and tx.integrity.check() == []
         once = tx.contents.digest()
-        assert all(memory.content for memory in all_memories(tx))
+        assert all(memory.content for memory in tx.memories.all())
     for day in days:
         run(store, day, settings, run_id=f"again-{day}")
     with store.reading() as tx:
-        assert tx.contents.digest() == once and check_store(tx, deep=True) == []
+        assert tx.contents.digest() == once and tx.integrity.check(deep=True) == []

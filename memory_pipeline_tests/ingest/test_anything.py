@@ -18,7 +18,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
 from memory_pipeline_tests.ingest.anything import archived_pair, as_line, rows
 
@@ -42,7 +42,7 @@ def bring(store: Store, path: Path, name: str = "jsonl") -> ImportSummary:
 
 def ids_of(store: Store) -> set[str]:
     with store.reading() as tx:
-        return {memory.id for memory in all_memories(tx, include_rolled_back=True)}
+        return {memory.id for memory in tx.memories.all(include_rolled_back=True)}
 
 
 def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -> None:
@@ -72,7 +72,7 @@ def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -
 
 def sound(store: Store) -> None:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 @QUICK
@@ -124,5 +124,5 @@ def test_whatever_bytes_a_file_holds_an_import_says_what_is_wrong(data: bytes, n
             return
         if name == "openclaw":
             with store.reading() as tx:
-                assert "a good note" in {memory.content for memory in all_memories(tx)}
+                assert "a good note" in {memory.content for memory in tx.memories.all()}
         sound(store)

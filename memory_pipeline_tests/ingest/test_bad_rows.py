@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from hypothesis import strategies as st
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import import_memories, importing, read_format
+from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.store import Store, all_memories, check_store, knowledge_hash
+from memory_pipeline.records import Memory
+from memory_pipeline.store import Store
+from memory_pipeline.store.memories import Memories
 from memory_pipeline_tests.build import NOW, settings_for
 from memory_pipeline_tests.ingest.anything import deep, json_values
 
@@ -218,8 +221,8 @@ def test_a_file_whose_name_is_not_utf8_is_read_and_named(store: Store, tmp_path:
     summary = bring(store, tmp_path / "work", "openclaw")
     assert summary.imported == 3 and [r.file for r in summary.rejected] == ["memory/2026-03-02.md.gz"]
     with store.reading() as tx:
-        files = {memory.content: memory.source.file for memory in all_memories(tx)}
-        assert check_store(tx, deep=True) == []
+        files = {memory.content: memory.source.file for memory in tx.memories.all()}
+        assert tx.integrity.check(deep=True) == []
     assert files["a note of that day"] == "memory/2026-03-01-caf\\xe9.md"
 
 
@@ -268,8 +271,8 @@ def test_the_order_of_rows_with_ids_does_not_matter(
         ]
         assert bring(store, written(home / "m.jsonl", "\n".join(lines))).quarantined == 0
         with store.reading() as tx:
-            assert check_store(tx, deep=True) == []
-            hashes.add(knowledge_hash(tx))
+            assert tx.integrity.check(deep=True) == []
+            hashes.add(tx.transfer.digest())
     assert len(hashes) == 1
 
 
@@ -287,8 +290,8 @@ def test_an_export_of_the_active_memories_comes_into_another_store_without_their
     summary = bring(store, written(tmp_path / "m.jsonl", json.dumps(made)))
     assert (summary.imported, summary.quarantined) == (1, 0) and "came without them" in summary.notes[0]
     with store.reading() as tx:
-        (only,) = all_memories(tx)
-        assert check_store(tx, deep=True) == [] and only.source.connector == "import"
+        (only,) = tx.memories.all()
+        assert tx.integrity.check(deep=True) == [] and only.source.connector == "import"
 
 
 @pytest.mark.parametrize(
@@ -305,20 +308,20 @@ def test_a_row_that_was_put_away_for_nothing_is_refused(store: Store, tmp_path: 
     summary = bring(store, written(tmp_path / "m.jsonl", "\n".join(map(json.dumps, rows))))
     assert summary.imported == 1 and words in summary.rejected[0].reason
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 def test_a_row_that_cannot_be_written_costs_itself_alone(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    insert = importing.insert_memories
+    add = Memories.add
 
-    def choosy(tx: Any, memories: Any) -> None:
+    def choosy(self: Memories, memories: Sequence[Memory]) -> None:
         if any("bad" in memory.content for memory in memories):
             raise OverflowError("a value that nothing foresaw")
-        insert(tx, memories)
+        add(self, memories)
 
-    monkeypatch.setattr(importing, "insert_memories", choosy)
+    monkeypatch.setattr(Memories, "add", choosy)
     lines = [json.dumps({"id": f"m{n}", "content": "bad" if n == 4 else f"Note {n}."}) for n in range(9)]
     summary = bring(store, written(tmp_path / "m.jsonl", "\n".join(lines)))
     assert summary.imported == 8

@@ -17,7 +17,7 @@ from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import settings_for
 from memory_pipeline_tests.test_docs import written_reference
 
@@ -62,7 +62,7 @@ def days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -> None:
     summary = import_into(settings_for(store), store, "diary", days, None, None, lambda *_: None)
     with store.reading() as tx:
-        memories = all_memories(tx)
+        memories = tx.memories.all()
     assert (summary.imported, sorted(memory.id for memory in memories)) == (
         2,
         ["diary:monday.day", "diary:tuesday.day"],

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
 
 
@@ -31,7 +31,7 @@ def rows(path: Path, *lines: object) -> Path:
 
 def contents(store: Store) -> dict[str, str]:
     with store.reading() as tx:
-        return {m.id: m.content for m in all_memories(tx)}
+        return {m.id: m.content for m in tx.memories.all()}
 
 
 def test_importing_the_same_file_twice_changes_nothing(store: Store, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_times_are_told_apart_by_magnitude_and_zone(
 ) -> None:
     bring(store, rows(tmp_path / "m.jsonl", {"content": "x y z", "created_at": value}), zone="America/New_York")
     with store.reading() as tx:
-        (only,) = all_memories(tx)
+        (only,) = tx.memories.all()
     assert only.created_at == expected
     assert only.created_at_quality == ("import" if value is None else "exact")
 
@@ -159,7 +159,7 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
     blocks = {"message": {"role": "assistant", "content": [{"type": "text", "text": "moved"}]}, "timestamp": 1772352000}
     bring(store, rows(tmp_path / "t.jsonl", turn, blocks))
     with store.reading() as tx:
-        found = all_memories(tx)
+        found = tx.memories.all()
     assert {(m.content, m.memory_type, m.tags) for m in found} == {
         ("please move it", "conversation", ("role:user",)),
         ("moved", "conversation", ("role:assistant",)),
@@ -177,7 +177,7 @@ def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:
     pq.write_table(pa.table({"content": ["from parquet"], "categories": [["k"]]}), tmp_path / "m.parquet")
     bring(store, tmp_path / "m.parquet", "parquet")
     with store.reading() as tx:
-        found = {m.content: m for m in all_memories(tx)}
+        found = {m.content: m for m in tx.memories.all()}
     assert found["a, b"].tags == ("x", "y") and found["a, b"].pinned and found["a, b"].importance == 2.0
     assert found["from parquet"].categories == ("k",)
 
@@ -224,7 +224,7 @@ def test_export_then_import_gives_the_same_store(store: Store, tmp_path: Path, n
     copy = Store(tmp_path / "copy.duckdb")
     assert not bring(copy, tmp_path / "all", name).quarantined
     with store.reading() as one, copy.reading() as other:
-        assert other.contents.digest() == one.contents.digest() and check_store(other, deep=True) == []
+        assert other.contents.digest() == one.contents.digest() and other.integrity.check(deep=True) == []
     assert bring(copy, tmp_path / "all", name).imported == 0
 
 

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.masking import mask_id
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.records import Source
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill, settings_for
 
 _RANDOM = random.Random(7)
@@ -60,7 +60,7 @@ def test_a_secret_in_any_field_of_a_row_reaches_neither_store_nor_summary(store:
     for secret in (TOKEN, OTHER, MAIL, TOKEN[:20], OTHER[:20]):
         assert secret not in told
     with store.reading() as tx:
-        (kept,) = all_memories(tx)
+        (kept,) = tx.memories.all()
     assert kept.tags == ("fine",)
 
 
@@ -74,7 +74,7 @@ def test_masked_ids_stay_different_and_the_same_however_often_they_come(store: S
     path.write_text("\n".join(map(json.dumps, rows)))
     assert bring(store, path)["imported"] == 3
     with store.reading() as tx:
-        before, ids = tx.contents.digest(), {memory.id for memory in all_memories(tx)}
+        before, ids = tx.contents.digest(), {memory.id for memory in tx.memories.all()}
     assert len(ids) == 3 and all("[REDACTED:" in name and mask_id(name) == name for name in ids)
     again = bring(store, path)
     with store.reading() as tx:
@@ -103,7 +103,7 @@ def test_without_masking_everything_stays(store: Store) -> None:
         now=NOW, mask=False,
     )  # fmt: skip
     with store.reading() as tx:
-        (kept,) = all_memories(tx)
+        (kept,) = tx.memories.all()
     assert (kept.id, kept.content, kept.tags) == (MAIL, f"key {TOKEN}", (TOKEN,))
 
 
@@ -121,7 +121,7 @@ def test_headings_hashtags_and_file_names_of_a_workspace_bring_no_secret(store: 
     for secret in (TOKEN, OTHER, MAIL, TOKEN[4:20], OTHER[4:20], "dana-field", "dana"):
         assert secret.lower() not in told
     with store.reading() as tx:
-        assert "[REDACTED:email]: admin" in {memory.content for memory in all_memories(tx)}
+        assert "[REDACTED:email]: admin" in {memory.content for memory in tx.memories.all()}
 
 
 def test_a_key_on_many_lines_is_masked_as_one_and_later_lines_keep_their_numbers(tmp_path: Path) -> None:

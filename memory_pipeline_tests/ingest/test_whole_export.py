@@ -28,21 +28,9 @@ from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.decisions import find_proposals, reject_proposals
 from memory_pipeline.review.resolution import Decision, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    RECORD_NAMES,
-    Store,
-    all_memories,
-    carried_tables,
-    check_store,
-    history_of,
-    insert_memories,
-    is_blank,
-    knowledge_hash,
-    read_atoms,
-    stream_table,
-)
-from memory_pipeline.store.carry import LEFT_BEHIND
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for
+from memory_pipeline.store import RECORD_NAMES, Store
+from memory_pipeline.store.transfer import LEFT_BEHIND
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
 from memory_pipeline_tests.store.test_migrations import EARLIER_HASH
 
 DAY = date(2026, 3, 5)
@@ -73,7 +61,7 @@ def build(store: Store) -> None:
     update_playbook(night_of(store, DAY, settings, run_id="week"))
     store.release_lease("week")
     with store.reading() as tx:
-        undone = next(one.consolidated_into_id for one in all_memories(tx) if one.id == "scanner-0")
+        undone = next(one.consolidated_into_id for one in tx.memories.all() if one.id == "scanner-0")
     roll_back(store, settings, RollbackScope(abstraction=undone))
     reject_proposals(store, [str(find_proposals(store, [])[0].id)], "dana", "keep them")
     late = lesson(4, FIRST + timedelta(days=4), topic="printer")
@@ -109,14 +97,14 @@ def exported(store: Store, name: str = "jsonl") -> Path:
 
 def knowledge(store: Store) -> str:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return knowledge_hash(tx)
+        assert tx.integrity.check(deep=True) == []
+        return tx.transfer.digest()
 
 
 def log(store: Store) -> list[dict[str, Any]]:
     """The audit log without what made the vectors, and the import's own entry."""
     with store.reading() as tx:
-        return [row for row in stream_table(tx, "audit_log") if row["table_name"] not in ("embeddings", "store")]
+        return [row for row in tx.transfer.rows("audit_log") if row["table_name"] not in ("embeddings", "store")]
 
 
 @pytest.mark.parametrize("name", ["jsonl", pytest.param("parquet", marks=pytest.mark.slow)])
@@ -126,8 +114,8 @@ def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_p
     assert (summary.quarantined, summary.notes) == (0, ["The store was empty, and is now the one that was exported."])
     assert knowledge(copy) == knowledge(original) and log(copy) == log(original)
     with copy.reading() as tx:
-        assert read_atoms(tx) and tx.playbook.read() and list(stream_table(tx, "rollbacks"))
-        assert summary.imported == summary.embedded == len(all_memories(tx, include_rolled_back=True))
+        assert tx.atoms.read() and tx.playbook.read() and list(tx.transfer.rows("rollbacks"))
+        assert summary.imported == summary.embedded == len(tx.memories.all(include_rolled_back=True))
     again = bring(copy, exported(original, name), name)
     assert again.imported == 0 and knowledge(copy) == knowledge(original)
 
@@ -175,8 +163,8 @@ def test_the_next_night_a_rollback_and_the_history_are_those_of_the_original(ori
         assert report.memories_archived > 0
     with original.reading() as one, copy.reading() as other:
         for memory_id in ("gateway-0", "port-0"):
-            assert [(e.run_id, e.action, e.after) for e in history_of(one, memory_id)] == [
-                (e.run_id, e.action, e.after) for e in history_of(other, memory_id)
+            assert [(e.run_id, e.action, e.after) for e in one.history.of(memory_id)] == [
+                (e.run_id, e.action, e.after) for e in other.history.of(memory_id)
             ]
     nights = [_but_for_clocks(store) for store in (original, copy)]
     assert nights[0] == nights[1]
@@ -191,15 +179,15 @@ def test_the_next_night_a_rollback_and_the_history_are_those_of_the_original(ori
         )
         knowledge(store)
     with original.reading() as one, copy.reading() as other:
-        assert _states(all_memories(one)) == _states(all_memories(other))
+        assert _states(one.memories.all()) == _states(other.memories.all())
 
 
 def _but_for_clocks(store: Store) -> dict[str, list[Any]]:
     """Every carried row, without those that tell when by the wall clock a run wrote them."""
     knowledge(store)
     with store.reading() as tx:
-        tables = set(carried_tables(tx)) - {"audit_log", "night_reports", "notices"}
-        return {name: list(stream_table(tx, name)) for name in tables} | {"memories": _states(all_memories(tx))}
+        tables = set(tx.transfer.tables()) - {"audit_log", "night_reports", "notices"}
+        return {name: list(tx.transfer.rows(name)) for name in tables} | {"memories": _states(tx.memories.all())}
 
 
 def _states(memories: list[Any]) -> list[Any]:
@@ -208,8 +196,8 @@ def _states(memories: list[Any]) -> list[Any]:
 
 def test_every_table_is_carried_or_left_behind_for_a_reason(original: Store) -> None:
     with original.reading() as tx:
-        tables = {row[0] for row in tx.execute("select table_name from duckdb_tables() where not internal").fetchall()}
-        carried = set(carried_tables(tx))
+        tables = {row[0] for row in sql_rows(tx, "select table_name from duckdb_tables() where not internal")}
+        carried = set(tx.transfer.tables())
     assert carried | set(LEFT_BEHIND) == tables and not carried & set(LEFT_BEHIND)
     assert set(RECORD_NAMES) <= carried
 
@@ -248,7 +236,7 @@ def test_an_export_that_was_cut_off_or_altered_is_noticed_and_what_it_holds_is_r
 
 def _ids(store: Store) -> set[str]:
     with store.reading() as tx:
-        return {one.id for one in all_memories(tx, include_rolled_back=True)}
+        return {one.id for one in tx.memories.all(include_rolled_back=True)}
 
 
 @pytest.mark.slow
@@ -261,9 +249,9 @@ def test_an_export_comes_into_a_store_with_memories_of_its_own(original: Store, 
     assert [one.reason for one in summary.rejected] and "port-1" in summary.rejected[0].reason
     first = knowledge(other)
     with original.reading() as one, other.reading() as two:
-        assert {atom.id for atom in read_atoms(one)} == {atom.id for atom in read_atoms(two)}
+        assert {atom.id for atom in one.atoms.read()} == {atom.id for atom in two.atoms.read()}
         assert {entry.id for entry in one.playbook.read()} == {entry.id for entry in two.playbook.read()}
-        assert "Mine." in {one.content for one in all_memories(two)}
+        assert "Mine." in {one.content for one in two.memories.all()}
     again = bring(other, path)
     assert again.imported == 0 and knowledge(other) == first
     assert run(other, DAY + timedelta(days=8)).verdict in ("PASS", "IDLE")
@@ -280,9 +268,9 @@ def test_an_unsound_store_is_exported_and_what_holds_comes_back(store: Store, tm
     fill(store, [candidate("A good note.", native_id="good")])
     with store.writing("test") as tx:
         poisoned = memory("bad", "A note with poison.", compressed_from='{"note": "\\ud800"}')
-        insert_memories(tx, [poisoned])
+        tx.memories.add([poisoned])
     with store.reading() as tx:
-        (finding,) = check_store(tx)
+        (finding,) = tx.integrity.check()
         assert finding.where == "bad"
     copy = Store(tmp_path / "copy.duckdb")
     summary = bring(copy, exported(store))
@@ -303,14 +291,14 @@ def test_an_export_of_an_earlier_program_gives_the_store_that_it_was_made_of(tmp
     copy = Store(tmp_path / "copy.duckdb")
     assert bring(copy, path).imported == 38
     with copy.reading() as tx:
-        assert tx.contents.digest(with_log=True) == EARLIER_HASH and check_store(tx, deep=True) == []
+        assert tx.contents.digest(with_log=True) == EARLIER_HASH and tx.integrity.check(deep=True) == []
 
 
 def test_a_store_that_is_not_blank_is_never_replaced(original: Store, tmp_path: Path) -> None:
     other = Store(tmp_path / "other.duckdb")
     bring(other, _bad_row(tmp_path))
     with other.reading() as tx:
-        assert not is_blank(tx) and len(tx.journal.quarantine()) == 1
+        assert not tx.transfer.is_blank() and len(tx.journal.quarantine()) == 1
     bring(other, exported(original))
     with other.reading() as tx:
         assert len(tx.journal.quarantine()) >= 1

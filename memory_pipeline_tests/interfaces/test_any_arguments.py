@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
@@ -74,7 +74,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str
     (home / "agent" / "MEMORY.md").write_text("- The cellar floods in March.\n")
     (home / "memory_pipeline.toml").write_text("[compression]\nmin_cluster_size = 3\n")
     with store.reading() as tx:
-        ids = [memory.id for memory in all_memories(tx)] + [case.id for case in tx.conflicts.cases(settled=True)]
+        ids = [memory.id for memory in tx.memories.all()] + [case.id for case in tx.conflicts.cases(settled=True)]
     return home, (*ids[:2], ids[-1], str(report.run_id))
 
 

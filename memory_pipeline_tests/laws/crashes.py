@@ -8,7 +8,7 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
-from memory_pipeline.store import Store, check_store, sources_fingerprint
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 4)
@@ -43,8 +43,8 @@ def night(path: str) -> None:
 def state_of(store: Store) -> tuple[str, str]:
     """Hash of the store with its log, and of its sources; the deep check has to be clean."""
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return tx.contents.digest(with_log=True), sources_fingerprint(tx)
+        assert tx.integrity.check(deep=True) == []
+        return tx.contents.digest(with_log=True), tx.contents.sources_fingerprint()
 
 
 def spawn(path: Path) -> multiprocessing.process.BaseProcess:

@@ -26,15 +26,8 @@ from pathlib import Path
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
 from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import (
-    Store,
-    check_store,
-    create_snapshot,
-    list_snapshots,
-    restore_snapshot,
-    sources_fingerprint,
-)
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 from memory_pipeline_tests.laws.crashes import DAY, prepare
 
 Acknowledge = Callable[[int], None]
@@ -51,7 +44,7 @@ def _leases(path: Path, acknowledge: Acknowledge) -> None:
 
 def _write_leases(store: Store, acknowledge: Acknowledge) -> None:
     with store.reading() as tx:
-        row = tx.execute("select coalesce(max(line), 0) from quarantine").fetchone()
+        row = sql_rows(tx, "select coalesce(max(line), 0) from quarantine")[0]
     for number in count(int(row[0]) + 1 if row else 1):
         store.take_lease(f"run-{os.getpid()}", "worker", 60)
         with store.writing("worker") as tx:
@@ -64,7 +57,7 @@ def _write_leases(store: Store, acknowledge: Acknowledge) -> None:
 def _imports(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
     with store.reading() as tx:
-        row = tx.execute("select count(*) from memories where starts_with(id, 'row-')").fetchone()
+        row = sql_rows(tx, "select count(*) from memories where starts_with(id, 'row-')")[0]
     first = int(row[0]) if row else 0
     for number in count(first, 40):
         rows = [
@@ -197,11 +190,11 @@ def _examine(path: Path, kind: Kind, acknowledged: int, sources: str, acknowledg
     store.verify()
     with store.reading() as tx:
         if kind.counted:
-            row = tx.execute(kind.counted).fetchone()
+            row = sql_rows(tx, kind.counted)[0]
             assert row and row[0] >= acknowledged, f"{row} of {acknowledged} acknowledged"
         else:
-            assert sources_fingerprint(tx) == sources or kind.work is _restore
-        assert not (findings := check_store(tx, deep=deep)), findings
+            assert tx.contents.sources_fingerprint() == sources or kind.work is _restore
+        assert not (findings := tx.integrity.check(deep=deep)), findings
 
 
 def kills(kind_name: str, number: int, seed: int, directory: Path) -> Iterator[Outcome]:
@@ -241,7 +234,7 @@ def _prepare(kind: Kind, calm: Path) -> tuple[str, float]:
     def begin(acknowledge: Acknowledge) -> None:
         kind.prepare(prepare(calm))
         with Store(calm).reading() as tx:
-            (calm.parent / "sources").write_text(sources_fingerprint(tx))
+            (calm.parent / "sources").write_text(tx.contents.sources_fingerprint())
 
     pid, reading = _in_a_process(begin)
     _acknowledged(reading)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.store import Store, all_memories, list_snapshots, restore_snapshot
+from memory_pipeline.store import Store, list_snapshots, restore_snapshot
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.laws.crashes import night, prepare, spawn, state_of
 
@@ -163,7 +163,7 @@ def test_importers_write_beside_a_running_night_without_losing_a_row(
     process.join(60)
     assert process.exitcode == 0 and written
     with Store(path).reading() as tx:
-        memories = {memory.id: memory for memory in all_memories(tx)}
+        memories = {memory.id: memory for memory in tx.memories.all()}
     assert all(memories[memory_id].archived_at is None for memory_id in written)
     assert sum(memory.archived_at is not None for memory in memories.values()) >= 15
     state_of(Store(path))

@@ -14,7 +14,7 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.merging import find_unmerged, merge_contents
 from memory_pipeline.night.gates import levels_that_lack
 from memory_pipeline.night.run import run_night
-from memory_pipeline.store import Store, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.near_copies import make_text, near_copy
 
@@ -54,7 +54,7 @@ def live_through(store: Store, seed: int, topics: int, nights: int) -> None:
         compressed += report.clusters_compressed
     assert compressed > topics / 10
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == [] and levels_that_lack(tx) == []
+        assert tx.integrity.check(deep=True) == [] and levels_that_lack(tx) == []
 
 
 def test_nights_over_near_copies_of_all_kinds_end_well(store: Store) -> None:

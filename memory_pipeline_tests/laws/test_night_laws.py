@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import MADE
-from memory_pipeline.store import Store, all_memories, check_store, lineage_of, sources_fingerprint
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, run, settings_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -92,18 +92,18 @@ def test_nothing_is_lost_and_no_source_changes(notes: list[Candidate]) -> None:
     with temporary_store() as store:
         fill(store, notes)
         with store.reading() as tx:
-            before = {m.id: (m.content, m.categories, m.created_at) for m in all_memories(tx)}
-            fingerprint = sources_fingerprint(tx)
+            before = {m.id: (m.content, m.categories, m.created_at) for m in tx.memories.all()}
+            fingerprint = tx.contents.sources_fingerprint()
         for day in DAYS:
             run(store, day)
         with store.reading() as tx:
-            after = all_memories(tx)
+            after = tx.memories.all()
             by_id = {m.id: m for m in after}
-            assert sources_fingerprint(tx) == fingerprint
+            assert tx.contents.sources_fingerprint() == fingerprint
             assert {i: (by_id[i].content, by_id[i].categories, by_id[i].created_at) for i in before} == before
-            for link in lineage_of(tx, by_id):
+            for link in tx.lineage.of(by_id):
                 assert by_id[link.memory_id].project_id == by_id[link.source_id].project_id
-            assert check_store(tx) == []
+            assert tx.integrity.check() == []
         for m in after:
             if m.archived_at is not None:
                 assert (m.importance_before or 0) < 2.5 and not m.pinned
@@ -153,12 +153,12 @@ def test_nights_in_any_order_leave_a_sound_store(notes: list[Candidate], order: 
         fill(store, notes)
         for place in order:
             with store.reading() as tx:
-                archived = {m.id: (m.archived_by, m.archived_at) for m in all_memories(tx) if m.archived_at}
+                archived = {m.id: (m.archived_by, m.archived_at) for m in tx.memories.all() if m.archived_at}
             run(store, DAYS[place], run_id=f"r{place}")
             with store.reading() as tx:
-                now = {m.id: (m.archived_by, m.archived_at) for m in all_memories(tx)}
+                now = {m.id: (m.archived_by, m.archived_at) for m in tx.memories.all()}
                 assert {i: now[i] for i in archived} == archived
-                assert check_store(tx) == []
+                assert tx.integrity.check() == []
 
 
 @given(histories())
@@ -199,7 +199,7 @@ def test_reported_figures_are_those_of_the_rows(notes: list[Candidate]) -> None:
             report = run(store, day)
             as_of = datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
             with store.reading() as tx:
-                memories = all_memories(tx)
+                memories = tx.memories.all()
             active = [m for m in memories if m.archived_at is None]
             assert report.tokens_after == sum(m.token_count for m in active)
             assert report.memories_archived == sum(m.archived_at == as_of for m in memories)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.store import Store, all_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import DETAILS, TOPICS, temporary_store
 
@@ -35,7 +35,7 @@ def left_by_nights(store: Store, rows: list[Row]) -> list[tuple[object, ...]]:
     for day in NIGHTS:
         run(store, day, values)
     with store.reading() as tx:
-        active = all_memories(tx, include_archived=False)
+        active = tx.memories.all(include_archived=False)
     named = {row["id"] for row in rows if "id" in row}
     return sorted(
         (m.id if m.id in named else "", m.content, m.importance, m.categories, m.memory_type, str(m.created_at))

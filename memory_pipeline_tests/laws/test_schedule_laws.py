@@ -26,7 +26,7 @@ from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import temporary_store, whole_hash
 
@@ -151,8 +151,8 @@ def backfilled(notes: list[Candidate], days: Sequence[date] = DAYS, *, nights_fi
 def made_in(store: Store) -> tuple[int, ...]:
     """How many merged memories, canonical entries, patterns and principles there are, and entries of the playbook."""
     with store.reading() as tx:
-        made = [m for m in all_memories(tx) if m.source.connector == "night"]
-        assert check_store(tx, deep=True) == []
+        made = [m for m in tx.memories.all() if m.source.connector == "night"]
+        assert tx.integrity.check(deep=True) == []
         levels = [m.abstraction_level for m in made]
         canonical = sum(m.is_canonical for m in made)
         return levels.count(1) - canonical, canonical, levels.count(2), levels.count(3), len(tx.playbook.read())

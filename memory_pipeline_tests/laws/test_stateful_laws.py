@@ -18,8 +18,8 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import read_state
 from memory_pipeline.records import Memory
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, all_memories, check_store, create_snapshot, list_snapshots, restore_snapshot
-from memory_pipeline_tests.build import FIRST, BrokenEmbedder, candidate, fill, lesson, night_of, settings_for
+from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot
+from memory_pipeline_tests.build import FIRST, BrokenEmbedder, candidate, fill, lesson, night_of, settings_for, sql_rows
 
 TOPICS = ("gateway", "printer", "scanner")
 DAYS = 6
@@ -116,7 +116,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(run_id=runs)
     def a_rollback(self, run_id: str) -> None:
         with self.store.reading() as tx:
-            if not tx.execute("select 1 from audit_log where run_id = $1", [run_id]).fetchone():
+            if not sql_rows(tx, "select 1 from audit_log where run_id = $1", [run_id])[0]:
                 return  # a restore has taken the store to before that run
             again = tx.runs.rolled_back_at(run_id)
         before = self.active_hash()
@@ -148,13 +148,13 @@ class AnyOrder(RuleBasedStateMachine):
     def the_store_is_sound(self) -> None:
         if hasattr(self, "store"):
             with self.store.reading() as tx:
-                assert check_store(tx, deep=True) == []
+                assert tx.integrity.check(deep=True) == []
 
     @invariant()
     def nothing_is_lost_or_altered(self) -> None:
         if hasattr(self, "store"):
             with self.store.reading() as tx:
-                now = {memory.id: mutable_free(memory) for memory in all_memories(tx, include_rolled_back=True)}
+                now = {memory.id: mutable_free(memory) for memory in tx.memories.all(include_rolled_back=True)}
             assert [memory_id for memory_id, kept in self.seen.items() if now.get(memory_id) != kept] == []
             self.seen = now
 
@@ -162,7 +162,7 @@ class AnyOrder(RuleBasedStateMachine):
     def what_is_archived_leads_to_something_active_of_its_project(self) -> None:
         if hasattr(self, "store"):
             with self.store.reading() as tx:
-                memories = {memory.id: memory for memory in all_memories(tx)}
+                memories = {memory.id: memory for memory in tx.memories.all()}
             for memory in memories.values():
                 end = memory
                 while end.consolidated_into_id:

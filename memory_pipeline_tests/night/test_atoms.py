@@ -13,8 +13,8 @@ from memory_pipeline.night import atoms as atoms_step
 from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms, state_atom
 from memory_pipeline.records import Atom, Causal
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Candidate, Store, check_store, note_candidates, read_atoms
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline.store import Candidate, Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -32,8 +32,8 @@ def stories(prefix: str, days: int = 0, ending: str = "") -> list[Any]:
 
 def atoms_of(store: Store, **options: Any) -> list[Atom]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return read_atoms(tx, **options)
+        assert tx.integrity.check(deep=True) == []
+        return tx.atoms.read(**options)
 
 
 def test_a_causal_cluster_becomes_an_atom_that_rests_on_its_abstraction(store: Store) -> None:
@@ -133,9 +133,9 @@ def test_what_the_sources_do_not_say_is_skipped(store: Store, causal: Causal, re
     night = night_of(store, DAY)
     run(store, DAY)
     with store.writing("test") as tx:
-        ((made,),) = tx.execute("select memory_id from atom_candidates").fetchall()
-        note_candidates(tx, [Candidate(made, "p", causal)], "run-x", night.as_of)
-        tx.execute("update atoms set retracted_at = now()")
+        ((made,),) = sql_rows(tx, "select memory_id from atom_candidates")
+        tx.atoms.note_candidates([Candidate(made, "p", causal)], "run-x", night.as_of)
+        sql_rows(tx, "update atoms set retracted_at = now()")
     report = run(store, DAY + timedelta(days=1))
     assert report.atoms_skipped == 1 and report.atoms[0].reason.startswith(reason)
     assert atoms_of(store) == []

@@ -12,8 +12,8 @@ from memory_pipeline.errors import StoreError
 from memory_pipeline.night import run as steps
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.reporting.report import Report, closing_line, failed_night
-from memory_pipeline.store import Store, all_memories, check_store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="copy")
@@ -21,7 +21,7 @@ COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="co
 
 def reported(store: Store, run_id: str) -> dict[str, Any]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == [] and tx.lease.holder(60) is None
+        assert tx.integrity.check(deep=True) == [] and tx.lease.holder(60) is None
         found = tx.journal.report(run_id)
     assert found is not None
     return found
@@ -49,7 +49,7 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
         run(store, DAY, run_id="broken")
     report = reported(store, "broken")
     with store.reading() as tx:
-        assert sum(memory.archived_at is not None for memory in all_memories(tx)) == archived
+        assert sum(memory.archived_at is not None for memory in tx.memories.all()) == archived
     assert (report["verdict"], report["verdict_reason"]) == ("FAIL", "fatal error: RuntimeError: the step fell over")
     assert (report["memories_archived"], report["clusters_compressed"]) == (archived, compressed)
     assert report["recall_found"] == report["recall_sampled"] == archived
@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     assert (report.verdict, report.memories_archived, report.playbook_created) == ("PARTIAL", 5, 1)
     assert [(e.stage, str(taken) in e.error) for e in report.errors] == [(stage, True)]
     with store.reading() as tx:
-        outbox = tx.execute("select priority, delivery_error from notices").fetchall()
+        outbox = sql_rows(tx, "select priority, delivery_error from notices")
     assert len(outbox) == 1 and outbox[0][0] == "action"
     assert (outbox[0][1] is not None) == (setting == "reports_dir")
 
@@ -93,7 +93,7 @@ def test_a_notice_that_did_not_go_out_says_what_to_check(store: Store, urls: tup
     fill(store, lesson(4))
     run(store, DAY, settings_for(store, notice_urls=urls), run_id="night")
     with store.reading() as tx:
-        (error,) = tx.execute("select delivery_error from notices").fetchone() or ("",)
+        (error,) = sql_rows(tx, "select delivery_error from notices")[0] or ("",)
     assert error == f"the notice was not delivered everywhere {why}"
 
 
@@ -130,9 +130,10 @@ def test_reports_of_other_kinds_are_no_nights(store: Store) -> None:
     fill(store, lesson(4))
     run(store, DAY, run_id="night")
     with store.writing("test") as tx:
-        tx.execute(
+        sql_rows(
+            tx,
             "insert into night_reports select 'job', partition_date, 'PASS', json_merge_patch(report, "
-            '\'{"kind": "job", "run_id": "job"}\')::text, written_at + interval 1 hour from night_reports'
+            '\'{"kind": "job", "run_id": "job"}\')::text, written_at + interval 1 hour from night_reports',
         )
     with store.reading() as tx:
         assert [report["run_id"] for report in tx.journal.reports()] == ["night"]

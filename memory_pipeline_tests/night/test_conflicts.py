@@ -14,8 +14,8 @@ from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.review.conflicts import conflict_text, group_conflicts, list_conflicts
 from memory_pipeline.review.resolution import Decision, reopen_conflict, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, read_memories, replacement_of
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 5)
 TEXT = "The staging database of the webshop listens for connections on port {} behind the proxy."
@@ -42,7 +42,7 @@ def settle(store: Store, conflict_id: str, keep: Any, **more: Any) -> ConflictCa
 
 def active_hash(store: Store) -> str:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         return tx.contents.digest(active_only=True)
 
 
@@ -56,8 +56,8 @@ def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> 
         "moved in March",
     )
     with store.reading() as tx:
-        old = read_memories(tx, ["old"])["old"]
-        assert replacement_of(tx, "old") == "new" and old.importance == 0.5 and old.importance_before == 1.0
+        old = tx.memories.read(["old"])["old"]
+        assert tx.lineage.replacement_of("old") == "new" and old.importance == 0.5 and old.importance_before == 1.0
         assert old.content == TEXT.format(5432)
     assert list_conflicts(store, each=True) == []
     (shown,) = list_conflicts(store, settled=True, project="p")
@@ -107,7 +107,7 @@ def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: S
     fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(days=3), native_id="again")])
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
-        assert replacement_of(tx, "again") == "new"
+        assert tx.lineage.replacement_of("again") == "new"
     active_hash(store)
 
 
@@ -116,7 +116,7 @@ def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) ->
     fill(store, [candidate(TEXT.format(5432), FIRST, native_id="old", importance=1.0)])
     conflict_id = contradiction(store)
     with store.writing("agent") as tx:
-        tx.execute("update memories set importance = 2.9 where id = 'old'")
+        sql_rows(tx, "update memories set importance = 2.9 where id = 'old'")
     before = active_hash(store)
     with pytest.raises(InputError, match=r"critical \(its importance is 2\.9, and from .* on nothing is archived\)"):
         settle(store, conflict_id, "newer")
@@ -148,7 +148,7 @@ def test_what_cannot_be_settled_says_why(store: Store) -> None:
     with pytest.raises(InputError, match="was settled by dana"):
         settle(store, conflict_id, "a")
     with store.writing("test") as tx:
-        tx.execute("update conflicts set resolution = 'series', resolved_by = null, resolution_run = null")
+        sql_rows(tx, "update conflicts set resolution = 'series', resolved_by = null, resolution_run = null")
     with pytest.raises(InputError, match="was settled by a night, which found a series of readings; only a person's"):
         reopen_conflict(store, settings_for(store), conflict_id)
 
@@ -179,7 +179,7 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     before = active_hash(store)
     assert settle(store, conflict_id, "newer").kept_id == "gateway-0"
     with store.reading() as tx:
-        assert replacement_of(tx, "other") == pattern
+        assert tx.lineage.replacement_of("other") == pattern
     assert active_hash(store) != before
     reopen_conflict(store, settings_for(store), conflict_id)
     assert active_hash(store) == before
@@ -188,7 +188,7 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
         roll_back(store, settings_for(store), RollbackScope(abstraction=pattern))
     roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
     with store.reading() as tx:
-        assert replacement_of(tx, "other") == "other"
+        assert tx.lineage.replacement_of("other") == "other"
     assert conflict_id in {case.id for case in list_conflicts(store, each=True)}
     active_hash(store)
 
@@ -228,7 +228,7 @@ def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) ->
     fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])
     run(store, DAY + timedelta(days=1), settings_for(store, policies=("merge threshold=0.85",)))
     with store.reading() as tx:
-        stands_for = replacement_of(tx, "old")
+        stands_for = tx.lineage.replacement_of("old")
     assert stands_for != "old"
     (shown,) = list_conflicts(store, each=True)
     assert {shown.a.id, shown.b.id} == {stands_for, "new"}

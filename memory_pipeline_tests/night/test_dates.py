@@ -13,7 +13,7 @@ import pytest
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.recall import read_state
-from memory_pipeline.store import Store, check_store, history_of, read_memories
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -36,7 +36,7 @@ def machine_in(zone: str) -> Iterator[None]:
 
 def whole(store: Store) -> str:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         return tx.contents.digest(with_log=True)
 
 
@@ -50,7 +50,7 @@ def test_notes_of_a_night_whose_clocks_change_are_taken_up_once_each(store: Stor
     for days in range(-1, 4):
         run(store, change + timedelta(days=days))
     with store.reading() as tx:
-        found = read_memories(tx, [f"n{n}" for n in range(24)])
+        found = tx.memories.read([f"n{n}" for n in range(24)])
     assert sum(memory.archived_at is None for memory in found.values()) == 6
     assert [found[f"n{n}"].created_at for n in range(24)] == times
     whole(store)
@@ -113,5 +113,5 @@ def test_a_clock_set_back_an_hour_leaves_history_in_order(store: Store, monkeypa
     monkeypatch.undo()
     assert whole(store) == whole(twin)
     with store.reading() as tx:
-        assert [event.action for event in history_of(tx, "gateway-0")] == ["insert", "update", "insert"]
+        assert [event.action for event in tx.history.of("gateway-0")] == ["insert", "update", "insert"]
     assert run(store, date(2026, 3, 4)).verdict == "IDLE"

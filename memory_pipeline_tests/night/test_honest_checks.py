@@ -12,18 +12,9 @@ from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.orchestration.checks import check_report
 from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, LineageLink
-from memory_pipeline.store import (
-    Replacement,
-    Store,
-    all_memories,
-    archive_memories,
-    check_store,
-    insert_lineage,
-    insert_memories,
-    read_memories,
-)
+from memory_pipeline.store import Replacement, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 
@@ -31,11 +22,12 @@ DAY = date(2026, 3, 3)
 def tamper(store: Store, memory_id: str, content: str) -> None:
     """Other words under an abstraction's id, past every guard of the store."""
     with store.writing("tamperer") as tx:
-        for name, table in tx.execute(
-            "select trigger_name, table_name from duckdb_triggers() where table_name = 'memories'"
-        ).fetchall():
-            tx.execute(f'drop trigger "{name}" on "{table}"')
-        tx.execute(
+        for name, table in sql_rows(
+            tx, "select trigger_name, table_name from duckdb_triggers() where table_name = 'memories'"
+        ):
+            sql_rows(tx, f'drop trigger "{name}" on "{table}"')
+        sql_rows(
+            tx,
             "update memories set content = $2, content_hash = $3, shape_hash = $4 where id = $1",
             [memory_id, content, content_hash(content), shape_hash(content)],
         )
@@ -46,7 +38,7 @@ def written(store: Store) -> list[Archive]:
     fill(store, lesson(4))
     run(store, DAY)
     with store.reading() as tx:
-        (made,) = [m for m in all_memories(tx) if m.source.connector == "night"]
+        (made,) = [m for m in tx.memories.all() if m.source.connector == "night"]
     fields: dict[str, Any] = dict.fromkeys(Archive.__dataclass_fields__, 0)
     return [Archive(**{**fields, "abstraction_id": made.id, "status": "compressed", "member_ids": ()})]
 
@@ -66,7 +58,7 @@ def test_a_planted_loss_lowers_the_figure_and_is_named(store: Store, said: str, 
     before = measure_preservation(night, archives)
     assert (before.rate, before.lost) == (1.0, ())
     with store.reading() as tx:
-        content = read_memories(tx, [made])[made].content
+        content = tx.memories.read([made])[made].content
     assert said in content
     tamper(store, made, content.replace(said, instead))
     after = measure_preservation(night, archives)
@@ -92,10 +84,10 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
     fill(store, [candidate(f"{words}.", FIRST, native_id="gone"), *crowd])
     stand_in = memory("stand-in", "Water the basil.", FIRST + timedelta(hours=1))
     with store.writing("night") as tx:
-        insert_memories(tx, [stand_in])
+        tx.memories.add([stand_in])
         gone = Replacement("gone", archived_by="c", into="stand-in")
-        archive_memories(tx, [gone], archived_at=FIRST + timedelta(days=2), critical_floor=2.5)
-        insert_lineage(tx, [LineageLink("stand-in", "gone", "distilled", 0.9)])
+        tx.memories.archive([gone], archived_at=FIRST + timedelta(days=2), critical_floor=2.5)
+        tx.lineage.add([LineageLink("stand-in", "gone", "distilled", 0.9)])
     assert check_recall(night_of(store, DAY), ["gone"]) == (0, 1)
 
 
@@ -121,7 +113,7 @@ def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.M
 
     monkeypatch.setattr(recall_check, "_found", note)
     with store.reading() as tx:
-        ids = [m.id for m in all_memories(tx)]
+        ids = [m.id for m in tx.memories.all()]
     for run_id in ("one", "one", "two"):
         night = night_of(store, DAY, settings_for(store, recall_sample=5), run_id=run_id)
         assert check_recall(night, ids) == (0, 5)
@@ -147,9 +139,9 @@ def test_check_deep_names_what_an_abstraction_has_lost(store: Store) -> None:
     archives = written(store)
     made = archives[0].abstraction_id or ""
     with store.reading() as tx:
-        content = read_memories(tx, [made])[made].content
-        assert check_store(tx, deep=True, facts=True) == []
+        content = tx.memories.read([made])[made].content
+        assert tx.integrity.check(deep=True, facts=True) == []
     tamper(store, made, content.replace("15 minutes", "a while"))
     with store.reading() as tx:
-        findings = [f for f in check_store(tx, facts=True) if f.rule == "abstractions say what their sources say"]
+        findings = [f for f in tx.integrity.check(facts=True) if f.rule == "abstractions say what their sources say"]
     assert [(f.where, f.problem) for f in findings] == [(made, "lacks the number '15 minutes'")]

@@ -11,8 +11,8 @@ import yaml
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.store import Store, all_memories, check_store, read_memories
-from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for, sql_rows
 
 _TOPICS = "wiki backup printer label basil water receipt archive pallet scanner invoice mailing lamp window".split()
 
@@ -62,9 +62,9 @@ def test_the_report_counts_what_became_one(store: Store) -> None:
     saved = written["compression"]["estimated_token_savings"]
     assert report["line"] == f"COMPRESSION COMPLETE: 1 clusters, 3 archived, {saved} tokens saved"
     with store.reading() as tx:
-        canonical = read_memories(tx, [cluster["id"]])[cluster["id"]]
-        assert sum(m.token_count for m in all_memories(tx) if m.archived_at) - canonical.token_count == saved
-        assert canonical.tags == ("t0", "t1", "t2", "canonical", "role:all") and check_store(tx, deep=True) == []
+        canonical = tx.memories.read([cluster["id"]])[cluster["id"]]
+        assert sum(m.token_count for m in tx.memories.all() if m.archived_at) - canonical.token_count == saved
+        assert canonical.tags == ("t0", "t1", "t2", "canonical", "role:all") and tx.integrity.check(deep=True) == []
     again = compress(store)
     assert again["line"] == "COMPRESSION COMPLETE: 0 clusters, 0 archived, 0 tokens saved"
     assert again["after"] == {"total_entries": 10, "canonical_entries": 1, "archived_entries": 0}
@@ -99,8 +99,8 @@ def test_a_night_that_runs_is_not_disturbed(store: Store) -> None:
 def test_critical_pinned_and_old_entries_are_not_taken(store: Store) -> None:
     knowledge(store)
     with store.writing("agent") as tx:
-        tx.execute("update memories set importance = 2.7 where id = 'k0'")
-        tx.execute("update memories set pinned = true where id = 'k1'")
+        sql_rows(tx, "update memories set importance = 2.7 where id = 'k0'")
+        sql_rows(tx, "update memories set pinned = true where id = 'k1'")
     report = compress(store)
     assert report["clusters_created"] == [] and report["not_eligible"] == 2
     assert compress(store, days=1)["not_eligible"] == 11
@@ -122,7 +122,7 @@ def test_the_month_takes_what_had_been_there_at_its_end(store: Store) -> None:
     april = knowledge_base_night(store, settings, "april", day=date(2026, 4, 30))
     (cluster,) = compress_knowledge_base(april)["clusters_created"]
     with store.reading() as tx:
-        assert read_memories(tx, [cluster["id"]])[cluster["id"]].created_at == april.as_of
+        assert tx.memories.read([cluster["id"]])[cluster["id"]].created_at == april.as_of
         assert april.as_of - timedelta(days=1) == datetime(2026, 4, 30, tzinfo=UTC)
 
 
@@ -141,5 +141,5 @@ def test_whole_types_can_be_entries(store: Store) -> None:
     report = compress_knowledge_base(knowledge_base_night(store, settings, "kb", threshold=0.8))
     (cluster,) = report["clusters_created"]
     with store.reading() as tx:
-        content = read_memories(tx, [cluster["id"]])[cluster["id"]].content
+        content = tx.memories.read([cluster["id"]])[cluster["id"]].content
     assert content.startswith(f"Title: {rule}") and "Merged from 2 entries: n0, n1" in content

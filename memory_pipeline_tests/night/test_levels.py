@@ -16,7 +16,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import PolicyReport, Report
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, all_memories, check_store, lineage_of, raw_sources_of, replacement_of
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -61,7 +61,7 @@ def evidence(store: Store) -> Settings:
 
 def active(store: Store) -> list[Memory]:
     with store.reading() as tx:
-        return all_memories(tx, include_archived=False)
+        return tx.memories.all(include_archived=False)
 
 
 def policy_rows(report: Report, name: str) -> PolicyReport:
@@ -78,13 +78,13 @@ def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -
     assert merged.compressed_from is None and merged.effective_date == FIRST + timedelta(hours=1)
     assert policy_rows(report, "merge").compressed == 1 and report.memories_archived == 2
     with store.reading() as tx:
-        assert {(link.source_id, link.relation) for link in lineage_of(tx, [merged.id])} == {
+        assert {(link.source_id, link.relation) for link in tx.lineage.of([merged.id])} == {
             ("a", "merged"),
             ("b", "merged"),
         }
         (row,) = tx.journal.log_of(f"run-{DAY}")
         assert (row.policy, row.status, row.member_count) == ("merge", "compressed", 2)
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 def test_the_vector_of_a_merged_memory_is_the_mean_of_its_members_normalised_again(store: Store) -> None:
@@ -119,9 +119,9 @@ def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_t
     (second,) = active(store)
     assert second.abstraction_level == 1
     with store.reading() as tx:
-        assert {link.source_id for link in lineage_of(tx, [second.id])} == {first.id, "c"}
-        assert raw_sources_of(tx, second.id) == ["a", "b", "c"]
-        assert check_store(tx, deep=True) == []
+        assert {link.source_id for link in tx.lineage.of([second.id])} == {first.id, "c"}
+        assert tx.lineage.raw_sources_of(second.id) == ["a", "b", "c"]
+        assert tx.integrity.check(deep=True) == []
 
 
 @pytest.mark.slow
@@ -133,9 +133,9 @@ def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
     assert pattern.abstraction_level == 2 and "15 minutes" in pattern.content
     assert policy_rows(report, "merge").compressed == policy_rows(report, "distill").compressed == 1
     with store.reading() as tx:
-        assert raw_sources_of(tx, pattern.id) == ["a", "b", "c"]
+        assert tx.lineage.raw_sources_of(pattern.id) == ["a", "b", "c"]
         before = tx.contents.digest(with_log=True)
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
     run(store, DAY, settings, run_id="again")
     with store.reading() as tx:
         assert tx.contents.digest(with_log=True) == before
@@ -162,7 +162,7 @@ def test_undoing_a_night_brings_merged_and_distilled_memories_back(store: Store)
     done = roll_back(store, loose(store), RollbackScope(run_id=f"run-{DAY}"))
     assert sorted(row["id"] for row in done["restored"]) == ["a", "b"] and len(done["retired"]) == 1
     with store.reading() as tx:
-        assert tx.contents.digest(active_only=True) == before and check_store(tx, deep=True) == []
+        assert tx.contents.digest(active_only=True) == before and tx.integrity.check(deep=True) == []
 
 
 def test_one_merge_is_undone_alone(store: Store) -> None:
@@ -203,9 +203,9 @@ def test_entries_become_one_canonical_entry(store: Store) -> None:
     assert policy_rows(report, "canonical").compressed == 1
     assert policy_rows(report, "merge").clusters_found == 0
     with store.reading() as tx:
-        assert replacement_of(tx, "k1") == replacement_of(tx, "k2") == canonical.id
-        assert {link.relation for link in lineage_of(tx, [canonical.id])} == {"canonical"}
-        assert check_store(tx, deep=True) == []
+        assert tx.lineage.replacement_of("k1") == tx.lineage.replacement_of("k2") == canonical.id
+        assert {link.relation for link in tx.lineage.of([canonical.id])} == {"canonical"}
+        assert tx.integrity.check(deep=True) == []
 
 
 @pytest.mark.slow
@@ -218,7 +218,7 @@ def test_a_canonical_entry_takes_up_a_later_one(store: Store) -> None:
     (canonical,) = active(store)
     assert "Merged from 2 entries: " in canonical.content and canonical.content.count("S-2") == 1
     with store.reading() as tx:
-        assert raw_sources_of(tx, canonical.id) == ["k1", "k2", "k3"]
+        assert tx.lineage.raw_sources_of(canonical.id) == ["k1", "k2", "k3"]
 
 
 def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
@@ -244,7 +244,7 @@ def test_a_project_takes_part_as_it_was_told(store: Store, changes: dict[str, An
         fill(store, [*copies, *[candidate(c.content) for c in near_copies()]], project=project)
     run(store, DAY, loose(store, **changes))
     with store.reading() as tx:
-        assert {memory.project_id for memory in all_memories(tx) if memory.archived_at} == touched
+        assert {memory.project_id for memory in tx.memories.all() if memory.archived_at} == touched
 
 
 def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(store: Store) -> None:
@@ -259,7 +259,7 @@ def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(sto
     (merged,) = active(store)
     assert merged.abstraction_level == 1
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 @pytest.mark.slow
@@ -270,7 +270,7 @@ def test_near_copies_that_a_person_keeps_apart_stay_apart(store: Store) -> None:
     fill(store, [candidate(f"{RULE}. Dana.", FIRST + timedelta(days=1), native_id="c", memory_type="lesson")])
     run(store, DAY + timedelta(days=20), loose(store))
     with store.reading() as tx:
-        assert replacement_of(tx, "a") != replacement_of(tx, "b")
+        assert tx.lineage.replacement_of("a") != tx.lineage.replacement_of("b")
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import pytest
 from memory_pipeline.distillers import Draft, Task
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.night import archive as archive_step
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night, NightOptions
@@ -23,7 +22,8 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Distillation, Memory
 from memory_pipeline.reporting.report import closing_line
-from memory_pipeline.store import Store, all_memories, check_store, lineage_of, raw_sources_of, replacement_of
+from memory_pipeline.store import Store
+from memory_pipeline.store.lineage import Lineage
 from memory_pipeline_tests.build import (
     FIRST,
     BrokenEmbedder,
@@ -33,6 +33,7 @@ from memory_pipeline_tests.build import (
     night_of,
     run,
     settings_for,
+    sql_rows,
 )
 
 DAY = date(2026, 3, 3)
@@ -40,7 +41,7 @@ DAY = date(2026, 3, 3)
 
 def memories(store: Store) -> dict[str, Memory]:
     with store.reading() as tx:
-        return {memory.id: memory for memory in all_memories(tx)}
+        return {memory.id: memory for memory in tx.memories.all()}
 
 
 def archived(store: Store) -> set[str]:
@@ -79,8 +80,8 @@ def test_sources_are_archived_with_their_importance_kept_and_lineage_reaches_the
     assert source.consolidated_into_id == abstraction.id and source.archived_at == datetime(2026, 3, 4, tzinfo=UTC)
     assert abstraction.importance == 1.7
     with store.reading() as tx:
-        assert {link.source_id for link in lineage_of(tx, [abstraction.id])} == {f"gateway-{n}" for n in range(4)}
-        assert raw_sources_of(tx, abstraction.id) == [f"gateway-{n}" for n in range(4)]
+        assert {link.source_id for link in tx.lineage.of([abstraction.id])} == {f"gateway-{n}" for n in range(4)}
+        assert tx.lineage.raw_sources_of(abstraction.id) == [f"gateway-{n}" for n in range(4)]
 
 
 def test_critical_pinned_and_fresh_memories_are_left_alone(store: Store) -> None:
@@ -129,7 +130,7 @@ def test_contradictions_are_linked_and_never_merged(store: Store) -> None:
     run(store, DAY)
     with store.reading() as tx:
         pairs = {frozenset((conflict.a, conflict.b)) for conflict in tx.conflicts.open()}
-        stands_for_a = replacement_of(tx, "a")
+        stands_for_a = tx.lineage.replacement_of("a")
     assert frozenset((stands_for_a, "c")) in pairs
     assert "c" not in archived(store)
 
@@ -217,11 +218,11 @@ def test_a_failing_write_rolls_the_whole_cluster_back_and_is_logged(
     def broken(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(archive_step, "insert_lineage", broken)
+    monkeypatch.setattr(Lineage, "add", broken)
     report = run(store, DAY)
     with store.reading() as tx:
         assert tx.contents.digest() == before
-        assert check_store(tx) == []
+        assert tx.integrity.check() == []
     assert (report.verdict, report.clusters_failed, report.errors[0].stage) == ("FAIL", 1, "write")
 
 
@@ -230,7 +231,7 @@ def test_sources_that_changed_since_the_clustering_are_not_archived(store: Store
     night = night_of(store, DAY)
     drafts = drafts_of(night)
     with store.writing("agent") as tx:
-        tx.execute("update memories set pinned = true where id = 'gateway-1'")
+        sql_rows(tx, "update memories set pinned = true where id = 'gateway-1'")
     (result,) = archive_distillations(night, drafts)
     assert result.status == "skipped" and "'gateway-1'" in (result.reason or "")
     assert archived(store) == set()
@@ -267,7 +268,7 @@ def test_another_model_embeds_again_and_never_mixes(store: Store) -> None:
     fill(store, lesson(4), embedder=PlantedEmbedder())
     assert run(store, DAY).clusters_compressed == 1
     with store.reading() as tx:
-        models = dict(tx.execute("select model, count(*) from embeddings group by 1").fetchall())
+        models = dict(sql_rows(tx, "select model, count(*) from embeddings group by 1"))
     assert models == {"planted": 4, "lexical-384": 5}
 
 
@@ -335,7 +336,7 @@ def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
     fill(store, lesson(4))
     store.take_lease("dead-run", "a killed process", 60)
     with store.writing("test") as tx:
-        tx.execute("update lease set pid = 4194000")
+        sql_rows(tx, "update lease set pid = 4194000")
     assert run(store, DAY).verdict == "PASS"
 
 
@@ -343,11 +344,11 @@ def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: St
     fill(store, lesson(4))
     store.take_lease("far-run", "another machine", 60)
     with store.writing("test") as tx:
-        tx.execute("update lease set host = 'elsewhere'")
+        sql_rows(tx, "update lease set host = 'elsewhere'")
     with pytest.raises(StoreBusyError, match="another machine on elsewhere"):
         run(store, DAY)
     with store.writing("test") as tx:
-        tx.execute("update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
+        sql_rows(tx, "update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
     assert run(store, DAY).verdict == "PASS"
 
 
@@ -367,7 +368,7 @@ def test_the_cached_edges_equal_a_full_recomputation_after_many_nights(store: St
     eligible = select_eligible(night, [])
     kept = find_similar(night, eligible).to_pylist()
     with store.writing("test") as tx:
-        tx.execute("delete from compared")
-        tx.execute("delete from similarity_edges")
+        sql_rows(tx, "delete from compared")
+        sql_rows(tx, "delete from similarity_edges")
     assert find_similar(night, eligible).to_pylist() == kept
     assert len(kept) >= 3

@@ -14,8 +14,8 @@ from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, Transaction, all_memories, check_store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline.store import Store, Transaction
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 
@@ -34,8 +34,8 @@ OTHER = "Renew certificates of the mail relay by DNS challenge, because port eig
 
 def archived(store: Store) -> set[str]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
-        return {memory.id for memory in all_memories(tx) if memory.archived_at}
+        assert tx.integrity.check(deep=True) == []
+        return {memory.id for memory in tx.memories.all() if memory.archived_at}
 
 
 def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_others_are_made(
@@ -52,7 +52,7 @@ def test_a_merge_that_would_lose_a_statement_is_skipped_with_the_reason_and_the_
     assert archived(store) >= {"good-a"} and not archived(store) & {"bad-a", "bad-b"}
     assert report.verdict == "PASS" and report.refusals == {"preservation": 1}
     with store.reading() as tx:
-        rows = tx.execute("select status, reason from compression_log where reason like 'preserv%'").fetchall()
+        rows = sql_rows(tx, "select status, reason from compression_log where reason like 'preserv%'")
         settled = tx.journal.settled_fingerprints(night_of(store, DAY).as_of, 7)
     assert rows[0][0] == "skipped" and "preservation: lacks: Renew certificates" in rows[0][1]
     assert len(settled) == 2
@@ -119,7 +119,7 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
         assert run(store, DAY, run_id="earlier").clusters_compressed == 1
     with store.reading() as tx:
         (warning,) = levels_that_lack(tx)
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
     assert "lacks: Wipe the lenses" in warning.problem and f"--abstraction {warning.where}'" in warning.mend
     fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "new"))
     report = run(store, DAY + timedelta(days=1))
@@ -146,4 +146,4 @@ def test_a_group_of_exact_copies_that_breaks_leaves_the_others(store: Store, mon
     assert (report.verdict, report.duplicates_archived) == ("PARTIAL", 1)
     assert [(e.stage, e.error) for e in report.errors] == [("archive", "RecursionError: too deep")]
     with store.reading() as tx:
-        assert tx.execute("select status from compression_log order by 1").fetchall() == [("compressed",), ("failed",)]
+        assert sql_rows(tx, "select status from compression_log order by 1") == [("compressed",), ("failed",)]

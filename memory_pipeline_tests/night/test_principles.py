@@ -16,8 +16,8 @@ from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
-from memory_pipeline.store import Store, all_memories, check_store, lineage_of, read_memories
-from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for, sql_rows
 
 WEEK = date(2026, 3, 7)
 _RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
@@ -62,7 +62,7 @@ def entries(store: Store) -> list[PlaybookEntry]:
 
 def sound(store: Store) -> None:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -> None:
@@ -71,9 +71,9 @@ def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -
     assert (result.status, result.pattern_ids) == ("created", ("p0", "p1", "p2"))
     assert misplaced_patterns(night, [result]) == []
     with store.reading() as tx:
-        principle = read_memories(tx, [result.principle_id or ""])[result.principle_id or ""]
-        links = {(link.source_id, link.relation) for link in lineage_of(tx, [principle.id])}
-        active = {memory.id for memory in all_memories(tx, include_archived=False)}
+        principle = tx.memories.read([result.principle_id or ""])[result.principle_id or ""]
+        links = {(link.source_id, link.relation) for link in tx.lineage.of([principle.id])}
+        active = {memory.id for memory in tx.memories.all(include_archived=False)}
         (row,) = tx.journal.log_of(night.options.run_id)
     assert principle.abstraction_level == 3 and "gateway / printer service / mail relay" in principle.content
     assert "Details" not in principle.content and principle.categories == ("ops",)
@@ -104,16 +104,16 @@ def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
     assert second.replaces == (first.principle_id,) and set(second.pattern_ids) == {"p0", "p1", "p2", "p7", "p8"}
     with store.reading() as tx:
         levels = {
-            (link.relation, read_memories(tx, [link.source_id])[link.source_id].abstraction_level)
-            for link in lineage_of(tx, [second.principle_id or ""])
+            (link.relation, tx.memories.read([link.source_id])[link.source_id].abstraction_level)
+            for link in tx.lineage.of([second.principle_id or ""])
         }
         assert levels == {("principle", 2), ("superseded", 3)}
-        earlier = read_memories(tx, [first.principle_id or ""])[first.principle_id or ""]
+        earlier = tx.memories.read([first.principle_id or ""])[first.principle_id or ""]
         assert earlier.consolidated_into_id == second.principle_id
     sound(store)
     roll_back(store, loose(store), RollbackScope(run_id=night.options.run_id))
     with store.reading() as tx:
-        assert read_memories(tx, [first.principle_id or ""])[first.principle_id or ""].archived_at is None
+        assert tx.memories.read([first.principle_id or ""])[first.principle_id or ""].archived_at is None
     sound(store)
 
 
@@ -215,9 +215,10 @@ def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> No
     (entry,) = entries(store)
     assert entry.source_ids == ("high", "p0", "p1") and entry.content == text.replace(", because", " because")
     with store.writing("agent", "gone") as tx:
-        tx.execute(
+        sql_rows(
+            tx,
             "update memories set archived_at = now(), archived_by = 'x', importance_before = 1, "
-            "consolidated_into_id = 'p0' where id = 'high'"
+            "consolidated_into_id = 'p0' where id = 'high'",
         )
     play(store)
     assert entries(store)[0].content == text and entries(store)[0].source_ids == ("p0", "p1")

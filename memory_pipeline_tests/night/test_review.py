@@ -12,8 +12,8 @@ from memory_pipeline.review import decisions
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.proposals import describe_proposal, proposal_text
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, read_memories
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 
@@ -61,7 +61,7 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
     assert report["recall_found"] == report["recall_sampled"] == night["recall_sampled"] == 6
     assert "COMPRESSION RUN PASS" in (store.path.parent / "reports" / "notices.jsonl").read_text()
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         assert {(p.status, p.decided_by) for p in tx.proposals.list(None)} == {("approved", "dana")}
 
 
@@ -98,7 +98,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
     assert {result["outcome"] for result in results} == {"approved"}
     assert whole(store) == whole(twin)
     with store.reading() as tx:
-        assert check_store(tx, deep=True, facts=True) == []
+        assert tx.integrity.check(deep=True, facts=True) == []
 
 
 def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) -> None:
@@ -130,7 +130,7 @@ def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
     filled(store)
     run(store, DAY, manual(store))
     with store.writing("agent") as tx:
-        tx.execute("update memories set pinned = true where id = 'gateway-2'")
+        sql_rows(tx, "update memories set pinned = true where id = 'gateway-2'")
     (cluster,) = [p for p in find_proposals(store, []) if p.policy == "distill"]
     (result,) = approve_proposals(store, manual(store), [cluster.id[:8]], "dana")
     assert result["outcome"] == "not applied: a source may not be archived: 'gateway-2' is pinned"
@@ -182,7 +182,7 @@ def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store)
     run(store, DAY, manual(store))
     with store.reading() as tx:
         texts = [proposal_text(describe_proposal(tx, p)) for p in tx.proposals.list()]
-        contents = [m.content for m in read_memories(tx, [f"gateway-{n}" for n in range(5)]).values()]
+        contents = [m.content for m in tx.memories.read([f"gateway-{n}" for n in range(5)]).values()]
     whole = "\n".join(texts)
     assert all(content in whole for content in contents)
     assert "5 kept, 0 attached, of 5" in whole and "exact copies of copy-0" in whole

@@ -12,7 +12,7 @@ from memory_pipeline.night.cells import READINGS_AT_ONCE
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 20)
 _NAMES = [
@@ -56,7 +56,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def rows(store: Store, table: str) -> int:
     with store.reading() as tx:
-        (count,) = tx.execute(f"select count(*) from {table}").fetchone()  # type: ignore[misc]
+        (count,) = sql_rows(tx, f"select count(*) from {table}")[0]  # type: ignore[misc]
     return int(count)
 
 
@@ -126,8 +126,8 @@ def test_cached_pairs_within_cells_equal_a_full_recomputation(
         night = night_of(store, DAY + timedelta(days=turn), run_id="cells")
         kept = find_similar(night, select_eligible(night, []))
     with store.writing("test") as tx:
-        tx.execute("delete from compared")
-        tx.execute("delete from similarity_edges")
+        sql_rows(tx, "delete from compared")
+        sql_rows(tx, "delete from similarity_edges")
     eligible = select_eligible(night, [])
     assert find_similar(night, eligible).to_pylist() == kept.to_pylist()
     assert 0 < kept.num_rows < len(lines) * READINGS_AT_ONCE / 2

@@ -11,16 +11,8 @@ from memory_pipeline.recall import read_state
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    history_of,
-    list_snapshots,
-    read_memories,
-    replacement_of,
-)
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline.store import Store, list_snapshots
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 RUN = RollbackScope(run_id=f"run-{DAY}")
@@ -28,7 +20,7 @@ RUN = RollbackScope(run_id=f"run-{DAY}")
 
 def active_hash(store: Store) -> str:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         return tx.contents.digest(active_only=True)
 
 
@@ -43,7 +35,7 @@ def with_a_night(store: Store) -> str:
 
 def abstraction_of(store: Store) -> str:
     with store.reading() as tx:
-        (found,) = [m.id for m in all_memories(tx) if m.compressed_from and m.archived_at is None]
+        (found,) = [m.id for m in tx.memories.all() if m.compressed_from and m.archived_at is None]
     return found
 
 
@@ -65,7 +57,7 @@ def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) 
 def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
     with_a_night(store)
     run(store, DAY + timedelta(days=1))
-    with pytest.raises(InputError, match="2 runs begin with 'run-'"):
+    with pytest.raises(InputError, match="2 runs have ids that begin with 'run-'"):
         preview_rollback(store, RollbackScope(run_id="run-"))
 
 
@@ -96,13 +88,13 @@ def test_what_was_rolled_back_stays_on_record_and_out_of_use(store: Store) -> No
     made = abstraction_of(store)
     roll_back(store, settings_for(store), RUN)
     with store.reading() as tx:
-        retired = read_memories(tx, [made])[made]
+        retired = tx.memories.read([made])[made]
         assert retired.rolled_back_at is not None and retired.content
-        assert made not in {memory.id for memory in all_memories(tx)}
+        assert made not in {memory.id for memory in tx.memories.all()}
         assert (tx.contents.facts()["abstractions"], tx.contents.facts()["archived"]) == (0, 0)
         assert tx.journal.settled_fingerprints(datetime(2026, 3, 9, tzinfo=UTC), 7) == {}
         assert len(tx.journal.log_of(f"run-{DAY}")) == 2
-        assert [event.action for event in history_of(tx, "gateway-0") if event.table == "memories"] == [
+        assert [event.action for event in tx.history.of("gateway-0") if event.table == "memories"] == [
             "insert",
             "update",
             "update",
@@ -130,8 +122,8 @@ def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollb
     roll_back(store, settings_for(store), RUN)
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
-        gateway = list(read_memories(tx, [f"gateway-{n}" for n in range(6)]).values())
-        assert len({replacement_of(tx, m.id) for m in gateway}) == 1 and all(m.archived_at for m in gateway)
+        gateway = list(tx.memories.read([f"gateway-{n}" for n in range(6)]).values())
+        assert len({tx.lineage.replacement_of(m.id) for m in gateway}) == 1 and all(m.archived_at for m in gateway)
 
 
 @pytest.mark.slow
@@ -139,11 +131,11 @@ def test_one_abstraction_is_undone_alone(store: Store) -> None:
     fill(store, [*lesson(4), *lesson(4, topic="printer")])
     run(store, DAY)
     with store.reading() as tx:
-        target = read_memories(tx, ["printer-0"])["printer-0"].consolidated_into_id
+        target = tx.memories.read(["printer-0"])["printer-0"].consolidated_into_id
     roll_back(store, settings_for(store), RollbackScope(abstraction=target))
     active_hash(store)
     with store.reading() as tx:
-        found = read_memories(tx, ["printer-0", "gateway-0"])
+        found = tx.memories.read(["printer-0", "gateway-0"])
     assert found["printer-0"].archived_at is None and found["gateway-0"].archived_at is not None
 
 
@@ -151,12 +143,12 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
     before = with_a_night(store)
     made = abstraction_of(store)
     with store.reading() as tx:
-        words = read_memories(tx, ["gateway-0"])["gateway-0"].content
+        words = tx.memories.read(["gateway-0"])["gateway-0"].content
     late = candidate(words, FIRST + timedelta(days=2, hours=3), native_id="late-copy")
     fill(store, [late])
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
-        assert read_memories(tx, ["late-copy"])["late-copy"].consolidated_into_id == made
+        assert tx.memories.read(["late-copy"])["late-copy"].consolidated_into_id == made
     with pytest.raises(InputError, match=r"'late-copy' was archived into .* add --cascade"):
         roll_back(store, settings_for(store), RUN)
     assert len(preview_rollback(store, RUN)["dependents"]) == 1
@@ -223,7 +215,7 @@ def test_a_rollback_waits_for_no_night(store: Store) -> None:
 def test_pinning_survives_a_rollback(store: Store) -> None:
     with_a_night(store)
     with store.writing("agent") as tx:
-        tx.execute("update memories set reuse_count = 7 where id = 'gateway-1'")
+        sql_rows(tx, "update memories set reuse_count = 7 where id = 'gateway-1'")
     roll_back(store, settings_for(store), RUN)
     with store.reading() as tx:
-        assert read_memories(tx, ["gateway-1"])["gateway-1"].reuse_count == 7
+        assert tx.memories.read(["gateway-1"])["gateway-1"].reuse_count == 7

@@ -40,7 +40,7 @@ from memory_pipeline.orchestration.schedules import (
 )
 from memory_pipeline.orchestration.sensors import failed_night_notice
 from memory_pipeline.records import Cluster, DuplicateGroup, EligibleMemory
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, fill, lesson, run
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
@@ -140,7 +140,7 @@ def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     report = result.output_for_node("reports")
     assert (report.verdict, report.refusals) == ("IDLE", {"a source may not be archived": 1})
     with store.reading() as tx:
-        assert not any(memory.archived_at for memory in all_memories(tx))
+        assert not any(memory.archived_at for memory in tx.memories.all())
 
 
 def test_no_check_blocks_a_night() -> None:
@@ -170,7 +170,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
     again = launch(instance)
     assert again.success and again.output_for_node("reports").memories_archived == 0
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store) -> None:
@@ -232,7 +232,7 @@ def test_the_duplicates_alone_are_reported_and_their_lease_goes_back(instance: D
     assert again.success and night.output_for_node("reports").kind == "night"
     with store.reading() as tx:
         assert tx.journal.report(again.run_id) is None  # it changed nothing
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
 
 
 @pytest.mark.parametrize("job", ["night", "weekly_principles", "monthly_knowledge_base", JOB_NAME])

@@ -26,7 +26,7 @@ from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.job_records import cancel_job, find_job, job_record, list_jobs
 from memory_pipeline.orchestration.sensors import dead_runs
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, lesson
+from memory_pipeline_tests.build import fill, lesson, sql_rows
 
 
 def ended_process() -> int:
@@ -66,21 +66,21 @@ def test_a_run_that_holds_the_lease_is_alive_wherever_it_is(instance: DagsterIns
     run = started(instance, ended_process())
     store.take_lease(run.run_id, "another machine", 60)
     with store.writing("test") as tx:
-        tx.execute("update lease set host = 'elsewhere'")
+        sql_rows(tx, "update lease set host = 'elsewhere'")
     assert end_dead_runs(instance, store, 60) == []
     with store.writing("test") as tx:
-        tx.execute("update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
+        sql_rows(tx, "update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
     assert end_dead_runs(instance, store, 60) == [run.run_id]
 
 
 def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:
     store.take_lease("dead-run", "before the restart", 60)
     with store.writing("test") as tx:
-        tx.execute("update lease set pid = $1", [os.getppid()])
+        sql_rows(tx, "update lease set pid = $1", [os.getppid()])
     with pytest.raises(StoreBusyError, match="before the restart"):
         store.take_lease("mine", "me", 60)
     with store.writing("test") as tx:
-        tx.execute("update lease set heartbeat_at = heartbeat_at - interval 90 days")
+        sql_rows(tx, "update lease set heartbeat_at = heartbeat_at - interval 90 days")
     store.take_lease("mine", "me", 60)
 
 

@@ -42,7 +42,7 @@ from memory_pipeline.orchestration.job_records import (
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
 from memory_pipeline.orchestration.sensors import ended_periods, failed_run_notice, unconsolidated_sensor
 from memory_pipeline.records import Verdict
-from memory_pipeline.store import Store, all_memories, check_store
+from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
@@ -64,9 +64,9 @@ def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope
 
 def archived(store: Store) -> set[str]:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         assert tx.lease.holder(60) is None
-        return {memory.id for memory in all_memories(tx) if memory.archived_at}
+        return {memory.id for memory in tx.memories.all() if memory.archived_at}
 
 
 def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance: DagsterInstance, store: Store) -> None:
@@ -115,7 +115,7 @@ def test_a_job_touches_its_scope_alone(
     job = start(instance, **scope)
     assert job.status == "completed"
     with store.reading() as tx:
-        assert {memory.project_id for memory in all_memories(tx) if memory.archived_at} == touched
+        assert {memory.project_id for memory in tx.memories.all() if memory.archived_at} == touched
     first, last = scope.get("first_day"), scope.get("last_day")
     assert job.scope.get("date_range") == ([first, last] if first or last else None)
 

@@ -11,8 +11,8 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, create_snapshot, history_of, verify_snapshot
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline.store import Store, create_snapshot, verify_snapshot
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 
@@ -87,9 +87,9 @@ def test_a_history_tells_who_did_what_when_and_why(store: Store) -> None:
     told(store)
     roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"))
     with store.reading() as tx:
-        events = history_of(tx, "gateway-3")
+        events = tx.history.of("gateway-3")
         with pytest.raises(InputError, match="no memory 'gone'"):
-            history_of(tx, "gone")
+            tx.history.of("gone")
     assert [(e.table, e.action, e.actor) for e in events] == [
         ("memories", "insert", "import"),
         ("memories", "update", "night"),
@@ -106,7 +106,7 @@ def test_a_history_tells_who_did_what_when_and_why(store: Store) -> None:
 def test_a_difference_shows_what_came_went_and_changed(store: Store) -> None:
     told(store)
     with store.writing("agent") as tx:
-        tx.execute("update memories set pinned = true where id = 'new'")
+        sql_rows(tx, "update memories set pinned = true where id = 'new'")
     night = diff_states(read_state(store, f"before:night:{DAY}"), read_state(store, f"night:{DAY}"))
     assert len(night.added) == 1 and {m.id for m in night.gone} == {f"gateway-{n}" for n in range(5)}
     assert all(m.why == f"archived into {night.added[0].id}" for m in night.gone)

@@ -10,7 +10,7 @@ from memory_pipeline.store import (
     engine,
 )
 from memory_pipeline.store.seal import log_path
-from memory_pipeline_tests.build import fill, lesson
+from memory_pipeline_tests.build import fill, lesson, sql_rows
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 
@@ -24,12 +24,12 @@ def fill_and_settle(store: Store, memories: int) -> None:
 def note(store: Store, text: str) -> None:
     """A commit that stays in the log."""
     with store.writing("test") as tx:
-        tx.execute("insert into quarantine values ('f', 1, $1, 'x', now()::timestamp)", [text])
+        sql_rows(tx, "insert into quarantine values ('f', 1, $1, 'x', now()::timestamp)", [text])
 
 
 def notes(store: Store) -> int:
     with store.reading() as tx:
-        row = tx.execute("select count(*) from quarantine").fetchone()
+        row = sql_rows(tx, "select count(*) from quarantine")[0]
     assert row is not None
     return int(row[0])
 

@@ -16,7 +16,6 @@ import pytest
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store import (
     Store,
-    all_memories,
     create_snapshot,
     list_snapshots,
     recover_store,
@@ -69,7 +68,7 @@ def test_a_commit_that_a_kill_kept_from_being_sealed_is_there(store: Store) -> N
     with_a_log(store, 2)
     assert python(ADD_ONE, store.path, KILL_POINT="store.commit.logged#2").returncode == -signal.SIGKILL
     with Store(store.path).reading() as tx:
-        assert "late" in {memory.id for memory in all_memories(tx)}
+        assert "late" in {memory.id for memory in tx.memories.all()}
     assert whole(Store(store.path))
 
 
@@ -80,7 +79,7 @@ def test_a_commit_that_a_kill_cut_off_costs_only_itself(store: Store, cut: int) 
     log.write_bytes(log.read_bytes()[:-cut])
     again = Store(store.path)
     with again.reading() as tx:
-        kept = {memory.id for memory in all_memories(tx)}
+        kept = {memory.id for memory in tx.memories.all()}
     assert kept - {"late"} == {f"gateway-{n}" for n in range(4)} and notes(again) == 3
     fill(again, [candidate("written after the crash", native_id="after")])
     assert whole(Store(store.path)) and notes(again) == 3

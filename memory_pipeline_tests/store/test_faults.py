@@ -11,15 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import StoreError
-from memory_pipeline.store import (
-    Store,
-    all_memories,
-    check_store,
-    create_snapshot,
-    list_snapshots,
-    restore_snapshot,
-    snapshot_directory,
-)
+from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, snapshot_directory
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
 HERE = Path(__file__).resolve().parents[2]
@@ -28,7 +20,7 @@ AT = datetime(2026, 3, 4, tzinfo=UTC)
 
 def whole(store: Store) -> str:
     with store.reading() as tx:
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
         return tx.contents.digest(with_log=True)
 
 
@@ -57,7 +49,7 @@ def test_a_truncated_store_comes_back_from_its_snapshot(store: Store) -> None:
     snapshot = create_snapshot(store, "manual", AT, keep=7)
     store.path.write_bytes(store.path.read_bytes()[:9000])
     with pytest.raises(StoreError, match="snapshot restore"), Store(store.path).reading() as tx:
-        all_memories(tx)
+        tx.memories.all()
     restore_snapshot(Store(store.path), snapshot.name)
     assert whole(Store(store.path)) == before
     assert len(list(store.path.parent.glob("*.before-restore-*"))) == 1, "the damaged file is kept too"

@@ -12,6 +12,7 @@ from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import Store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import log_path
+from memory_pipeline_tests.build import sql_rows
 from memory_pipeline_tests.store.damaging import note, notes
 
 #: Takes the lock as soon as it is free, and says how long that took.
@@ -45,7 +46,7 @@ def within(seconds: float, store: Store) -> bool:
 
 def look(store: Store) -> None:
     with store.reading() as tx:
-        tx.execute("select count(*) from memories").fetchone()
+        sql_rows(tx, "select count(*) from memories")[0]
 
 
 def test_a_store_is_free_between_transactions_unless_it_is_kept_open(store: Store) -> None:

@@ -31,10 +31,10 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.store import Store, check_store, history_of, migrations, read_memories
+from memory_pipeline.store import Store, migrations
 from memory_pipeline.store.audit import triggers
 from memory_pipeline.store.tables import AUDIT_LOG, TABLES
-from memory_pipeline_tests.build import candidate, fill, run, settings_for
+from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 
 HERE = Path(__file__).parent
 #: `store_hash` of the earlier store with its log, as the program that made it gave it.
@@ -79,9 +79,10 @@ def schema_of(store: Store) -> dict[str, Any]:
     }
     with store.reading() as tx:
         return {
-            what: tx.rows(
+            what: sql_rows(
+                tx,
                 f"select * exclude (database_name) from (select database_name, {query}) "
-                "where database_name = current_database() order by all"
+                "where database_name = current_database() order by all",
             )
             for what, query in asked.items()
         }
@@ -103,13 +104,13 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
     assert schema_of(earlier) == schema_of(new)
     with earlier.reading() as tx, new.reading() as other:
         numbers = "select number, name from schema_migrations order by 1"
-        assert tx.rows(numbers) == other.rows(numbers) == [(1, "001_tables.sql")]
+        assert sql_rows(tx, numbers) == sql_rows(other, numbers) == [(1, "001_tables.sql")]
 
 
 def test_a_migration_changes_no_row_and_no_hash(earlier: Store) -> None:
     before = rows_of(earlier.path)
     with earlier.reading() as tx:
-        assert check_store(tx, deep=True, facts=True) == []
+        assert tx.integrity.check(deep=True, facts=True) == []
         assert tx.contents.digest(with_log=True) == EARLIER_HASH
     earlier.settle()
     after = rows_of(earlier.path)
@@ -122,16 +123,18 @@ def test_a_migration_changes_no_row_and_no_hash(earlier: Store) -> None:
 
 def test_what_an_earlier_program_did_can_be_undone_and_nights_go_on(earlier: Store) -> None:
     with earlier.reading() as tx:
-        count = tx.value("select count(*) from memories where archived_at is not null")
+        ((count,),) = sql_rows(tx, "select count(*) from memories where archived_at is not null")
     done = roll_back(earlier, settings_for(earlier), RollbackScope(run_id="run-2026-03-03"), cascade=True)
     assert done["restored"]
     with earlier.reading() as tx:
-        left = tx.value("select count(*) from memories where archived_at is not null and rolled_back_at is null")
+        left = sql_rows(tx, "select count(*) from memories where archived_at is not null and rolled_back_at is null")[
+            0
+        ][0]
         assert left < count
-        assert check_store(tx, deep=True) == []
+        assert tx.integrity.check(deep=True) == []
     assert run(earlier, date(2026, 4, 2)).verdict == "PASS"
     with earlier.reading() as tx:
-        assert check_store(tx, deep=True, facts=True) == []
+        assert tx.integrity.check(deep=True, facts=True) == []
 
 
 def test_a_kill_while_migrating_leaves_the_store_as_it_was(earlier: Store) -> None:
@@ -145,7 +148,7 @@ def test_a_kill_while_migrating_leaves_the_store_as_it_was(earlier: Store) -> No
     assert died.returncode == -signal.SIGKILL
     assert rows_of(earlier.path) == before
     with earlier.reading() as tx:
-        assert check_store(tx, deep=True) == [] and tx.contents.digest(with_log=True) == EARLIER_HASH
+        assert tx.integrity.check(deep=True) == [] and tx.contents.digest(with_log=True) == EARLIER_HASH
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,8 +180,8 @@ def test_a_store_from_before_histories_begins_with_the_state_it_has(store: Store
             "created_at_quality, timestamp '2026-01-01' as effective_date, 'jsonl' as source_connector"
         )
     with store.reading() as tx:
-        assert read_memories(tx, ["old"])["old"].rolled_back_at is None
-        assert [event.action for event in history_of(tx, "old")] == ["insert", "baseline"]
+        assert tx.memories.read(["old"])["old"].rolled_back_at is None
+        assert [event.action for event in tx.history.of("old")] == ["insert", "baseline"]
     assert set(read_state(store, datetime.now(UTC).isoformat()).active) == {"old"}
 
 
@@ -209,9 +212,10 @@ def test_the_list_of_tables_names_every_table_and_what_names_a_row(store: Store)
     fill(store, [candidate("x y z")])
     with store.reading() as tx:
         keys = dict(
-            tx.rows(
+            sql_rows(
+                tx,
                 "select table_name, constraint_column_names from duckdb_constraints() "
-                "where database_name = current_database() and constraint_type = 'PRIMARY KEY'"
+                "where database_name = current_database() and constraint_type = 'PRIMARY KEY'",
             )
         )
         tables = {name for name, _ in schema_of(store)["tables"]}
@@ -232,13 +236,13 @@ def test_what_may_not_change_in_a_memory_does_not(store: Store) -> None:
     for column in fixed_in(Memory):
         value = other.get(column.kind, "1 - coalesce({0}, 0)")
         with pytest.raises(StoreError, match="law 1"), store.writing("test") as tx:
-            tx.run(f"update memories set {column.name} = {value.format(column.name)}")
+            sql_rows(tx, f"update memories set {column.name} = {value.format(column.name)}")
     with store.reading() as tx:
-        assert list(read_memories(tx, ["m"])) == ["m"] and check_store(tx, deep=True) == []
+        assert list(tx.memories.read(["m"])) == ["m"] and tx.integrity.check(deep=True) == []
 
 
 def test_every_entry_of_the_log_names_its_row(earlier: Store) -> None:
     names = {table.name for table in TABLES if table.logged} | {"memories", "embeddings"}
     with earlier.reading() as tx:
-        logged = set(tx.strings(f"select distinct table_name from {AUDIT_LOG}"))
+        logged = {row[0] for row in sql_rows(tx, f"select distinct table_name from {AUDIT_LOG}")}
         assert logged == names

@@ -17,9 +17,8 @@ from memory_pipeline.store import (
     restore_snapshot,
     snapshot_directory,
 )
-from memory_pipeline.store.folding import contents_digest
 from memory_pipeline.store.seal import log_path
-from memory_pipeline_tests.build import candidate, fill, lesson, run
+from memory_pipeline_tests.build import candidate, fill, lesson, run, sql_rows
 from memory_pipeline_tests.store.damaging import AT, damage_block_of, fill_and_settle, flip, note, notes, with_a_log
 from memory_pipeline_tests.store.test_faults import python, whole
 
@@ -53,18 +52,16 @@ def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_
         run(store, date(2026, 3, 3 + number))
         note(store, f"reason {number}")
         with store.writing("test") as tx:
-            tx.execute("delete from quarantine where reason = $1", [f"reason {number - 2}"])
+            sql_rows(tx, "delete from quarantine where reason = $1", [f"reason {number - 2}"])
         store.settle()
     note(store, "in the log that is still there")
     before, kept = whole(store), notes(store)
-    with store.reading() as tx:
-        full = contents_digest(tx)
+    full = store.verify()
     damage_block_of(store, "embeddings")
     result = recover_store(Store(store.path))
     assert (result.source, result.lost) == ("snapshot and log", "nothing")
     assert whole(Store(store.path)) == before and notes(Store(store.path)) == kept
-    with Store(store.path).reading() as tx:
-        assert contents_digest(tx) == full
+    assert Store(store.path).verify() == full
 
 
 def branched(store: Store) -> tuple[Path, int]:
@@ -105,7 +102,7 @@ def test_a_branch_that_is_moved_back_comes_back_as_itself(store: Store) -> None:
     damage_block_of(store, "embeddings")
     assert recover_store(Store(store.path)).lost == "nothing"
     with Store(store.path).reading() as tx:
-        reasons = {reason for (reason,) in tx.execute("select reason from quarantine").fetchall()}
+        reasons = {reason for (reason,) in sql_rows(tx, "select reason from quarantine")}
     assert reasons == {"before the snapshot", "of the branch that is left"}
 
 

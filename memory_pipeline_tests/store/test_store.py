@@ -13,17 +13,14 @@ import pytest
 from memory_pipeline.errors import SnapshotError, StoreBusyError, StoreError, StoreVersionError
 from memory_pipeline.store import (
     Store,
-    all_memories,
-    check_store,
     create_snapshot,
-    insert_memories,
     list_snapshots,
     restore_snapshot,
     snapshot_directory,
     snapshots,
     verify_snapshot,
 )
-from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
+from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
 
 AT = datetime(2026, 3, 3, tzinfo=UTC)
 
@@ -50,7 +47,7 @@ def test_a_transaction_is_whole_or_nothing(store: Store) -> None:
     fill(store, [candidate("x y z")])
     before = whole(store)
     with pytest.raises(RuntimeError), store.writing("test") as tx:
-        insert_memories(tx, [memory("m", "half way")])
+        tx.memories.add([memory("m", "half way")])
         raise RuntimeError
     assert whole(store) == before
 
@@ -67,18 +64,18 @@ def test_a_transaction_is_whole_or_nothing(store: Store) -> None:
 def test_the_store_itself_refuses_to_lose_or_change_a_source(store: Store, statement: str) -> None:
     fill(store, [candidate("x y z", native_id="m")])
     with pytest.raises(StoreError, match="law 1"), store.writing("test") as tx:
-        tx.execute(statement)
+        sql_rows(tx, statement)
     with store.reading() as tx:
-        assert [m.content for m in all_memories(tx)] == ["x y z"]
+        assert [m.content for m in tx.memories.all()] == ["x y z"]
 
 
 def test_every_write_leaves_a_trace_with_who_and_which_run(store: Store) -> None:
     fill(store, lesson(4))
     run(store, date(2026, 3, 3))
     with store.reading() as tx:
-        rows = tx.execute(
-            "select table_name, action, actor, run_id, count(*) from audit_log group by all order by all"
-        ).fetchall()
+        rows = sql_rows(
+            tx, "select table_name, action, actor, run_id, count(*) from audit_log group by all order by all"
+        )
     assert ("memories", "insert", "import", None, 4) in rows
     assert ("memories", "insert", "night", "run-2026-03-03", 1) in rows
     assert ("memories", "update", "night", "run-2026-03-03", 4) in rows
@@ -89,7 +86,7 @@ def test_check_finds_what_is_wrong_and_says_how_to_mend_it(store: Store) -> None
     fill(store, lesson(4))
     run(store, date(2026, 3, 3))
     with store.reading() as tx:
-        assert check_store(tx) == []
+        assert tx.integrity.check() == []
     import duckdb
 
     with duckdb.connect(str(store.path)) as raw:
@@ -100,7 +97,7 @@ def test_check_finds_what_is_wrong_and_says_how_to_mend_it(store: Store) -> None
             "update embeddings set vector = list_transform(vector, lambda x: x * 2) where memory_id = 'gateway-2'"
         )
     with store.reading() as tx:
-        findings = check_store(tx)
+        findings = tx.integrity.check()
     assert {f.where for f in findings} >= {"gateway-0", "gateway-1", "gateway-2"}
     assert all(f.mend and f.problem and f.rule for f in findings)
 
@@ -108,7 +105,7 @@ def test_check_finds_what_is_wrong_and_says_how_to_mend_it(store: Store) -> None
 def test_a_store_of_a_newer_program_is_refused(store: Store) -> None:
     fill(store, [candidate("x y z")])
     with store.writing("test") as tx:
-        tx.execute("insert into schema_migrations values (999, '999_future.sql', now()::timestamp)")
+        sql_rows(tx, "insert into schema_migrations values (999, '999_future.sql', now()::timestamp)")
     with pytest.raises(StoreVersionError, match=r"has schema 999, this program knows \d+; install a newer"):
         Store(store.path).reading().__enter__()
 
@@ -124,7 +121,7 @@ def test_a_damaged_file_is_named_and_not_touched(store: Store, damage: str) -> N
     data = store.path.read_bytes()[:5000] if damage == "truncate" else b"this is no database" * 500
     store.path.write_bytes(data)
     with pytest.raises(StoreError, match=store.path.name), Store(store.path).reading() as tx:
-        all_memories(tx)
+        tx.memories.all()
     assert store.path.read_bytes() == data
 
 
@@ -137,7 +134,7 @@ def test_a_held_store_is_waited_for_and_then_its_holder_named(store: Store) -> N
     finally:
         process.communicate()
     with store.reading() as tx:
-        assert len(all_memories(tx)) == 1
+        assert len(tx.memories.all()) == 1
 
 
 def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
@@ -152,7 +149,7 @@ def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
     assert whole(Store(store.path)) == before
     assert len(list(store.path.parent.glob("store.duckdb.before-restore-*"))) == 1
     with pytest.raises(StoreError, match="law 1"), Store(store.path).writing("test") as tx:
-        tx.execute("delete from memories")
+        sql_rows(tx, "delete from memories")
 
 
 @pytest.mark.slow
@@ -271,6 +268,6 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_half_written(store: Store) -
     done = subprocess.run([sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("StoreError") and "disk is full" in done.stdout, done.stdout + done.stderr
     with Store(store.path).reading() as tx:
-        assert check_store(tx) == []
-        kept = len(all_memories(tx))
+        assert tx.integrity.check() == []
+        kept = len(tx.memories.all())
     assert whole(Store(store.path)) == before or kept % 500 == 4

@@ -274,13 +274,12 @@ def check(
     """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
     is wrong."""
     from memory_pipeline.night.gates import levels_that_lack
-    from memory_pipeline.store import check_store
 
     _, opened = open_store(store)
     if opened.exists():
         opened.verify()
     with opened.reading() as tx:
-        findings, facts, digest = check_store(tx, deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
+        findings, facts, digest = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
         doubts = levels_that_lack(tx) if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
 from memory_pipeline.interfaces.cli.output import emit
 from memory_pipeline.records import Causal
-from memory_pipeline.store import Store, projects_of
+from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
     from memory_pipeline.embedding import Embedder
@@ -115,7 +115,7 @@ def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedd
 def _project(store: Store, named: str | None) -> str:
     """The project that was named, or the only one. Raises InputError when that is not clear."""
     with store.reading() as tx:
-        known = projects_of(tx)
+        known = tx.memories.projects()
     if named in known:
         return str(named)
     if named is None and len(known) == 1:

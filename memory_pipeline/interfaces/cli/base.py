@@ -18,7 +18,7 @@ from memory_pipeline.files import real_path
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.places import check_is_free
-from memory_pipeline.store import Store, projects_of
+from memory_pipeline.store import Store
 
 app = typer.Typer(
     name="memory-pipeline",
@@ -96,7 +96,7 @@ def check_project(store: Store, named: str | None) -> None:
     if named is None:
         return
     with store.reading() as tx:
-        known = projects_of(tx)
+        known = tx.memories.projects()
     if named not in known:
         raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
 

@@ -66,11 +66,10 @@ def history(
     json_: JsonOption = False,
 ) -> None:
     """Everything that ever happened to a memory: who, what, when, in which run, before and after."""
-    from memory_pipeline.store import history_of
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        events = history_of(tx, memory_id)
+        events = tx.history.of(memory_id)
     emit(events, as_json=json_, text="\n".join(map(_event_text, events)))
 
 
@@ -127,7 +126,6 @@ def as_of(
     from memory_pipeline.ingest import check_export, write_rows
     from memory_pipeline.recall import read_state, search_state
     from memory_pipeline.recall.past import describe_hits, list_state
-    from memory_pipeline.store import lineage_of
 
     settings, opened = open_store(store)
     rest = words or []
@@ -161,7 +159,7 @@ def as_of(
         emit(found, as_json=json_, text=text)
     else:
         with opened.reading() as tx:
-            links = lineage_of(tx, [memory.id for memory in memories])
+            links = tx.lineage.of([memory.id for memory in memories])
         count = write_rows(opened, rest[0], Path(rest[1]), memories, links, force=force)
         emit({"exported": count, "path": rest[1]}, as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
 

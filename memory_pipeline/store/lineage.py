@@ -1,0 +1,138 @@
+"""What each memory was made of, and what stands for it since: the links between memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memory_pipeline.records import LineageLink
+from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.sql import Sql
+
+LINKS = RowsOf(LineageLink)
+#: Every pair of a memory (`top`) and what it was made of, directly or not; copies and what was superseded aside.
+_MADE_OF = """
+    with recursive made as (
+        select memory_id, source_id
+        from lineage
+        where relation not in ('duplicate', 'superseded')
+    ),
+    walk(top, id) as (
+        select memory_id, source_id
+        from made
+        where memory_id in (select unnest($1::text[]))
+        union
+        select w.top, l.source_id
+        from walk w
+        join made l on l.memory_id = w.id
+    )
+    """
+
+
+class Lineage:
+    """The links from memories to their sources, and the chains of replacements."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def add(self, links: Sequence[LineageLink]) -> None:
+        """Add links from a memory to its direct sources."""
+        if not links:
+            return
+        with self._sql.given(incoming=LINKS.table(links)):
+            self._sql.run("insert into lineage by name select * from incoming")
+
+    def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
+        """The direct sources of these memories, by memory and source id."""
+        rows = self._sql.rows(
+            f"""
+            select {LINKS.columns}
+            from lineage
+            where memory_id in (select unnest($1::text[]))
+            order by memory_id, source_id
+            """,
+            [list(memory_ids)],
+        )
+        return [LINKS.read(row) for row in rows]
+
+    def of_levels(self) -> dict[str, list[str]]:
+        """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
+        rows = self._sql.rows(
+            """
+            select l.memory_id, list(l.source_id order by l.source_id)
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation in ('merged', 'canonical') and m.rolled_back_at is null
+            group by 1
+            order by 1
+            """
+        )
+        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
+
+    def raw_sources_of(self, memory_id: str) -> list[str]:
+        """The ids at the bottom of a memory's lineage: what was never made from anything else."""
+        return self._sql.strings(
+            """
+            with recursive walk(id) as (
+                select source_id
+                from lineage
+                where memory_id = $1 and relation <> 'superseded'
+                union
+                select l.source_id
+                from lineage l
+                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+            )
+            select walk.id
+            from walk
+            join memories m on m.id = walk.id
+            where m.source_connector <> 'night'
+            order by walk.id
+            """,
+            [memory_id],
+        )
+
+    def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
+        """How many raw memories each of these was merged from, copies aside; those made of nothing are left out."""
+        return {top: len(found) for top, found in self.witnesses_of(ids).items()}
+
+    def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By memory, the ids of the raw ones that it was made from, copies aside; those made of nothing are left
+        out."""
+        rows = self._sql.rows(
+            f"""
+            {_MADE_OF}
+            select top, list(distinct walk.id order by walk.id)
+            from walk
+            join memories m on m.id = walk.id
+            where m.source_connector <> 'night'
+            group by 1
+            """,
+            [list(ids)],
+        )
+        return {str(top): [str(i) for i in found] for top, found in rows}
+
+    def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
+        """By memory, the active one at the end of its chain of replacements (itself when it is active or unknown)."""
+        wanted = list(memory_ids)
+        rows = self._sql.rows(
+            """
+            with recursive chain(start, id, next, depth) as (
+                select id, id, consolidated_into_id, 0
+                from memories
+                where id in (select unnest($1::text[]))
+                union all
+                select c.start, m.id, m.consolidated_into_id, c.depth + 1
+                from memories m
+                join chain c on m.id = c.next
+                where c.depth < 100
+            )
+            select start, max_by(id, depth)
+            from chain
+            group by start
+            """,
+            [wanted],
+        )
+        return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
+
+    def replacement_of(self, memory_id: str) -> str:
+        """The active memory at the end of a chain of replacements (the memory itself when it is active)."""
+        return self.replacements_of([memory_id])[memory_id]

@@ -1,0 +1,244 @@
+"""Undo: what a rollback would bring back, what depends on it, and doing it in one transaction.
+
+A rollback restores the sources that its runs archived, retires the abstractions that they made (kept,
+marked, never active again unless a night makes them again), takes back links, atoms and playbook
+contributions, and frees the fingerprints. The audit log says which run did what.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.records import MADE
+from memory_pipeline.store.atoms import Atoms
+from memory_pipeline.store.conflicts import Conflicts
+from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.playbook import Playbook
+from memory_pipeline.store.rows import to_utc
+from memory_pipeline.store.runs import Runs
+from memory_pipeline.store.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """A memory that something later made of what a rollback would take away, and how."""
+
+    memory_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """What a rollback does. `dependents` would be broken by it; with `cascade` they are part of it."""
+
+    scope: str
+    run_ids: tuple[str, ...]
+    restored_ids: tuple[str, ...]
+    retired_ids: tuple[str, ...]
+    dependents: tuple[Dependent, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to bring back."""
+        return not (self.restored_ids or self.retired_ids)
+
+
+class Rollbacks:
+    """Plans of what a rollback does, and their execution."""
+
+    def __init__(self, sql: Sql, runs: Runs, conflicts: Conflicts, atoms: Atoms, playbook: Playbook) -> None:
+        self._sql, self._runs = sql, runs
+        self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
+
+    def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
+        """Undo the run with an id, or with the only id that begins so.
+
+        Raises InputError for a run that the audit log does not know, for several, and for one that was rolled back
+        already.
+        """
+        known = self._sql.strings(
+            "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [run_id]
+        )
+        run_id = only_one({i: i for i in known}, run_id, "run", "'memory-pipeline report' names the latest")
+        plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
+        already = self._runs.rolled_back_at(run_id)
+        if plan.is_empty and already:
+            raise InputError(f"run '{run_id}' was rolled back on {already:%Y-%m-%d %H:%M:%S} UTC already")
+        return plan
+
+    def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:
+        """Undo every run that wrote at or after a time, each as a whole."""
+        run_ids = self._sql.strings(
+            "select distinct run_id from audit_log where happened_at >= $1 and run_id is not null order by 1",
+            [to_utc(since)],
+        )
+        return self._plan(f"since {since.isoformat()}", run_ids, cascade=cascade)
+
+    def plan_abstraction(self, memory_id: str, *, cascade: bool = False) -> RollbackPlan:
+        """Undo one abstraction. Raises InputError when it is none, or is rolled back already."""
+        row = self._sql.row("select source_connector, rolled_back_at from memories where id = $1", [memory_id])
+        if row is None:
+            raise InputError(f"there is no memory '{memory_id}'")
+        if row[0] != MADE:
+            raise InputError(f"memory '{memory_id}' was made from nothing else; name an abstraction")
+        if row[1] is not None:
+            raise InputError(f"abstraction '{memory_id}' was rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC already")
+        sources = self._sql.strings(
+            """
+            select m.id
+            from memories m
+            join lineage l on l.source_id = m.id and l.memory_id = $1
+            where m.consolidated_into_id = $1 and l.relation not in ('duplicate', 'superseded')
+            """,
+            [memory_id],
+        )
+        return self._with_dependents(f"abstraction {memory_id}", (), set(sources), {memory_id}, cascade=cascade)
+
+    def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
+        """Carry a plan out, within the caller's transaction. Raises InputError while it has dependents."""
+        if plan.dependents:
+            named = "; ".join(f"'{d.memory_id}' {d.why}" for d in plan.dependents[:10])
+            more = f" and {len(plan.dependents) - 10} more" if len(plan.dependents) > 10 else ""
+            raise InputError(
+                f"{len(plan.dependents)} memories depend on what {plan.scope} made: {named}{more}; add --cascade to "
+                f"roll them back too"
+            )
+        restored, retired, now = list(plan.restored_ids), list(plan.retired_ids), to_utc(at)
+        self._sql.run(
+            """
+            update memories
+            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
+                archived_at = null, consolidated_into_id = null, updated_at = $2
+            where id in (select unnest($1::text[]))
+            """,
+            [restored, now],
+        )
+        self._sql.run(
+            """
+            update memories
+            set importance_before = coalesce(importance_before, importance), importance = 0.5, archived_by = $2,
+                archived_at = $3, consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
+            where id in (select unnest($1::text[]))
+            """,
+            [retired, f"rollback:{rollback_id}", now],
+        )
+        self._sql.run(
+            """
+            delete from lineage
+            where memory_id in (select unnest($1::text[]))
+               or (relation in ('duplicate', 'superseded') and source_id in (select unnest($2::text[])))
+            """,
+            [retired, restored],
+        )
+        self._sql.run(
+            """
+            update compression_log
+            set rolled_back_at = $3
+            where rolled_back_at is null
+              and (run_id in (select unnest($1::text[])) or compressed_memory_id in (select unnest($2::text[])))
+            """,
+            [list(plan.run_ids), retired, now],
+        )
+        self._sql.run(
+            """
+            update proposals
+            set status = 'withdrawn', decided_at = $2, decided_by = $3, reason = 'rolled back'
+            where (status = 'pending' and run_id in (select unnest($1::text[])))
+               or (status = 'approved'
+                   and cluster_fingerprint in (
+                       select cluster_fingerprint from compression_log where rolled_back_at = $2))
+            """,
+            [list(plan.run_ids), now, actor],
+        )
+        self._sql.run("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
+        self._conflicts.reopen(plan.run_ids, restored)
+        self._atoms.withdraw(retired, plan.run_ids, at)
+        self._playbook.withdraw(retired, at)
+        self._sql.run(
+            "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
+            [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],
+        )
+
+    def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
+        """What these runs archived and made, as far as nothing has undone it since."""
+        restored = self._sql.strings(
+            """
+            with last as (
+                select row_id, max_by(run_id, sequence) as run_id
+                from audit_log
+                where table_name = 'memories' and action = 'update'
+                  and before_state ->> 'archived_at' is null and after_state ->> 'archived_at' is not null
+                group by 1
+            )
+            select m.id
+            from memories m
+            join last on last.row_id = m.id
+            where last.run_id in (select unnest($1::text[])) and m.archived_at is not null
+              and m.rolled_back_at is null
+            """,
+            [run_ids],
+        )
+        retired = self._sql.strings(
+            """
+            with birth as (
+                select row_id, max_by(run_id, sequence) as run_id
+                from audit_log
+                where table_name = 'memories'
+                  and (action = 'insert'
+                       or (before_state ->> 'rolled_back_at' is not null
+                           and after_state ->> 'rolled_back_at' is null))
+                group by 1
+            )
+            select m.id
+            from memories m
+            join birth on birth.row_id = m.id
+            where birth.run_id in (select unnest($1::text[])) and m.source_connector = 'night'
+              and m.rolled_back_at is null
+            """,
+            [run_ids],
+        )
+        return self._with_dependents(scope, tuple(run_ids), set(restored), set(retired), cascade=cascade)
+
+    def _with_dependents(
+        self, scope: str, run_ids: tuple[str, ...], restored: set[str], retired: set[str], *, cascade: bool
+    ) -> RollbackPlan:
+        while True:
+            dependents = self._dependents(restored - retired, retired)
+            if not dependents or not cascade:
+                break
+            for memory_id, (_, is_abstraction) in dependents.items():
+                (retired if is_abstraction else restored).add(memory_id)
+        return RollbackPlan(
+            scope=scope,
+            run_ids=run_ids,
+            restored_ids=tuple(sorted(restored - retired)),
+            retired_ids=tuple(sorted(retired)),
+            dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
+        )
+
+    def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
+        """By id, how it depends on what goes and whether it was made from it (else archived into it)."""
+        gone = list(retired)
+        made = self._sql.rows(
+            """
+            select distinct m.id, l.source_id
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation not in ('duplicate', 'superseded') and m.rolled_back_at is null
+              and (l.source_id in (select unnest($1::text[])) or l.source_id in (select unnest($2::text[])))
+            """,
+            [gone, list(restored)],
+        )
+        archived = self._sql.rows(
+            """
+            select id, consolidated_into_id
+            from memories
+            where archived_at is not null and rolled_back_at is null
+              and consolidated_into_id in (select unnest($1::text[]))
+            """,
+            [gone],
+        )
+        found = {str(i): (f"was archived into '{into}'", False) for i, into in archived if i not in restored | retired}
+        return found | {str(i): (f"was made from '{source}'", True) for i, source in made if i not in retired}

@@ -1,0 +1,402 @@
+"""What a sound store keeps to, rule by rule: the query that finds what breaks it, and the mend."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memory_pipeline.store.audit import memory_state
+
+RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
+_REEMBED = "run 'memory-pipeline night', which embeds what has no vector"
+
+
+class Rule(NamedTuple):
+    """One rule: its query gives where it is broken and how, a row for each."""
+
+    name: str
+    query: str
+    mend: str
+
+
+#: What `check` always looks at.
+RULES = (
+    Rule(
+        "archived memories point to what replaced them",
+        """
+        select m.id, 'consolidated_into_id ' || coalesce(m.consolidated_into_id, 'is empty') || ' leads nowhere'
+        from memories m
+        left join memories t on t.id = m.consolidated_into_id
+        where m.archived_at is not null and m.rolled_back_at is null and t.id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "archive fields are all set or all empty",
+        """
+        select id, 'archived_by, archived_at, consolidated_into_id and importance_before disagree'
+        from memories
+        where rolled_back_at is null
+          and ((archived_at is null) <> (archived_by is null)
+               or (archived_at is null) <> (consolidated_into_id is null)
+               or (archived_at is null) <> (importance_before is null))
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "every archived memory is a source in the lineage of what replaced it",
+        """
+        select m.id, 'no lineage link from ' || m.consolidated_into_id
+        from memories m
+        left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+        where m.archived_at is not null and m.rolled_back_at is null and l.source_id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "lineage links lead to memories",
+        """
+        select l.memory_id || ' <- ' || l.source_id, 'one end does not exist'
+        from lineage l
+        left join memories a on a.id = l.memory_id
+        left join memories b on b.id = l.source_id
+        where a.id is null or b.id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "lineage stays inside one project",
+        """
+        select l.memory_id || ' <- ' || l.source_id, 'projects ' || a.project_id || ' and ' || b.project_id
+        from lineage l
+        join memories a on a.id = l.memory_id
+        join memories b on b.id = l.source_id
+        where a.project_id <> b.project_id
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "every abstraction has sources",
+        """
+        select m.id, 'no lineage at all'
+        from memories m
+        left join lineage l on l.memory_id = m.id
+        where m.source_connector = 'night' and m.rolled_back_at is null and l.memory_id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "critical and pinned memories are never archived",
+        """
+        select id, 'archived although critical or pinned'
+        from memories
+        where archived_at is not null and (importance_before >= 2.5 or pinned)
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "compressed_from can be read",
+        """
+        select id, 'compressed_from is no valid JSON'
+        from memories
+        where compressed_from is not null and not json_valid(compressed_from)
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "vectors belong to memories",
+        """
+        select e.memory_id, 'vector of model ' || e.model || ' without its memory'
+        from embeddings e
+        left join memories m on m.id = e.memory_id
+        where m.id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "vectors are as long as they say, and of unit length",
+        """
+        select memory_id, 'model ' || model || ': length ' || round(list_inner_product(vector, vector), 4)::text
+        from embeddings
+        where len(vector) <> dimension
+          or coalesce(abs(list_inner_product(vector::double[], vector::double[]) - 1) > 2e-4, true)
+          or isnan(list_inner_product(vector::double[], vector::double[]))
+        """,
+        _REEMBED,
+    ),
+    Rule(
+        "every compressed log row names its memory",
+        """
+        select g.id, 'memory ' || coalesce(g.compressed_memory_id, '(none)') || ' does not exist'
+        from compression_log g
+        left join memories m on m.id = g.compressed_memory_id
+        where g.status = 'compressed' and m.id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "every abstraction is in the log",
+        """
+        select m.id, 'no compressed row in compression_log'
+        from memories m
+        left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed'
+        where m.source_connector = 'night' and m.archived_at is null and g.id is null
+          -- What another store made has its log there.
+          and exists (
+              select 1
+              from audit_log a
+              where a.table_name = 'memories' and a.row_id = m.id and a.action = 'insert' and a.run_id is not null
+          )
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "conflicting memories are not archived into one",
+        """
+        select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id
+        from conflicts c
+        join memories a on a.id = c.a
+        join memories b on b.id = c.b
+        where a.consolidated_into_id = b.consolidated_into_id and a.archived_at is not null
+          and b.archived_at is not null and c.resolution is null
+          and c.found_at <= least(a.archived_at, b.archived_at)
+          -- Found while distilling: the abstraction quotes both sides.
+          and c.kind <> 'contradiction'
+          -- A person decided against that side.
+          and not exists (
+              select 1
+              from lineage l
+              where l.memory_id = a.consolidated_into_id and l.source_id in (c.a, c.b)
+                and l.relation = 'superseded'
+          )
+        """,
+        "roll the run back that archived them",
+    ),
+    Rule(
+        "memories, archive states and the audit log agree",
+        f"""
+        select m.id, 'the audit log does not end in the state that the store has'
+        from memories m
+        left join (
+            select row_id, max_by(after_hash, sequence) as last
+            from audit_log
+            where table_name = 'memories'
+            group by 1
+        ) g on g.row_id = m.id
+        where g.last is distinct from sha256({memory_state("m")})
+        """,
+        "something wrote past the audit log; compare with a snapshot",
+    ),
+)
+
+#: What `check --deep` adds: figures and links computed again from the rows they speak of.
+DEEP_RULES = (
+    Rule(
+        "rolled back memories are out of use",
+        """
+        select id, 'rolled back, but not archived or still linked'
+        from memories m
+        where rolled_back_at is not null
+          and (archived_at is null or consolidated_into_id is not null or importance_before is null
+               or exists (select 1 from lineage l where l.memory_id = m.id))
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "replacements lead to an active memory",
+        """
+        with recursive chain(id, next, depth) as (
+            select id, consolidated_into_id, 0
+            from memories
+            where archived_at is not null and rolled_back_at is null
+            union all
+            select c.id, m.consolidated_into_id, c.depth + 1
+            from chain c
+            join memories m on m.id = c.next
+            where m.archived_at is not null and c.depth < 100
+        ),
+        ends as (
+            select id, max(depth) as depth
+            from chain
+            group by 1
+        )
+        select id, 'its chain of replacements is longer than 100, or a circle'
+        from ends
+        where depth >= 100
+        union all
+        select m.id, 'was archived into ' || t.id || ', which was rolled back'
+        from memories m
+        join memories t on t.id = m.consolidated_into_id
+        where t.rolled_back_at is not null
+        """,
+        "roll back the run that made the circle, or restore a snapshot",
+    ),
+    Rule(
+        "compressed_from names the sources that the lineage has",
+        """
+        select m.id, 'compressed_from and lineage name different sources'
+        from memories m
+        where m.compressed_from is not null and m.rolled_back_at is null
+          and list_sort(from_json(
+                  case when json_valid(m.compressed_from) then m.compressed_from -> 'source_ids' end, '["VARCHAR"]'))
+              is distinct from (
+                  select list(l.source_id order by l.source_id)
+                  from lineage l
+                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded'))
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "compression ratios are what the tokens give",
+        """
+        select g.id, 'says ' || g.compression_ratio || ', the tokens give ' || round(t.ratio, 4)
+        from compression_log g
+        join (
+            select l.memory_id, sum(s.token_count) / any_value(a.token_count)::double as ratio
+            from lineage l
+            join memories s on s.id = l.source_id
+            join memories a on a.id = l.memory_id
+            where l.relation not in ('duplicate', 'superseded')
+            group by 1
+        ) t on t.memory_id = g.compressed_memory_id
+        where g.status = 'compressed' and g.policy not in ('duplicate', 'conflict')
+          and g.rolled_back_at is null and abs(g.compression_ratio - t.ratio) > 0.01
+        """,
+        "the report of that run shows a wrong figure; the memories are whole",
+    ),
+    Rule(
+        "atoms rest on memories that speak for them",
+        """
+        select a.id,
+               case when n.found < len(a.source_ids) then 'a source does not exist'
+                    when n.retired > 0 then 'a source was rolled back'
+                    else 'no source, and nobody stated it' end
+        from atoms a
+        join (
+            select x.id, count(m.id) as found, count(m.rolled_back_at) as retired
+            from (
+                select id, unnest(source_ids) as source
+                from atoms
+                union all
+                select id, null
+                from atoms
+            ) x
+            left join memories m on m.id = x.source
+            group by x.id
+        ) n on n.id = a.id
+        where a.retracted_at is null
+          and (n.found < len(a.source_ids) or n.retired > 0 or (len(a.source_ids) = 0 and a.stated_by is null))
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "an atom is as sure as its findings make it",
+        """
+        select a.id, 'confidence ' || a.confidence || ' with ' || n.findings || ' findings'
+        from atoms a
+        join (
+            select a.id, count(c.memory_id) as findings
+            from atoms a
+            left join atom_candidates c on c.atom_id = a.id
+            group by a.id
+        ) n on n.id = a.id
+        where a.retracted_at is null
+          and abs(a.confidence - case when a.stated_by is not null then 1.0
+                                      else least(1.0, 0.7 + 0.1 * (n.findings - 1)) end) > 1e-6
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "every causal finding that was used names its atom",
+        """
+        select c.memory_id, c.status || ' without an atom that stands'
+        from atom_candidates c
+        left join atoms a on a.id = c.atom_id
+        where c.status in ('created', 'strengthened')
+          and (a.id is null or a.retracted_at is not null)
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "model calls have a cost that can be",
+        """
+        select id, 'cost ' || cost_usd || ', tokens ' || input_tokens || ' and ' || output_tokens
+        from model_calls
+        where not isfinite(cost_usd) or cost_usd < 0 or input_tokens < 0 or output_tokens < 0
+        """,
+        "the memories are whole; the bill of that run is wrong",
+    ),
+    Rule(
+        "reports bill what the calls cost",
+        """
+        select r.run_id,
+               'the report says ' || (r.report ->> 'estimated_cost_usd')
+                   || ' USD, its calls ' || round(coalesce(c.cost, 0), 6)
+        from night_reports r
+        left join (
+            select run_id, sum(cost_usd) as cost
+            from model_calls
+            where mode <> 'cache'
+            group by 1
+        ) c on c.run_id = r.run_id
+        where abs((r.report ->> 'estimated_cost_usd')::double - coalesce(c.cost, 0)) > 1e-6
+        """,
+        "the memories are whole; the bill of that report is wrong",
+    ),
+    Rule(
+        "token counts are positive",
+        """
+        select id, 'token_count is ' || token_count
+        from memories
+        where token_count < 1
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "the audit log is one unbroken chain for every memory",
+        """
+        select row_id, 'entry ' || sequence || ' does not begin where the one before ended'
+        from (
+            select row_id, sequence, before_hash, action,
+                   lag(after_hash) over (partition by row_id order by sequence) as previous
+            from audit_log
+            where table_name = 'memories' and after_state is not null
+        )
+        where action = 'update' and before_hash is distinct from previous
+        """,
+        "something wrote past the audit log; compare with a snapshot",
+    ),
+    Rule(
+        "audit entries hash to what they say",
+        """
+        select 'entry ' || sequence, 'its hash is not that of its state'
+        from audit_log
+        where table_name in ('memories', 'lineage')
+          and ((after_state is not null and after_hash is distinct from sha256(after_state))
+               or (before_state is not null and before_hash is distinct from sha256(before_state)))
+        """,
+        "the audit log was changed; compare with a snapshot",
+    ),
+    Rule(
+        "reports count what the audit log shows",
+        """
+        select r.run_id,
+               'the report says ' || (r.report ->> 'memories_archived')
+                   || ' archived, the audit log ' || coalesce(a.n, 0)
+        from night_reports r
+        left join (
+            select run_id, count(*) as n
+            from audit_log
+            where table_name = 'memories' and action = 'update'
+              and before_state ->> 'archived_at' is null
+              and after_state ->> 'archived_at' is not null
+            group by 1
+        ) a on a.run_id = r.run_id
+        -- Failed nights were reported without their figures before reports had kinds.
+        where (r.verdict <> 'FAIL' or r.report ->> 'kind' is not null)
+          and (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0)
+          -- Runs from before the log kept states cannot be counted.
+          and r.run_id in (select run_id from audit_log where after_state is not null)
+        """,
+        "the memories are whole; the figure of that report is wrong",
+    ),
+)

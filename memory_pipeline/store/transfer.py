@@ -1,0 +1,197 @@
+"""The whole store as plain records, and back: every table but those that can be made again from the others.
+
+A table that a migration adds is carried from that day on; only what is said to stay behind does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+
+from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.tables import AUDIT_LOG, TABLES
+
+#: Tables that are not carried, and why.
+LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
+#: What the rows of each table that is carried are called in an export.
+RECORD_NAMES = {table.name: table.record for table in TABLES if table.record}
+_PAGE = 1000
+_KNOWN_MEMORY = "exists (select 1 from memories m where m.id = s.{})"
+_KNOWN_SOURCES = """
+    s.id not in (
+        select x.id
+        from (select id, unnest(source_ids) as source from staged_{}) x
+        anti join memories m on m.id = x.source)
+    """
+#: What follows the memories into a store that has others, in this order, and when a row may come.
+#: Reports, notices, calls and the audit log stay behind: they tell of the other store.
+_FOLLOWING = {
+    "conflicts": "2 = (select count(*) from memories m where m.id in (s.a, s.b) and m.project_id = s.project_id)",
+    "compression_log": f"(s.status <> 'compressed' or {_KNOWN_MEMORY.format('compressed_memory_id')})",
+    "atoms": _KNOWN_SOURCES.format("atoms"),
+    # An atom that is here already is as sure as its own findings make it.
+    "atom_candidates": f"{_KNOWN_MEMORY.format('memory_id')} and (s.atom_id is null or s.atom_id in (from came_atoms))",
+    "playbook_entries": _KNOWN_SOURCES.format("playbook_entries"),
+    "playbook_contributions": f"{_KNOWN_MEMORY.format('memory_id')} and s.entry_id in (from came_playbook_entries)",
+    "proposals": "json_valid(s.draft)",
+    "model_answers": "true",
+}
+_KEYS = {table.name: table.key for table in TABLES}
+FOLLOWING_TABLES = tuple(_FOLLOWING)
+
+
+class Transfer:
+    """Everything that a store can hand to another one."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def tables(self) -> dict[str, dict[str, str]]:
+        """Table and, by name, the type of its columns, of everything that an export of the whole store carries beside
+        the memories; the audit log comes last."""
+        rows = self._sql.rows(
+            """
+            select table_name, column_name, data_type
+            from duckdb_columns()
+            where database_name = current_database() and schema_name = current_schema() and not internal
+            order by table_name, column_index
+            """
+        )
+        tables: dict[str, dict[str, str]] = {}
+        for table, column, kind in rows:
+            if table not in LEFT_BEHIND:
+                tables.setdefault(str(table), {})[str(column)] = str(kind)
+        return {name: tables[name] for name in sorted(tables, key=lambda name: (name == AUDIT_LOG, name))}
+
+    def is_blank(self) -> bool:
+        """Whether the store holds nothing yet that anybody would miss."""
+        tables = ["memories", *(name for name in self.tables() if name != AUDIT_LOG)]
+        return not self._sql.rows(" union all ".join(f"(select 1 from {name} limit 1)" for name in tables))
+
+    def digest(self) -> str:
+        """SHA-256 over everything that is carried, but for the audit log, to which every import adds its own entry."""
+        tables = ["memories", "lineage", *(name for name in self.tables() if name != AUDIT_LOG)]
+        parts = [f"{table}:{self._digest_of(table)}" for table in tables]
+        return str(self._sql.value("select sha256($1)", ["\n".join(parts)]))
+
+    def memories(self) -> Iterator[tuple[Memory, list[LineageLink]]]:
+        """Every memory with its direct sources, in the order in which they came, a page at a time.
+
+        Nothing is sorted: that would hold every content at once.
+        """
+        pages = self._sql.pages(
+            f"""
+            with linked as (
+                select memory_id,
+                       list(struct_pack(source := source_id, relation := relation, similarity := similarity)
+                            order by source_id) as links
+                from lineage
+                group by 1
+            )
+            select {MEMORIES.selected_from("m")}, links
+            from memories m
+            left join linked on linked.memory_id = m.id
+            """,
+            _PAGE,
+        )
+        for rows in pages:
+            for *values, links in rows:
+                memory = MEMORIES.read(values)
+                yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
+
+    def rows(self, table: str) -> Iterator[dict[str, Any]]:
+        """The rows of a carried table as JSON objects, in an order that follows from their values (the audit log as it
+        was written)."""
+        order = "" if table == AUDIT_LOG else "order by all"
+        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}", _PAGE):
+            for (text,) in rows:
+                yield json.loads(text)
+
+    def insert(
+        self, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]], into: str | None = None
+    ) -> None:
+        """Write rows as `rows` gave them into their table, or into one of the same shape.
+
+        `columns`: those of the table, as `tables` tells them. Raises StoreError when a row does not fit.
+        """
+        shape = json.dumps([{name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in columns.items()}])
+        self._sql.run(
+            f"""
+            insert into {into or table} by name
+            select unnest(row)
+            from (select unnest(from_json_strict($1::json, $2)) as row)
+            """,
+            [json.dumps(rows), shape],
+        )
+
+    @contextmanager
+    def staging(self) -> Iterator[None]:
+        """Room for records that may follow their memories into a store that has others."""
+        for table in _FOLLOWING:
+            self._sql.run(f"create temp table staged_{table} as from {table} limit 0")
+            self._sql.run(f"create temp table came_{table} as select {_KEYS[table][0]} from {table} limit 0")
+        try:
+            yield
+        finally:
+            with suppress(duckdb.Error):  # after an error the transaction, and all that it made, is gone
+                for table in _FOLLOWING:
+                    self._sql.run(f"drop table if exists staged_{table}")
+                    self._sql.run(f"drop table if exists came_{table}")
+
+    def stage(self, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]]) -> None:
+        """Put rows where `let_follow` finds them."""
+        self.insert(table, columns, rows, f"staged_{table}")
+
+    def let_follow(self) -> dict[str, tuple[int, int]]:
+        """Take in the staged rows that speak of memories that are here and that are not here already; by table, how
+        many came and how many did not."""
+        counts = {}
+        for table, condition in _FOLLOWING.items():
+            key, keys = _KEYS[table][0], ", ".join(_KEYS[table])
+            staged = int(self._sql.value(f"select count(*) from staged_{table}"))
+            came = self._sql.strings(
+                f"""
+                insert into {table}
+                select *
+                from staged_{table} s
+                where {condition} and ({keys}) not in (select ({keys}) from {table})
+                qualify row_number() over (partition by {keys}) = 1
+                returning {key}
+                """
+            )
+            self._sql.run(f"insert into came_{table} select unnest($1::text[])", [came])
+            counts[table] = (len(came), staged - len(came))
+        return counts
+
+    def replace_audit_log(self) -> None:
+        """Forget what was logged while the store was being filled, for the log that it comes with."""
+        self._sql.run(f"delete from {AUDIT_LOG}")
+
+    def note_arrival(self, actor: str, name: str, digest: str) -> None:
+        """Let the log go on after the entries that came, and note where they came from."""
+        last = int(self._sql.value(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}"))
+        reached = int(self._sql.value("select nextval('audit_sequence')"))
+        self._sql.run("select max(nextval('audit_sequence')) from range($1)", [max(0, last - reached)])
+        self._sql.run(
+            f"""
+            insert into {AUDIT_LOG}
+            select nextval('audit_sequence'), now() at time zone 'UTC', $1, null, 'store', $2, 'import', null, $3,
+                   null, json_object('file', $2, 'sha256', $3)::text
+            """,
+            [actor, name, digest],
+        )
+
+    def _digest_of(self, table: str) -> str:
+        digest = self._sql.value(
+            f"""
+            select sha256(coalesce(string_agg(sha256(line), '' order by line), ''))
+            from (select to_json(t)::text as line from {table} t)
+            """
+        )
+        return str(digest)
