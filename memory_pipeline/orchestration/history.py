@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import portalocker
 from alembic.runtime.migration import MigrationContext
 from dagster import StringSource
 from dagster._core.storage.base_storage import DagsterStorage
@@ -27,6 +28,9 @@ from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.pool import NullPool
 
+#: Seconds after which a process gives up to wait for another one that makes the files.
+_LONGEST_OPENING_S = 60
+
 
 def _kept_open(address: str) -> Engine:
     """An engine that keeps its connections, one for each thread that asks at the same time.
@@ -42,7 +46,7 @@ def _kept_open(address: str) -> Engine:
 def _has_begun(address: str) -> bool:
     """Whether Dagster has made its tables in a file. It asks so too, but loads all that ever changed them with it."""
     with create_engine(address, poolclass=NullPool).connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision() is not None
+        return bool(MigrationContext.configure(connection).get_current_heads())
 
 
 class _Runs(SqliteRunStorage):
@@ -159,11 +163,17 @@ class RunHistory(DagsterStorage, ConfigurableClass):
         history = Path(base_dir) / "history"
         file_by_run = history / "runs"
         self._inst_data = inst_data
+        history.mkdir(parents=True, exist_ok=True)
+        # Dagster's processes start at the same time. Two that make the tables of one file leave it unreadable.
+        with portalocker.Lock(history / "opening.lock", timeout=_LONGEST_OPENING_S):
+            self._open(history, file_by_run, Path(base_dir) / "schedules")
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def _open(self, history: Path, file_by_run: Path, schedules: Path) -> None:
         self._runs = _Runs.from_local(str(history))
         begun_by_run = (file_by_run / "index.db").exists()
         self._events = SqliteEventLogStorage(str(file_by_run)) if begun_by_run else _Events(str(history))
-        self._schedules = _Schedules.from_local(str(Path(base_dir) / "schedules"))
-        super().__init__()  # type: ignore[no-untyped-call]
+        self._schedules = _Schedules.from_local(str(schedules))
 
     @property
     def inst_data(self) -> ConfigurableClassData | None:

@@ -96,3 +96,12 @@ def test_a_history_that_began_with_a_file_for_each_run_goes_on(home: Path) -> No
         later = materialize([note], instance=new).run_id
         assert len(new.all_logs(earlier)) == len(new.all_logs(later))
         assert {run.run_id for run in new.get_runs()} == {earlier, later}
+
+
+def test_processes_that_begin_a_history_at_the_same_time_all_open_it(home: Path) -> None:
+    script = "from dagster import DagsterInstance; DagsterInstance.get().get_runs()"
+    started = [subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    told = [process.communicate()[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], told
+    with DagsterInstance.get() as opened:
+        assert opened.get_runs() == []
