@@ -93,7 +93,7 @@ def run_one(store: Store, settings: object, day: date, profile: Path | None) -> 
         profiler.dump_stats(f"{profile}-{day}")
     print(
         f"{day}: {time.perf_counter() - wall:.1f} s, {time.process_time() - cpu:.1f} s CPU; "
-        f"{report['clusters_compressed']} clusters compressed, {report['memories_archived']} archived; "
+        f"{report.clusters_compressed} clusters compressed, {report.memories_archived} archived; "
         + ", ".join(f"until {step} {seconds:.1f} s" for step, seconds in told.items()),
         flush=True,
     )

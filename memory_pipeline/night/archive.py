@@ -7,21 +7,16 @@ each in its own, and the failure is logged.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import in_words
+from memory_pipeline.night.abstractions import DISTILLED, abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.records import (
-    LEVEL_MERGED,
-    LEVEL_PATTERN,
-    MADE,
     Archive,
     Causal,
     Cluster,
@@ -30,14 +25,11 @@ from memory_pipeline.records import (
     LineageLink,
     LogRow,
     Memory,
-    Source,
     derived_id,
 )
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
-from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
-DISTILLED = "distilled"
 #: Clusters that are written in one transaction; each of them is compressed as a whole or not at all.
 _CLUSTERS_AT_ONCE = 50
 
@@ -47,7 +39,7 @@ class SourcesChangedError(Exception):
 
 
 def archive_distillations(night: Night, distillations: Iterable[Distillation]) -> list[Archive]:
-    """What became of every distillation, in their order. In a dry run nothing is written."""
+    """What became of every distillation, in their order."""
     todo = list(distillations)
     results: list[Archive] = []
     for start in range(0, len(todo), _CLUSTERS_AT_ONCE):
@@ -65,9 +57,8 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
         if len(drafts) > 1:
             return [result for draft in drafts for result in _settle(night, [draft])]
         result = _broken(night, drafts[0], error)
-    if not night.options.dry_run:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            tx.journal.log([_log_row(night, result)])
+    with night.store.writing(night.holder, night.options.run_id) as tx:
+        tx.journal.log([_log_row(night, result)])
     return [result]
 
 
@@ -84,9 +75,6 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
     passed = [d for d in drafts if d.outcome == "accepted" and d.cluster_id not in refusals]
-    if night.options.dry_run:
-        done = {d.cluster_id: _previewed(night, d) for d in passed}
-        return [done.get(d.cluster_id) or _left_alone(d, refusals) for d in drafts]
     proposed = [d for d in passed if night.settings.is_reviewed(d.project_id)]
     written = [d for d in passed if not night.settings.is_reviewed(d.project_id)]
     made = make_abstractions(night, written)
@@ -96,8 +84,14 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
             propose_distillation(night, tx, draft)
         done = {archive.cluster_id: archive for archive in write_abstractions(night, tx, written, made)}
         tx.journal.log([_log_row(night, archive) for archive in left.values()])
-    done |= {d.cluster_id: _drafted(night, d, _result(d, "proposed", AWAITS_REVIEW)) for d in proposed}
+    done |= {d.cluster_id: _proposed(d) for d in proposed}
     return [(done | left)[d.cluster_id] for d in drafts]
+
+
+def _proposed(draft: Distillation) -> Archive:
+    """What a person decides. Of a merge the next steps know the memory that it would make: a pattern may rest on it."""
+    result = _result(draft, "proposed", AWAITS_REVIEW)
+    return result if draft.relation == DISTILLED else replace(result, abstraction_id=abstraction_id(draft))
 
 
 def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
@@ -130,8 +124,8 @@ class Made:
 
 def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
     """The memories with their vectors, before any transaction opens."""
-    memories = tuple(make_abstraction(night, distillation) for distillation in distillations)
-    vectors = _vectors_of(night, memories, distillations)
+    memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
+    vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
     check_vectors(vectors, [memory.id for memory in memories], night.embedder.dimension, night.embedder.name)
     return Made(memories, vectors)
 
@@ -177,39 +171,6 @@ def write_abstractions(
     tx.atoms.note_candidates(causes, night.options.run_id, night.as_of)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], night.as_of)
     return results
-
-
-def _previewed(night: Night, distillation: Distillation) -> Archive:
-    """What a real night would do."""
-    return _drafted(night, distillation, _result(distillation, "compressed", None, archived=distillation.member_ids))
-
-
-def _drafted(night: Night, distillation: Distillation, result: Archive) -> Archive:
-    """The result, with what the next steps build on held in memory: a pattern may rest on a merge that is proposed."""
-    if distillation.relation == DISTILLED:
-        return result
-    made = make_abstractions(night, [distillation])
-    (memory,) = made.memories
-    night.keep_draft(memory, made.vectors[0], distillation.member_ids)
-    return replace(result, abstraction_id=memory.id)
-
-
-def _vectors_of(night: Night, memories: Sequence[Memory], distillations: Sequence[Distillation]) -> Vectors:
-    """Float32 (n, dimension), unit length: of the content, or for a merged memory the mean of its members',
-    normalised again."""
-    vectors = np.empty((len(memories), night.embedder.dimension), dtype=np.float32)
-    merged = [row for row, d in enumerate(distillations) if d.relation == "merged"]
-    others = [row for row, d in enumerate(distillations) if d.relation != "merged"]
-    if others:
-        vectors[others] = night.embedder.embed([embedding_text(memories[row].content) for row in others])
-    if merged:
-        found, known = night.vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
-        place = {memory_id: row for row, memory_id in enumerate(found)}
-        for row in merged:
-            members = known[[place[i] for i in sorted(distillations[row].member_ids) if i in place]]
-            mean = members.astype(np.float64).mean(axis=0)
-            vectors[row] = mean / np.linalg.norm(mean)
-    return vectors
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
@@ -258,51 +219,6 @@ def _contradictions(distillation: Distillation) -> list[Conflict]:
         )
         for a, b in pairs
     ]
-
-
-def abstraction_id(distillation: Distillation) -> str:
-    """The id of what an accepted distillation becomes."""
-    return derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
-
-
-def make_abstraction(night: Night, distillation: Distillation) -> Memory:
-    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version.
-
-    Only a pattern has `compressed_from`: a merged memory may be merged or distilled again (requirement 4.3).
-    """
-    is_pattern = distillation.relation == DISTILLED
-    memory_id = abstraction_id(distillation)
-    compressed_from = {
-        "source_ids": sorted(distillation.member_ids),
-        "compression_ratio": round(distillation.compression_ratio, 2),
-        "cluster_size": len(distillation.member_ids),
-        "distilled_at": night.as_of.isoformat(),
-        "source_date_range": [
-            distillation.oldest_member_at.isoformat(),
-            distillation.effective_date.isoformat(),
-        ],
-    }
-    return Memory(
-        id=memory_id,
-        project_id=distillation.project_id,
-        content=distillation.content,
-        memory_type=distillation.memory_type,
-        created_at=night.as_of,
-        effective_date=distillation.effective_date,
-        content_hash=content_hash(distillation.content),
-        shape_hash=shape_hash(distillation.content),
-        token_count=distillation.tokens_after,
-        categories=distillation.categories,
-        importance=distillation.importance,
-        abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
-        pattern_type=distillation.pattern_type,
-        confidence_score=distillation.confidence,
-        consolidation_method=distillation.method,
-        source=Source(MADE, distillation.policy),
-        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern else None,
-        tags=distillation.tags,
-        is_canonical=distillation.relation == "canonical",
-    )
 
 
 def _result(distillation: Distillation, status: str, reason: str | None, archived: tuple[str, ...] = ()) -> Archive:

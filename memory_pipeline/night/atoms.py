@@ -14,7 +14,7 @@ from memory_pipeline.distillers import find_addition, find_clash
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
-from memory_pipeline.records import Archive, Atom, AtomDecision, Causal, Distillation, derived_id
+from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
 from memory_pipeline.store import FIRST_CONFIDENCE
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
@@ -29,13 +29,8 @@ class _Finding:
     sources: tuple[str, ...]
 
 
-def grow_atoms(night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
-    """Settle every causal finding that waits, and return what was decided, not causal ones included.
-
-    A dry run shows what tonight's drafts say, and compares nothing.
-    """
-    if night.options.dry_run:
-        return _previewed(distillations, archives)
+def grow_atoms(night: Night) -> list[AtomDecision]:
+    """Settle every causal finding that waits, and return what was decided, not causal ones included."""
     night.hold_lease()
     waiting, decisions = _waiting(night)
     indexes: dict[str, AtomIndex] = {}
@@ -60,15 +55,6 @@ def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
             contents = tuple(memory.content for memory in sources.values())
             waiting.append(_Finding(memory_id, project_id, causal, contents))
     return waiting, decided
-
-
-def _previewed(distillations: Sequence[Distillation], archives: Sequence[Archive]) -> list[AtomDecision]:
-    done = {archive.cluster_id for archive in archives if archive.status == "compressed"}
-    return [
-        AtomDecision(d.cluster_id, d.project_id, "created" if d.causal else "not_causal", None, None, d.causal)
-        for d in distillations
-        if d.cluster_id in done
-    ]
 
 
 def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> AtomDecision:

@@ -50,20 +50,19 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
 def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
     """Link the contradictions among the pairs in the store; the edges without those between members of a series.
 
-    What is only drafted is linked when it is written.
+    What is only proposed is linked when it is written.
     """
     with night.store.reading() as tx:
         readings = tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST)
         shapes = tx.memories.shapes_of({*edges["a"].to_pylist(), *edges["b"].to_pylist()})
         edges = reconcile_series(edges, shapes, tx.memories.series_shapes(night.fresh_after, SERIES_LEAST))
         settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
-    drafted = night.drafted_ids
     conflicts = [
         conflict
         for conflict in conflicts_in(edges)
-        if not {conflict.a, conflict.b} & drafted and not _between_readings(conflict, shapes, readings)
+        if {conflict.a, conflict.b} <= shapes.keys() and not _between_readings(conflict, shapes, readings)
     ]
-    if (conflicts or settled) and not night.options.dry_run:
+    if conflicts or settled:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             tx.conflicts.record(conflicts, night.as_of)
             tx.conflicts.resolve(settled, "series")

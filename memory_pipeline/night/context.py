@@ -7,7 +7,9 @@ night does the same whenever it runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -23,7 +25,9 @@ from memory_pipeline.distillers import DistillationModel, choose_distiller
 from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError, in_words
-from memory_pipeline.records import Memory, NightError, Stage
+from memory_pipeline.night.abstractions import abstraction_id, make_abstraction, vectors_of_abstractions
+from memory_pipeline.records import Distillation, Memory, NightError, Stage
+from memory_pipeline.review.drafts import drafted
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.normalise import embedding_text
 
@@ -74,10 +78,11 @@ class NightOptions:
 
 @dataclass
 class Night:
-    """One run of the nightly pipeline on one store. In a dry run nothing is written.
+    """One run of the nightly pipeline on one store.
 
-    `keep_going` is called between two pieces of work; whoever wants the run to end raises there what is no
-    ordinary Exception.
+    A dry run is the same run on a copy of the store that is thrown away: see `on_its_store`. `previews` is then the
+    store itself, where the answers of models are kept. `keep_going` is called between two pieces of work; whoever
+    wants the run to end raises there what is no ordinary Exception.
     """
 
     store: Store
@@ -88,10 +93,12 @@ class Night:
     keep_going: Callable[[], None] = lambda: None
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.night"))
     errors: list[NightError] = field(default_factory=list)
-    _unsaved: dict[str, Vectors] = field(default_factory=dict)
-    _drafted: dict[str, Memory] = field(default_factory=dict)
-    _draft_sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    previews: Store | None = None
     _lease_renewed_at: float = -inf
+
+    def __post_init__(self) -> None:
+        if self.options.dry_run and self.previews is None:
+            self.store = self.store.for_reading_alone()
 
     @property
     def as_of(self) -> datetime:
@@ -102,6 +109,23 @@ class Night:
         """The same run as of the end of the last week, Sunday to Saturday UTC, that had ended by its as-of time."""
         sunday = self.as_of.date() - timedelta(days=self.as_of.isoweekday() % 7)
         return replace(self, options=replace(self.options, partition=sunday - timedelta(days=1), moment=None))
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether nothing of the run may leave its store: no snapshot, no file but the report, no notice."""
+        return self.options.dry_run
+
+    @contextmanager
+    def on_its_store(self) -> Iterator[Night]:
+        """The night on the store that it writes to. That of a dry run is a copy, which is gone afterwards; the store
+        itself can only be read through a dry run."""
+        if not self.options.dry_run or self.previews is not None:
+            yield self
+            return
+        with self.store.thrown_away() as scratch:
+            preview = copy(self)
+            preview.store, preview.previews = scratch, self.store
+            yield preview
 
     @property
     def fresh_after(self) -> datetime:
@@ -130,39 +154,37 @@ class Night:
         return self.settings.is_consolidated(project_id)
 
     def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """These memories by id, those that are only drafted included."""
-        wanted = list(ids)
-        with self.store.reading() as tx:
-            found = tx.memories.read(wanted)
-        return {**found, **{i: self._drafted[i] for i in wanted if i in self._drafted}}
-
-    @property
-    def drafted_ids(self) -> frozenset[str]:
-        """What stands in no store yet: drafted by a dry run, or waiting for a person."""
-        return frozenset(self._drafted)
-
-    def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
-        """By memory, the raw ones that it was made from, what is only drafted included; raw memories are left out."""
+        """These memories by id, those that are only proposed included."""
         wanted = set(ids)
         with self.store.reading() as tx:
-            drafted = {i: self._raw_behind(tx, i) for i in wanted & self._draft_sources.keys()}
-            made = {**tx.lineage.witnesses_of(wanted), **drafted}
+            found = tx.memories.read(wanted)
+            missing = wanted - found.keys()
+            return {**found, **self._proposed(tx, missing)} if missing else found
+
+    def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
+        """What waits for a person and stands in no store yet: a pattern may rest on a merge that is proposed."""
+        drafts = self._proposed_drafts(tx)
+        return {i: make_abstraction(drafts[i], self.as_of) for i in ids if i in drafts}
+
+    def _proposed_drafts(self, tx: Transaction) -> dict[str, Distillation]:
+        drafts = (drafted(proposal) for proposal in tx.proposals.list())
+        return {abstraction_id(draft): draft for draft in drafts if isinstance(draft, Distillation)}
+
+    def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
+        """By memory, the raw ones that it was made from, what is only proposed included; raw memories are left out."""
+        wanted = set(ids)
+        with self.store.reading() as tx:
+            made = {i: set(sources) for i, sources in tx.lineage.witnesses_of(wanted).items()}
+            missing = wanted - made.keys() - tx.memories.read(wanted).keys()
+            drafts = self._proposed_drafts(tx) if missing else {}
+            made |= {i: self._raw_behind(tx, drafts, i) for i in missing & drafts.keys()}
             memories = tx.memories.read({i for sources in made.values() for i in sources})
         return {i: [memories[source] for source in sorted(sources)] for i, sources in made.items()}
 
-    def _raw_behind(self, tx: Transaction, memory_id: str) -> set[str]:
-        if memory_id not in self._draft_sources:
+    def _raw_behind(self, tx: Transaction, drafts: Mapping[str, Distillation], memory_id: str) -> set[str]:
+        if memory_id not in drafts:
             return set(tx.lineage.witnesses_of([memory_id]).get(memory_id, [memory_id]))
-        return {raw for source in self._draft_sources[memory_id] for raw in self._raw_behind(tx, source)}
-
-    def keep_draft(self, memory: Memory, vector: Vectors, sources: Iterable[str] = ()) -> None:
-        """Hold on to a memory that a dry run, or a night whose proposals a person decides, would have written.
-
-        `vector`: (dimension,), unit length; `sources`: the members that it was made from.
-        """
-        self._drafted[memory.id] = memory
-        self._draft_sources[memory.id] = tuple(sources)
-        self._unsaved[memory.id] = vector
+        return {raw for source in drafts[memory_id].member_ids for raw in self._raw_behind(tx, drafts, source)}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -175,10 +197,10 @@ class Night:
         return choose_distiller(self.settings)
 
     def hold_lease(self) -> None:
-        """Take this run's lease on the store, or renew it when it is due; a dry run needs none."""
+        """Take this run's lease on the store that it writes to, or renew it when it is due."""
         self.keep_going()
         due = self._lease_renewed_at + self.settings.lease_expiry_s / 12
-        if self.options.dry_run or monotonic() < due:
+        if monotonic() < due:
             return
         self.store.take_lease(self.options.run_id, self.holder, self.settings.lease_expiry_s)
         self._lease_renewed_at = monotonic()
@@ -193,13 +215,11 @@ class Night:
         self.errors.append(found)
         if tell:
             self.log.warning("step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text)
-        if not self.options.dry_run:
-            with self.store.writing(self.holder, self.options.run_id) as tx:
-                tx.journal.keep_error(self.options.run_id, found)
+        with self.store.writing(self.holder, self.options.run_id) as tx:
+            tx.journal.keep_error(self.options.run_id, found)
 
     def embed_missing(self) -> None:
-        """Embed every memory without a vector of the current model, page by page, and keep the vectors
-        in the store or, in a dry run, in memory.
+        """Embed every memory without a vector of the current model, page by page, and keep the vectors.
 
         Raises EmbeddingError when the model fails; the pages before stay, so that the next try goes on there.
         """
@@ -217,30 +237,30 @@ class Night:
             ids = [memory_id for memory_id, _ in page]
             vectors = self.embedder.embed([embedding_text(content) for _, content in page])
             check_vectors(vectors, ids, self.embedder.dimension, model)
-            if self.options.dry_run:
-                self._unsaved.update(zip(ids, vectors, strict=True))
-            else:
-                self.hold_lease()
-                with self.store.writing(self.holder, self.options.run_id) as tx:
-                    tx.vectors.add(ids, vectors, model)
+            self.hold_lease()
+            with self.store.writing(self.holder, self.options.run_id) as tx:
+                tx.vectors.add(ids, vectors, model)
             done, after = done + len(ids), ids[-1]
             self.progress("embedding", done, total)
 
     def with_vector(self, tx: Transaction, ids: Sequence[str]) -> set[str]:
         """Those of these memories that have a vector of the current model."""
-        found = tx.vectors.embedded(ids, self.embedder.name, self.embedder.dimension)
-        return found | (set(ids) & self._unsaved.keys())
+        return tx.vectors.embedded(ids, self.embedder.name, self.embedder.dimension)
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
-        """Sorted ids and float32 (n, dimension) vectors of those memories that have one."""
+        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have when they are
+        approved."""
         with self.store.reading() as tx:
             found, vectors = tx.vectors.read(ids, self.embedder.name, self.embedder.dimension)
-        extra = sorted(set(ids) & self._unsaved.keys() - set(found))
+            missing = set(ids) - set(found)
+            drafts = self._proposed_drafts(tx) if missing else {}
+        extra = sorted(missing & drafts.keys())
         if not extra:
             return found, vectors
         everything = found + extra
         order = sorted(range(len(everything)), key=everything.__getitem__)
-        stacked = np.concatenate([vectors, np.stack([self._unsaved[memory_id] for memory_id in extra])])
+        proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
+        stacked = np.concatenate([vectors, proposed])
         return [everything[i] for i in order], cast(Vectors, stacked[order])
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:

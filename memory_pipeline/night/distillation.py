@@ -68,7 +68,7 @@ def session_of(night: Night) -> Session:
     """What the night lends its distiller."""
     return Session(
         answers=answer_book(night),
-        preview=night.options.dry_run,
+        preview=night.is_preview,
         use_cache=night.settings.answer_cache and not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,
@@ -78,7 +78,7 @@ def session_of(night: Night) -> Session:
 
 def answer_book(night: Night) -> AnswerBook:
     """The answers and calls of this run."""
-    return AnswerBook(night.store, night.options.run_id, night.holder, preview=night.options.dry_run)
+    return AnswerBook(night.previews or night.store, night.options.run_id, night.holder, preview=night.is_preview)
 
 
 def _tasks(

@@ -13,7 +13,8 @@ from itertools import groupby
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
-from memory_pipeline.review.proposals import DUPLICATE_POLICY, propose_duplicates
+from memory_pipeline.review.drafts import DUPLICATE_POLICY
+from memory_pipeline.review.proposals import propose_duplicates
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 
 _GROUPS_AT_ONCE = 200
@@ -37,8 +38,6 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
         and night.may_touch(g.project_id)
     ]
-    if night.options.dry_run:
-        return groups
     settled: list[DuplicateGroup] = []
     for start in range(0, len(groups), _GROUPS_AT_ONCE):
         batch = groups[start : start + _GROUPS_AT_ONCE]

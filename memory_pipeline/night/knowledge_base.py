@@ -79,12 +79,11 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     least = night.settings.canonical_min_entries
     if len(entries) < least:
         return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
-    with night.store.kept_open():
+    with night.on_its_store() as tonight, tonight.store.kept_open():
         try:
-            return _compress(night, entries, eligible)
+            return _compress(tonight, entries, eligible)
         finally:
-            if not night.options.dry_run:
-                night.store.release_lease(night.options.run_id)
+            tonight.store.release_lease(tonight.options.run_id)
 
 
 def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMemory]) -> dict[str, Any]:

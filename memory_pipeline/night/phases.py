@@ -58,7 +58,7 @@ def _patterns(night: Night) -> Metrics:
     clusters = cluster_memories(night, eligible, find_similar(night, eligible))
     drafts = distill_clusters(night, clusters)
     archives = archive_distillations(night, drafts)
-    atoms = grow_atoms(night, drafts, archives)
+    atoms = grow_atoms(night)
     return {
         **_figures(archives, "pattern"),
         "atoms_created": sum(atom.status == "created" for atom in atoms),

@@ -29,10 +29,8 @@ def update_playbook(night: Night) -> list[Contribution]:
 
     The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
     memories are gone, or try to steer their reader, are retracted. A memory that comes after its turn has it all the
-    same: later ones are held against the playbook again. A dry run changes nothing and returns nothing.
+    same: later ones are held against the playbook again.
     """
-    if night.options.dry_run:
-        return []
     night.hold_lease()
     with night.store.writing(night.holder, night.options.run_id) as tx:
         tx.playbook.refresh(night.as_of)
@@ -52,6 +50,13 @@ def update_playbook(night: Night) -> list[Contribution]:
             night.log.error("the guidance of %s", memory.id, exc_info=error)
             night.note_error(memory.id, "enrich", error)
         night.progress("playbook", done, len(waiting))
+    if not night.is_preview:
+        _export(night)
+    with night.store.reading() as tx:
+        return tx.playbook.contributions_of(night.options.run_id)
+
+
+def _export(night: Night) -> None:
     try:
         export_playbook(night.store, night.settings.playbook_path)
     except (
@@ -59,8 +64,6 @@ def update_playbook(night: Night) -> list[Contribution]:
         OutputError,
     ) as error:  # the playbook is in the store; its files are written again by the next night
         night.note_error("", "export", f"the playbook cannot be written to {night.settings.playbook_path}: {error}")
-    with night.store.reading() as tx:
-        return tx.playbook.contributions_of(night.options.run_id)
 
 
 def _steers(night: Night, memory: Memory) -> bool:

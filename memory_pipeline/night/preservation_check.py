@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import Archive, Distillation, Memory
+from memory_pipeline.records import Archive, Memory
 from memory_pipeline.wording.witness import Kept, what_is_kept
 
 #: Links to memories that an abstraction says again in other words; the rest are copies, or stay active.
@@ -31,15 +31,8 @@ class Preservation:
         return round((self.kept + self.attached) / self.found, 4) if self.found else None
 
 
-def measure_preservation(
-    night: Night, archives: Sequence[Archive], drafts: Sequence[Distillation] = ()
-) -> Preservation:
-    """What the abstractions of these archives keep of their sources. A dry run has only what it drafted to read."""
-    if night.options.dry_run:
-        contents = {draft.cluster_id: draft.content for draft in drafts}
-        memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
-        contents |= {a.cluster_id: memories[a.abstraction_id].content for a in archives if a.abstraction_id in memories}
-        return _summed((a.cluster_id, _contents(memories, a.member_ids), contents[a.cluster_id]) for a in archives)
+def measure_preservation(night: Night, archives: Sequence[Archive]) -> Preservation:
+    """What the abstractions of these archives keep of their sources."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with night.store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}

@@ -59,7 +59,7 @@ def settle_group(
             _log_refusal(night, replace(blank, reason=reason), draft, task)
             return replace(blank, reason=reason)
         made = replace(blank, status="created", content=draft.text)
-        return made if night.options.dry_run else _write(night, made, patterns, draft.confidence)
+        return _write(night, made, patterns, draft.confidence)
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.store.writing(night.holder, night.options.run_id) as tx:
@@ -163,8 +163,6 @@ def result_of(group: Cluster, status: str, reason: str | None) -> PrincipleResul
 
 def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
     """The refusal in the log, and the patterns that a model found to contradict each other as conflicts."""
-    if night.options.dry_run:
-        return
     conflicts = []
     if task is not None and isinstance(draft, Draft):
         place = {member.memory.id: number for number, member in enumerate(task.members)}

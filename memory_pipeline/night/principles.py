@@ -30,7 +30,7 @@ from memory_pipeline.store import EDGE_SCHEMA, create_snapshot
 def form_principles(night: Night) -> list[PrincipleResult]:
     """Link contradicting patterns, and make a principle of every group of related ones; what became of each.
 
-    A group that holds all patterns of an earlier principle replaces it. A dry run writes nothing.
+    A group that holds all patterns of an earlier principle replaces it.
     """
     night.hold_lease()
     patterns, principles = _patterns(night)
@@ -42,7 +42,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     groups = [group for group in _related(night, patterns, edges) if _is_new(group, taken)]
     results = _settled(night, groups)
     todo = [group for group in groups if group.cluster_id not in results]
-    if todo and not night.options.dry_run:
+    if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store_snapshots_kept)
     model = choose_principle_model(night.distiller, night.embedder, night.settings)
     for group, task, draft in propose(night, model, todo, guidance_of):
@@ -93,7 +93,7 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
     conflicts = [
         c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= night.threshold_of(c.project_id)
     ]
-    if conflicts and not night.options.dry_run:
+    if conflicts:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             tx.conflicts.record(conflicts, night.as_of)
 

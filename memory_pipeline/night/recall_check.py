@@ -25,7 +25,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     Found: the memory, or the memory that replaced it, is among the first ten. The sample follows from the run, so that
     another run asks for others. A memory without a word to ask by is left out.
     """
-    if not archived_ids or not night.settings.recall_sample or night.options.dry_run:
+    if not archived_ids or not night.settings.recall_sample:
         return 0, 0
     with night.store.reading() as tx:
         everything = tx.memories.all(created_by=night.as_of)

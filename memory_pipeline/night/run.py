@@ -24,8 +24,8 @@ from memory_pipeline.store import create_snapshot
 
 
 def take_snapshot(night: Night) -> str | None:
-    """The snapshot before the night; None in a dry run."""
-    if night.options.dry_run:
+    """The snapshot before the night; None in a dry run, whose store is a copy already."""
+    if night.is_preview:
         return None
     night.hold_lease()
     kept = night.settings.store_snapshots_kept
@@ -38,13 +38,12 @@ def run_night(night: Night) -> Report:
     A night that breaks off is reported with what it had done, and raises what ended it. Raises StoreBusyError, without
     a report, when another run holds the store.
     """
-    with night.store.kept_open():
+    with night.on_its_store() as tonight, tonight.store.kept_open():
         try:
-            night.hold_lease()
-            return _reported(night)
+            tonight.hold_lease()
+            return _reported(tonight)
         finally:
-            if not night.options.dry_run:
-                night.store.release_lease(night.options.run_id)
+            tonight.store.release_lease(tonight.options.run_id)
 
 
 def _reported(night: Night) -> Report:
@@ -86,7 +85,7 @@ def _steps(night: Night) -> Iterator[NightOutcome]:
     yield (done := replace(done, clusters=clusters, distillations=distillations))
     archives = archive_distillations(night, distillations)
     yield (done := replace(done, archives=[*merges, *canonical, *archives]))
-    yield (done := replace(done, atoms=grow_atoms(night, distillations, archives)))
+    yield (done := replace(done, atoms=grow_atoms(night)))
     yield replace(done, guidance=update_playbook(night))
 
 

@@ -49,9 +49,9 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
 
 def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
     model = night.embedder.name
-    drafted = sorted(set(ids) & night.drafted_ids)
-    stored = sorted(set(ids) - set(drafted))
     with night.store.reading() as tx:
+        stored = sorted(tx.memories.existing(ids))
+        proposed = sorted(set(ids) - set(stored))
         known = tx.vectors.compared(project, model, floor)
         cells = cells_tonight(night, tx, project, sorted({*known, *stored}))
         table = tx.vectors.edges(project, model, floor, cells.all)
@@ -59,14 +59,14 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
     new = EDGE_SCHEMA.empty_table()
     if fresh:
         cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
-    if (fresh or cells.new) and not night.options.dry_run:
+    if fresh or cells.new:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             tx.cells.keep(model, cells.new)
             if fresh:
                 tx.vectors.keep_edges(project, model, floor, fresh, new)
     table = pa.concat_tables([table, new])
-    if drafted:  # nothing is kept of what does not stand in the store
-        _, table, new = _compare(night, project, sorted({*known, *fresh}), drafted, floor, cells, table)
+    if proposed:  # nothing is kept of what does not stand in the store
+        _, table, new = _compare(night, project, sorted({*known, *fresh}), proposed, floor, cells, table)
         table = pa.concat_tables([table, new])
     return _among(table, ids)
 

@@ -85,8 +85,7 @@ def check_level(night: Night, asset: str, archives: Sequence[Archive]) -> list[A
     """Whether what was merged tonight holds all that its sources say, read again from the store."""
     done = [archive for archive in archives if archive.status == "compressed"]
     name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
-    written = [] if night.options.dry_run else done
-    return [_gate(name, lost_in_levels(night, written), len(written), _WARN, mend=LOST_IN_LEVELS_MEND)]
+    return [_gate(name, lost_in_levels(night, done), len(done), _WARN, mend=LOST_IN_LEVELS_MEND)]
 
 
 def check_archives(night: Night) -> list[AssetCheckResult]:
@@ -101,7 +100,7 @@ def check_atoms(night: Night, decisions: Sequence[AtomDecision]) -> list[AssetCh
     """Whether the night's atoms are what the store holds, read again from it."""
     used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
     failures = [error.error for error in night.errors if error.stage == "enrich"]
-    if used and not night.options.dry_run:
+    if used:
         with night.store.reading() as tx:
             standing = {atom.id: atom for atom in tx.atoms.read()}
         for decision in used:

@@ -44,7 +44,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
     _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
-    _kept_open: ExitStack = PrivateAttr(default_factory=ExitStack)
+    _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     def effective_settings(self) -> Settings:
         """The settings of this run."""
@@ -61,7 +61,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             settings = self.effective_settings()
             logger = log or logging.getLogger("memory_pipeline.night")
             self._started[run_id] = datetime.now(UTC)
-            self._nights[key] = Night(
+            night = Night(
                 store=Store.of(settings),
                 settings=settings,
                 options=NightOptions(
@@ -83,7 +83,8 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                 progress=_Progress(logger),
                 log=logger,
             )
-            self._kept_open.enter_context(self._nights[key].store.kept_open())
+            self._nights[key] = self._opened.enter_context(night.on_its_store())
+            self._opened.enter_context(self._nights[key].store.kept_open())
         return self._nights[key]
 
     def open_job(self, run_id: str, log: Any) -> Night:
@@ -123,7 +124,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         for night in written:
             night.store.release_lease(night.options.run_id)
         self._nights.clear()
-        self._kept_open.close()
+        self._opened.close()
         for night in written:
             night.store.settle(quietly=True)
 

@@ -43,7 +43,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}
     ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
-    preserved = measure_preservation(night, compressed, outcome.distillations)
+    preserved = measure_preservation(night, compressed)
     return CountedRun(
         run_id=night.options.run_id,
         kind=kind,

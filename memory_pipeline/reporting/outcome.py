@@ -1,5 +1,5 @@
-"""What a run came to. Of a real one it is read from the rows in the store, however the run ended; what its steps
-handed on adds only what no row holds. A dry run has no rows, and speaks for itself."""
+"""What a run came to, read from the rows in the store however the run ended; what its steps handed on adds only what
+no row holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memory_pipeline.records import (
     EligibleMemory,
     LogRow,
 )
-from memory_pipeline.review.proposals import DUPLICATE_POLICY
+from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Transaction
 
@@ -59,29 +59,9 @@ class Tally:
 
 
 def tally_of(night: Night, outcome: NightOutcome) -> Tally:
-    """What the run came to, by its rows; of a dry run by its outcome."""
+    """What the run came to, by its rows."""
     with night.store.reading() as tx:
-        return _foretold(tx, outcome) if night.options.dry_run else _by_rows(tx, night.options.run_id, outcome)
-
-
-def _foretold(tx: Transaction, outcome: NightOutcome) -> Tally:
-    done = [archive for archive in outcome.archives if archive.status == "compressed"]
-    copies = [i for group in outcome.duplicates if not group.proposed for i in group.duplicate_ids]
-    facts = tx.contents.facts()
-    saved = sum(a.tokens_before - a.tokens_after for a in done)
-    saved += sum(memory.token_count for memory in tx.memories.read(copies).values())
-    gone = [i for archive in done for i in archive.archived_ids]
-    return Tally(
-        archives=tuple(outcome.archives),
-        copies=tuple(copies),
-        archived=(*gone, *copies),
-        proposed=sum(archive.status == "proposed" for archive in outcome.archives),
-        atoms=tuple(outcome.atoms),
-        guidance=tuple(outcome.guidance),
-        active=facts["active"] - len(gone) - len(copies) + len(done),
-        tokens_before=facts["active_tokens"],
-        tokens_after=facts["active_tokens"] - saved,
-    )
+        return _by_rows(tx, night.options.run_id, outcome)
 
 
 def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:

@@ -81,22 +81,17 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
             "", "report", f"the report's files cannot be written to {night.settings.reports_path}: {error}"
         )
         report = judge(night, report, _errors_of(night), fatal)
-    if not night.options.dry_run:
-        _keep(night, report)
+    _keep(night, report)
     return report
 
 
 def _errors_of(night: Night) -> Sequence[NightError]:
-    if night.options.dry_run:
-        return list(night.errors)
     with night.store.reading() as tx:
         return tx.journal.errors_of(night.options.run_id)
 
 
 def _history(night: Night, report: Report) -> list[NightFigures]:
-    """What the page plots: the last nights and this run, by their days; nothing in a dry run."""
-    if night.options.dry_run:
-        return []
+    """What the page plots: the last nights and this run, by their days."""
     with night.store.reading() as tx:
         known = [NightFigures.read_kept(kept) for kept in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
@@ -104,11 +99,11 @@ def _history(night: Night, report: Report) -> list[NightFigures]:
 
 
 def _keep(night: Night, report: Report) -> None:
-    """Keep the report, and tell of it unless that was done before."""
+    """Keep the report, and tell of it unless that was done before; of a dry run nobody is told."""
     run_id, finished = night.options.run_id, report.finished_at
     notice = make_notice(report, finished)
     with night.store.writing(night.holder, run_id) as tx:
         tx.journal.keep_report(run_id, night.options.partition, report.verdict, report.as_json(), finished)
         is_new = tx.journal.keep_notice(notice)
-    if is_new:
+    if is_new and not night.is_preview:
         deliver_notice(night, notice)

@@ -16,7 +16,8 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError, in_words
-from memory_pipeline.night.archive import DISTILLED, SourcesChangedError, abstraction_id, apply_distillation
+from memory_pipeline.night.abstractions import DISTILLED, abstraction_id
+from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
 from memory_pipeline.night.context import Night, NightOptions
@@ -27,7 +28,8 @@ from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup, Proposal
 from memory_pipeline.reporting.report import report_run
-from memory_pipeline.review.proposals import drafted, members_of, resting_on_others
+from memory_pipeline.review.drafts import drafted, members_of
+from memory_pipeline.review.proposals import resting_on_others
 from memory_pipeline.store import Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline proposals"
@@ -124,7 +126,7 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
         night.note_error("", "embed", error)
     outcomes |= {p.id: _approve_alone(night, p, by) for p in patterns}
     if "approved" in outcomes.values():
-        grow_atoms(night, [], [])
+        grow_atoms(night)
         update_playbook(night)
     return outcomes
 
@@ -149,7 +151,8 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
             archive_groups(night, tx, [replace(draft, survivor_id=tx.lineage.replacement_of(draft.survivor_id))])
             note(tx)
         return "approved"
-    missing = sorted(set(members_of(proposal)) - night.memories(members_of(proposal)).keys())
+    with night.store.reading() as tx:
+        missing = sorted(set(members_of(proposal)) - tx.memories.existing(members_of(proposal)).keys())
     if missing:
         return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
     refusal = refusals_of(night, [draft]).get(draft.cluster_id)

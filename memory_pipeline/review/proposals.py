@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import types
-import typing
-from dataclasses import asdict, fields
-from datetime import date, datetime
-from typing import Any, TypeVar
+from dataclasses import asdict
+from datetime import date
+from typing import Any
 
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
+from memory_pipeline.review.drafts import DUPLICATE_POLICY, drafted, members_of
 from memory_pipeline.store import Transaction
-
-DUPLICATE_POLICY = "duplicate"
-
-_Record = TypeVar("_Record", Distillation, DuplicateGroup)
 
 
 def propose_duplicates(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
@@ -65,12 +60,6 @@ def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
 
 
-def members_of(proposal: Proposal) -> tuple[str, ...]:
-    """The memories that a proposal would archive."""
-    draft = drafted(proposal)
-    return draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
-
-
 def kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person would not have as one: those of rejected duplicates and merges, with what
     stands for them now."""
@@ -84,27 +73,6 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
             continue
         groups.append(frozenset((*members, *(tx.lineage.replacement_of(memory_id) for memory_id in members))))
     return groups
-
-
-def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
-    """The distillation or group of duplicates that a proposal holds."""
-    if proposal.policy == DUPLICATE_POLICY:
-        return _from_json(DuplicateGroup, proposal.draft)
-    return _from_json(Distillation, proposal.draft)
-
-
-def _from_json(record: type[_Record], text: str) -> _Record:
-    hints = typing.get_type_hints(record)
-    loaded = json.loads(text)
-    return record(**{field.name: _as(hints[field.name], loaded[field.name]) for field in fields(record)})
-
-
-def _as(hint: Any, value: Any) -> Any:
-    if isinstance(hint, types.UnionType):
-        return None if value is None else _as(hint.__args__[0], value)
-    if hint is datetime:
-        return datetime.fromisoformat(value)
-    return tuple(value) if isinstance(value, list) else value
 
 
 class ProposedMember(Document):

@@ -14,19 +14,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn, TypeVar
 
 import duckdb
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
+from memory_pipeline.files import cause_and_mend
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.folding import fold_log, remove_database, said_by, settle, sync, verify_store
+from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
 from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
-from memory_pipeline.store.seal import Seal, header_of, log_path, write_seal
+from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
 from memory_pipeline.store.transaction import Transaction
 
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
@@ -42,6 +44,13 @@ class Store:
         self.path = Path(os.path.realpath(path))
         self._busy_timeout_s = busy_timeout_s
         self._migrated = False
+        self._is_read_only = False
+
+    def for_reading_alone(self) -> Store:
+        """The same store, into which nothing can be written by whoever is given this."""
+        store = Store(self.path, self._busy_timeout_s)
+        store._is_read_only = True
+        return store
 
     @classmethod
     def of(cls, settings: Settings) -> Store:
@@ -86,6 +95,8 @@ class Store:
         `actor` and `run_id` go into the audit log beside every row that is written.
         Raises StoreError for a full disk, an unwritable directory, a damaged or a newer store, another program's file.
         """
+        if self._is_read_only:
+            raise RuntimeError(f"a dry run was about to write into '{self.path}'")
         self._create_where_missing()
         with self._connected(read_only=False) as attached:
             connection = attached.connection
@@ -132,6 +143,31 @@ class Store:
             yield lock
         finally:
             holding.__exit__(None, None, None)
+
+    @contextmanager
+    def thrown_away(self) -> Iterator[Store]:
+        """A copy of the store that is gone when the block ends: for a run that must leave no trace.
+
+        Raises StoreError where there is no store, or no room for a copy of it in the directory for temporary files.
+        """
+        if not self.path.exists():
+            self._say_there_is_none()
+        with TemporaryDirectory(prefix="memory-pipeline-", ignore_cleanup_errors=True) as directory:
+            copy = Path(directory) / self.path.name
+            with _explained(self.path), self.held(shared=True) as lock:
+                refuse_other_files(self.path)
+                seal_in_force(self.path, read_seal(lock))
+                try:
+                    copy_files(self.path, copy)
+                except OSError as error:
+                    raise StoreError(
+                        f"a dry run works on a copy of the store, and there is none in '{directory}': "
+                        f"{cause_and_mend(error)}"
+                    ) from error
+            scratch = Store(copy, self._busy_timeout_s)
+            with scratch.writing("preview") as tx:
+                tx.lease.drop()  # whoever works on the store itself is not in the way here
+            yield scratch
 
     def take_lease(self, run_id: str, holder: str, expiry_s: float) -> None:
         """Take or renew the lease for a run; taking it again within the same run is a heartbeat.

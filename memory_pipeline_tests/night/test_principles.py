@@ -144,9 +144,9 @@ def test_related_patterns_that_share_no_statement_are_left_with_the_reason(store
 def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
     fill(store, related())
     before = store.path.read_bytes()
-    night = night_of(store, WEEK, loose(store), dry_run=True)
-    (result,) = form_principles(night)
-    assert result.status == "created" and result.content and result.principle_id is None
+    with night_of(store, WEEK, loose(store), dry_run=True).on_its_store() as night:
+        (result,) = form_principles(night)
+    assert result.status == "created" and result.content
     assert store.path.read_bytes() == before
 
 

@@ -335,7 +335,7 @@ def atoms(
     archives: list[Archive],
 ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
-    decisions = grow_atoms(tonight, distillations, archives)
+    decisions = grow_atoms(tonight)
     return MaterializeResult(
         value=decisions, metadata=describe.atoms_metadata(decisions), check_results=check_atoms(tonight, decisions)
     )

@@ -1,0 +1,86 @@
+"""The memory that an accepted distillation becomes, and its vector.
+
+Both follow from the distillation alone, so that nothing else has to be kept of what waits for a person.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.records import LEVEL_MERGED, LEVEL_PATTERN, MADE, Distillation, Memory, Source, derived_id
+from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
+
+DISTILLED = "distilled"
+
+
+def abstraction_id(distillation: Distillation) -> str:
+    """The id of what an accepted distillation becomes."""
+    return derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
+
+
+def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
+    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version.
+
+    Only a pattern has `compressed_from`: a merged memory may be merged or distilled again.
+    """
+    is_pattern = distillation.relation == DISTILLED
+    memory_id = abstraction_id(distillation)
+    compressed_from = {
+        "source_ids": sorted(distillation.member_ids),
+        "compression_ratio": round(distillation.compression_ratio, 2),
+        "cluster_size": len(distillation.member_ids),
+        "distilled_at": as_of.isoformat(),
+        "source_date_range": [
+            distillation.oldest_member_at.isoformat(),
+            distillation.effective_date.isoformat(),
+        ],
+    }
+    return Memory(
+        id=memory_id,
+        project_id=distillation.project_id,
+        content=distillation.content,
+        memory_type=distillation.memory_type,
+        created_at=as_of,
+        effective_date=distillation.effective_date,
+        content_hash=content_hash(distillation.content),
+        shape_hash=shape_hash(distillation.content),
+        token_count=distillation.tokens_after,
+        categories=distillation.categories,
+        importance=distillation.importance,
+        abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
+        pattern_type=distillation.pattern_type,
+        confidence_score=distillation.confidence,
+        consolidation_method=distillation.method,
+        source=Source(MADE, distillation.policy),
+        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern else None,
+        tags=distillation.tags,
+        is_canonical=distillation.relation == "canonical",
+    )
+
+
+def vectors_of_abstractions(
+    distillations: Sequence[Distillation],
+    embedder: Embedder,
+    vectors_of: Callable[[Sequence[str]], tuple[list[str], Vectors]],
+) -> Vectors:
+    """Float32 (n, dimension), unit length: of the content, or for a merged memory the mean of its members',
+    normalised again. `vectors_of`: ids and vectors of the members that have one."""
+    vectors = np.empty((len(distillations), embedder.dimension), dtype=np.float32)
+    merged = [row for row, d in enumerate(distillations) if d.relation == "merged"]
+    others = [row for row, d in enumerate(distillations) if d.relation != "merged"]
+    if others:
+        vectors[others] = embedder.embed([embedding_text(distillations[row].content) for row in others])
+    if merged:
+        found, known = vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
+        place = {memory_id: row for row, memory_id in enumerate(found)}
+        for row in merged:
+            members = known[[place[i] for i in sorted(distillations[row].member_ids) if i in place]]
+            mean = members.astype(np.float64).mean(axis=0)
+            vectors[row] = mean / np.linalg.norm(mean)
+    return vectors
