@@ -23,7 +23,7 @@ from memory_pipeline.store import Store
 
 def settings_of(store: Store, block_size: int = 2048) -> Settings:
     """Default settings for a store."""
-    return Settings().model_copy(update={"store_path": str(store.path), "block_size": block_size})
+    return Settings().with_values({"store.path": str(store.path), "compression.block_size": block_size})
 
 
 def read_all(settings: Settings) -> list[tuple[str, Candidate]]:

@@ -45,7 +45,7 @@ def main() -> None:
     days = parser.parse_args().days
     with tempfile.TemporaryDirectory() as directory:
         store = Store(Path(directory) / "store.duckdb")
-        settings = Settings().model_copy(update={"store_path": str(store.path)})
+        settings = Settings().with_values({"store.path": str(store.path)})
         import_demo(store, settings)
         run_night(Night(store, settings, NightOptions(LAST_DAY + timedelta(days=1), "first")))
         quiet = LAST_DAY + timedelta(days=2)

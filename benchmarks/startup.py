@@ -40,7 +40,7 @@ def main() -> None:
     print(f"  import memory_pipeline.definitions    {location:.2f} s  (+{location - dagster:.2f} s)")
     with tempfile.TemporaryDirectory() as directory:
         store = Store(Path(directory) / "store.duckdb")
-        settings = Settings().model_copy(update={"store_path": str(store.path)})
+        settings = Settings().with_values({"store.path": str(store.path)})
         import_demo(store, settings)
         run_night(Night(store, settings, NightOptions(LAST_DAY + timedelta(days=1), "first")))
         program = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import main; main()"]

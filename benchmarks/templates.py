@@ -87,11 +87,10 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
     similarity.find_conflict = counting  # type: ignore[assignment]
     with tempfile.TemporaryDirectory() as directory:
         values = {
-            "store_path": f"{directory}/store.duckdb",
-            "reports_path": Path(directory) / "reports",
-            "embedding_model": model,
+            "store.path": f"{directory}/store.duckdb",
+            "embedding.model": model,
         }
-        settings = Settings().model_copy(update=values)
+        settings = Settings().with_values(values)
         store = Store.of(settings)
         items = [
             Candidate(content=text, source=Source("jsonl", "lines", n), created_at=at)

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.documents import Document
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
@@ -72,15 +72,19 @@ def _settings() -> list[str]:
     lines = [
         "## Settings",
         "",
-        "In `memory_pipeline.toml` under their dotted keys, or as environment variables.",
+        "In `memory_pipeline.toml` under their dotted keys, or as environment variables. A setting with several names",
+        "has one value; two of them with different values in one place are an error.",
         "",
         "| key | default | range | environment | meaning |",
         "| --- | --- | --- | --- | --- |",
     ]
     for info in describe_settings():
-        default = "" if info.default in ("", ()) else f"`{info.default}`"
+        default = "" if info.default in ("", (), {}) else f"`{info.default}`"
         names = ", ".join(f"`{name}`" for name in info.env)
         lines.append(f"| `{info.key}` | {default} | {info.limits} | {names} | {info.meaning} |")
+        for alias, limits in info.aliases.items():
+            allowed = f"ge {limits[0]}, le {limits[1]}" if limits else info.limits
+            lines.append(f"| `{alias}` | | {allowed} | `{own_variable(alias)}` | Another name of `{info.key}`. |")
     lines += [
         "",
         "`MEMORY_PIPELINE_CONFIG` names another configuration file, `MEMORY_PIPELINE_HOME` the directory that",

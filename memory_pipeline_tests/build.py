@@ -30,10 +30,11 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 def settings_for(store: Store | Path, **changes: object) -> Settings:
-    """Default settings for a store in a test, with the model-free embedder; `changes` by field name."""
+    """Default settings for a store in a test, with the model-free embedder; `changes` by key, with `__` for dots."""
     path = store.path if isinstance(store, Store) else store
     loaded = load_settings({"store.path": str(path), "embedding.model": "lexical"}, environment={})
-    return loaded.values.model_copy(update={"min_active_memories": 0, **changes})
+    changes = {"compression__min_active_memories": 0, **changes}
+    return loaded.values.with_values({name.replace("__", "."): value for name, value in changes.items()})
 
 
 def candidate(content: str, at: datetime = FIRST, **fields: Any) -> Candidate:

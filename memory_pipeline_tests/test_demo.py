@@ -43,7 +43,7 @@ def test_the_demo_holds_what_it_promises() -> None:
 
 @pytest.mark.slow
 def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -> None:
-    settings = Settings().model_copy(update={"store_path": str(store.path), "embedding_model": "lexical"})
+    settings = Settings().with_values({"store.path": str(store.path), "embedding.model": "lexical"})
     import_demo(store, settings)
     with store.reading() as tx:
         ids = {memory.id for memory in tx.memories.all()}
@@ -56,13 +56,13 @@ def test_the_import_gives_every_note_the_id_that_the_truth_names(store: Store) -
 def test_a_store_that_is_no_demo_is_never_overwritten(store: Store) -> None:
     fill(store, [candidate("my only copy")])
     with pytest.raises(InputError, match="is there already and was not made by the demo"):
-        import_demo(store, Settings().model_copy(update={"store_path": str(store.path)}))
+        import_demo(store, Settings().with_values({"store.path": str(store.path)}))
     with store.reading() as tx:
         assert [memory.content for memory in tx.memories.all()] == ["my only copy"]
 
 
 def test_the_demo_takes_away_nothing_but_a_demo(store: Store) -> None:
-    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    settings = Settings().with_values({"store.path": str(store.path)})
     snapshots = store.path.with_name("store.snapshots")
     snapshots.mkdir()
     (snapshots / "20260314T073000000000Z-night.duckdb").write_bytes(b"the last copy of a store that was lost")
@@ -78,7 +78,7 @@ def test_the_demo_takes_away_nothing_but_a_demo(store: Store) -> None:
 
 @pytest.mark.slow
 def test_every_promise_of_the_score_card_is_kept(store: Store) -> None:
-    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    settings = Settings().with_values({"store.path": str(store.path)})
     import_demo(store, settings)
     before = scorecard.measure(store, settings)
     for day in LAST_NIGHTS:

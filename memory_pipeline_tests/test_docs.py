@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from memory_pipeline.config.loading import describe_settings
+from memory_pipeline.config.described import describe_settings
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.reporting.model import Report
 from memory_pipeline_tests.build import fill, lesson, run, settings_for

@@ -91,7 +91,7 @@ def test_the_store_and_its_reports_lie_in_the_home(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "user" / "share" / "memory-pipeline"
-    assert load_project_settings().values.store_path == str(home / "data" / "store.duckdb")
+    assert load_project_settings().values.store.path == str(home / "data" / "store.duckdb")
 
 
 def test_what_is_imported_anywhere_lies_in_the_users_directory_and_is_found_again(

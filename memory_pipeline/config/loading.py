@@ -1,38 +1,19 @@
-"""Where settings come from: the run's overrides, the environment, `memory_pipeline.toml`, the defaults."""
+"""The settings in force: the run's overrides, the environment, `memory_pipeline.toml`, the defaults, in that order."""
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
-import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from memory_pipeline.config.described import describe_settings
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest
 from memory_pipeline.errors import SettingError
-from memory_pipeline.files import cause_and_mend
-
-CONFIG_FILE = "memory_pipeline.toml"
-_LARGEST_FILE = 1_000_000
-_GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
-
-
-@dataclass(frozen=True, slots=True)
-class SettingInfo:
-    """What there is to say about one setting."""
-
-    key: str
-    field: str
-    default: object
-    meaning: str
-    env: tuple[str, ...]
-    secret: bool
-    limits: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +27,10 @@ class LoadedSettings:
         """One row a setting for `config show`: key, value (secrets masked), origin, meaning."""
         rows: list[dict[str, object]] = []
         for info in describe_settings():
-            value = getattr(self.values, info.field)
-            shown = ("***" if value else "") if info.secret else value
+            value = info.value_in(self.values)
+            shown = ("***" if value else "") if info.secret else plain(value) if info.table else value
             rows.append({"key": info.key, "value": shown, "from": self.origins[info.key], "meaning": info.meaning})
         return rows
-
-
-def describe_settings() -> list[SettingInfo]:
-    """Every setting with its default, environment names and limits, in the order of the file."""
-    infos = []
-    for name, model_field in Settings.model_fields.items():
-        extra = model_field.json_schema_extra
-        assert isinstance(extra, dict)
-        limits = ", ".join(str(limit) for limit in model_field.metadata)
-        env = extra["env"]
-        assert isinstance(env, list)
-        infos.append(
-            SettingInfo(
-                key=str(extra["key"]),
-                field=name,
-                default=model_field.default,
-                meaning=model_field.description or "",
-                env=tuple(str(variable) for variable in env),
-                secret=bool(extra["secret"]),
-                limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
-            )
-        )
-    return infos
 
 
 def load_settings(
@@ -83,103 +41,50 @@ def load_settings(
     """Read the settings from the run's overrides, the environment, the file and the defaults.
 
     `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working
-    directory; a missing default file is no error, a missing named one is.
-    Raises SettingError for an unknown key, a value of the wrong type, or one outside its range.
+    directory; a missing default file is no error, a missing named one is. Tables of policies and profiles are
+    merged name by name. Raises SettingError for an unknown key, a value of the wrong type, one outside its range,
+    or two names of one setting that do not agree.
     """
     environment = os.environ if environment is None else environment
-    infos = {info.key: info for info in describe_settings()}
-    raw: dict[str, object] = {}
-    origins = dict.fromkeys(infos, "default")
-
-    for key, value, origin in (
-        *_from_file(config_file, environment),
-        *_from_environment(infos, environment),
-        *((key, value, "run config") for key, value in (overrides or {}).items()),
-    ):
-        if key not in infos:
-            raise SettingError(f"unknown setting '{key}' in {origin}{_nearest(key, infos)}")
-        raw[infos[key].field] = value
-        origins[key] = origin
+    if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
+        config_file = Path(environment["MEMORY_PIPELINE_CONFIG"])
+    sources = (from_overrides(overrides or {}), from_environment(environment), from_file(config_file))
+    origins = {info.key: "default" for info in describe_settings()}
+    for source in reversed(sources):
+        origins |= source.origins
     try:
-        return LoadedSettings(Settings.model_validate(raw), origins)
+        return LoadedSettings(Settings(_build_sources=(sources, {})), origins)
     except ValidationError as error:
-        fields = {info.field: info for info in infos.values()}
-        first = error.errors()[0]
-        info = fields[str(first["loc"][0])]
-        given = "***" if info.secret else repr(first["input"])[:200]
-        raise SettingError(
-            f"setting '{info.key}' (from {origins[info.key]}) is {given}: {first['msg'].removeprefix('Value error, ')}"
-        ) from error
+        raise SettingError(_in_words(error, origins)) from error
 
 
-def _from_file(named: Path | None, environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
-    given = named or (
-        Path(environment["MEMORY_PIPELINE_CONFIG"]) if environment.get("MEMORY_PIPELINE_CONFIG") else None
-    )
-    path = given or Path(CONFIG_FILE)
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise SettingError(f"the configuration file '{path}' is larger than 1 MB; name another one")
-        tree = tomllib.loads(content.decode("utf-8"))
-    except FileNotFoundError:
-        if given:
-            raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name") from None
-        return
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SettingError(f"the configuration file '{path}' is not valid TOML: {_first_line(error)}") from error
-    except (OSError, ValueError) as error:
-        words = cause_and_mend(error) if isinstance(error, OSError) else str(error)
-        raise SettingError(f"the configuration file '{path}' cannot be read: {words}") from error
-    yield from ((key, value, str(path)) for key, value in _flatten(tree))
+def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
+    """The overrides that make `settings` of `base`, by dotted key, in plain values; secrets are never among them."""
+    return {
+        info.key: plain(info.value_in(settings))
+        for info in describe_settings()
+        if not info.secret and info.value_in(settings) != info.value_in(base)
+    }
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def plain(value: object) -> Any:
+    """A setting's value as JSON has it."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude_none=True)
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
-def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _from_environment(
-    infos: Mapping[str, SettingInfo], environment: Mapping[str, str]
-) -> Iterator[tuple[str, object, str]]:
-    by_name = {name: info for info in infos.values() for name in info.env}
-    # Our own names come last in `env`'s order of precedence list, so the first name of a setting wins.
-    for info in infos.values():
-        for name in reversed(info.env):
-            if environment.get(name, "") != "":
-                yield info.key, _parse(info, environment[name]), f"environment {name}"
-    for name in environment:
-        if name in by_name or name in NOT_SETTINGS or not name.startswith(_GUARDED_PREFIXES):
-            continue
-        close = [f"MEMORY_PIPELINE_{name}"] if f"MEMORY_PIPELINE_{name}" in by_name else []
-        close = close or difflib.get_close_matches(name, by_name, n=1, cutoff=0.85)
-        hint = f"did you mean {close[0]}?" if close else "unset it; 'memory-pipeline config show' lists all settings"
-        raise SettingError(f"unknown environment variable {name}; {hint}")
-
-
-#: Variables with our prefix that are no settings: where the file is, and what the tests use.
-NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
-
-
-def _parse(info: SettingInfo, text: str) -> object:
-    if isinstance(info.default, tuple):
-        if text.lstrip().startswith("["):
-            try:
-                return json.loads(text)
-            except ValueError as error:
-                raise SettingError(f"setting '{info.key}' is no JSON list: {error}") from error
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    return text
-
-
-def _nearest(key: str, infos: Mapping[str, SettingInfo]) -> str:
-    close = difflib.get_close_matches(key, infos, n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"
+def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
+    """The first thing that is wrong: the key, where its value came from, the value, and what is allowed."""
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"] if part != "[key]"]
+    key = ".".join(path)
+    info = next(info for info in describe_settings() if f"{key}.".startswith(f"{info.key}."))
+    if first["type"] == "extra_forbidden" and info.table:
+        known = [".".join([*path[:-1], name]) for name in info.table.model_fields]
+        return f"unknown setting '{key}' in {origins[info.key]}{nearest(key, known)}"
+    given = "***" if info.secret else repr(first["input"])[:200]
+    key, says = key if info.table else info.key, first["msg"].removeprefix("Value error, ")
+    return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"

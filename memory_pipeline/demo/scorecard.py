@@ -40,7 +40,7 @@ def measure(store: Store, settings: Settings) -> Measure:
     answered = 0
     for project in sorted({q["project"] for q in truth["questions"]}):
         mine = [memory for memory in memories if memory.project_id == project]
-        index = SearchIndex(mine, known, embedder.embed, settings.archived_weight)
+        index = SearchIndex(mine, known, embedder.embed, settings.compression.archived_weight)
         for question in (q for q in truth["questions"] if q["project"] == project):
             context = fit_budget(index.search(question["question"], limit=100), BUDGET)
             answered += any(question["answer"].lower() in memory.content.lower() for memory in context)

@@ -32,7 +32,7 @@ def demo_directory(settings: Settings) -> Path:
     shipped = project_home() / "data" / "demo_workspace"
     if (shipped / "truth.json").exists():
         return shipped
-    generated = Path(settings.store_path).parent / "demo_workspace"
+    generated = Path(settings.store.path).parent / "demo_workspace"
     write_demo(generated)
     return generated
 

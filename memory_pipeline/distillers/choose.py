@@ -12,7 +12,9 @@ def choose_distiller(settings: Settings) -> DistillationModel:
 
     Raises ModelError or StrategyError when Claude is wanted and its settings do not do.
     """
-    wants_claude = settings.distiller == "claude" or (settings.distiller == "auto" and settings.anthropic_api_key)
+    wants_claude = settings.distillation.distiller == "claude" or (
+        settings.distillation.distiller == "auto" and settings.distillation.api_key
+    )
     if not wants_claude:
         return Extractive()
     from memory_pipeline.distillers.claude import Claude

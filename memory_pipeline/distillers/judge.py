@@ -110,12 +110,12 @@ def _refusal(
 ) -> str | None:
     if not draft.text.strip():
         return "empty abstraction"
-    if after > settings.max_abstraction_tokens:
-        return f"abstraction has {after} tokens, at most {settings.max_abstraction_tokens} are accepted"
-    if before < settings.min_ratio * after:
-        return f"compression ratio {before / after:.2f} is below {settings.min_ratio:g}"
-    if draft.confidence < settings.confidence_min:
-        return f"confidence {draft.confidence:.2f} is below {settings.confidence_min:g}"
+    if after > settings.compression.max_abstraction_tokens:
+        return f"abstraction has {after} tokens, at most {settings.compression.max_abstraction_tokens} are accepted"
+    if before < settings.compression.min_ratio * after:
+        return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
+    if draft.confidence < settings.consolidation.confidence.min:
+        return f"confidence {draft.confidence:.2f} is below {settings.consolidation.confidence.min:g}"
     if any(member_id in draft.content for member_id in cluster.member_ids if len(member_id) >= 6):
         return "abstraction contains a member's id"
     if steering := steering_draft(draft.content):

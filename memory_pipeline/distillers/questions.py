@@ -42,12 +42,12 @@ def distillation_question(task: Task, strategy: DistillationStrategy, settings: 
 def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
     """Which rule so many of a group's patterns share. The patterns stay, so it need not bring back what they say; an
     empty abstraction says that they share none."""
-    strategy = PrincipleStrategy(settings.principle_patterns)
+    strategy = PrincipleStrategy(settings.principles.min_patterns)
     version = f"{PROMPT_VERSION}-{strategy.name}"
 
     def check(answer: Answer, patterns: Sequence[str]) -> Draft | Declined:
         shared = answer.abstraction.strip()
-        problem = find_unshared(answer, patterns, settings.principle_patterns) if shared else None
+        problem = find_unshared(answer, patterns, settings.principles.min_patterns) if shared else None
         return Declined(f"unsupported: {problem}") if problem else _draft(task, answer, version)
 
     return _question(task, strategy, version, check, settings)
@@ -87,7 +87,7 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, 
     """The members with their secrets masked, and how many secrets and personal data there were."""
     memories, secrets, personal = [], 0, 0
     for member in task.members:
-        text, counts = redact(member.memory.content, personal=settings.mask_personal)
+        text, counts = redact(member.memory.content, personal=settings.distillation.mask_personal)
         secrets += counts["secret"]
         personal += counts["email"] + counts["phone"]
         memories.append(replace(member.memory, content=text))

@@ -138,7 +138,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
 
     Raises StrategyError for one that cannot be loaded or lacks a method.
     """
-    named = [(name, _load_named(name)) for name in settings.strategies]
+    named = [(name, _load_named(name)) for name in settings.distillation.strategies]
     registered = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
     for entry in registered:
         try:

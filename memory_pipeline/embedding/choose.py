@@ -18,13 +18,13 @@ def choose_embedder(settings: Settings) -> Embedder:
     `minilm` without its package falls back to `lexical` with a warning that says how to add the model;
     any other missing model raises EmbeddingError, because it was asked for by name.
     """
-    wanted = settings.embedding_model
+    wanted = settings.embedding.model
     kind, _, model = wanted.partition(":")
     if wanted == "minilm":
         from memory_pipeline.embedding.minilm import MiniLM
 
         try:
-            return MiniLM(settings.embedding_threads)
+            return MiniLM(settings.embedding.threads)
         except EmbeddingError as error:
             _log.warning("%s; using 'lexical' for now", error)
             return Lexical()
@@ -36,9 +36,9 @@ def choose_embedder(settings: Settings) -> Embedder:
         if kind == "openai":
             return OpenAICompatible(
                 model,
-                settings.embedding_base_url,
-                settings.embedding_api_key,
-                mask_personal=settings.mask_personal,
+                settings.embedding.base_url,
+                settings.embedding.api_key,
+                mask_personal=settings.distillation.mask_personal,
             )
         return SentenceTransformers(model)
     raise EmbeddingError(

@@ -50,5 +50,5 @@ def read_format(
         what = "directory" if is_directory else "file"
         raise InputError(f"'{path}' is a {what}; format {name} takes {importer.takes}")
     if not is_directory and is_full_export(path, name):
-        return FullExport(path, name, default_zone, now, settings.import_max_line_bytes)
+        return FullExport(path, name, default_zone, now, settings.import_.max_line_bytes)
     return importer.read(path, default_zone, now, settings, skipped)

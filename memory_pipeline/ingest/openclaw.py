@@ -77,7 +77,7 @@ class OpenClawImporter(Importer):
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every entry of every file."""
         return read_openclaw(
-            path, default_zone, now, settings.import_max_entry_tokens, skipped, mask=settings.import_redact
+            path, default_zone, now, settings.import_.max_entry_tokens, skipped, mask=settings.import_.redact
         )
 
     def recognises(self, path: Path) -> bool:

@@ -27,7 +27,7 @@ class ParquetImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_parquet(path, default_zone, now, settings.import_max_line_bytes)
+        return read_parquet(path, default_zone, now, settings.import_.max_line_bytes)
 
 
 def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:

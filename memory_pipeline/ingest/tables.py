@@ -35,7 +35,7 @@ class JsonlImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every line."""
-        return read_jsonl(path, default_zone, now, settings.import_max_line_bytes)
+        return read_jsonl(path, default_zone, now, settings.import_.max_line_bytes)
 
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
         """A file without one JSON object is often a CSV."""
@@ -52,7 +52,7 @@ class CsvImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_csv(path, default_zone, now, settings.import_max_line_bytes)
+        return read_csv(path, default_zone, now, settings.import_.max_line_bytes)
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:

@@ -47,8 +47,8 @@ class SharedStatements:
         found = find_principle(
             [member.memory.content for member in task.members],
             self._embed,
-            similarity=self._settings.principle_similarity,
-            least=self._settings.principle_patterns,
+            similarity=self._settings.principles.similarity,
+            least=self._settings.principles.min_patterns,
         )
         if isinstance(found, str):
             return Declined(found)
@@ -76,7 +76,7 @@ def find_refusal(
     if clash:
         return f"contradicts a pattern: {clash}"
     tokens = count_tokens(draft.text)
-    if tokens > settings.max_abstraction_tokens:
-        return f"principle has {tokens} tokens, at most {settings.max_abstraction_tokens} are accepted"
-    least = settings.confidence_min
+    if tokens > settings.compression.max_abstraction_tokens:
+        return f"principle has {tokens} tokens, at most {settings.compression.max_abstraction_tokens} are accepted"
+    least = settings.consolidation.confidence.min
     return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"

@@ -37,7 +37,7 @@ class BatchCalls:
         self._connection, self._settings = connection, settings
         self._ledger, self._session = ledger, session
         self._batches = connection.client.messages.batches
-        self._deadline = time.monotonic() + settings.distillation_time_limit_s
+        self._deadline = time.monotonic() + settings.distillation.time_limit_s
 
     def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
         """Replies from batches that an earlier run sent; `deferred` for requests in one that still runs.
@@ -72,14 +72,17 @@ class BatchCalls:
         written: list[Any] = [
             {"custom_id": request.prompt_hash, "params": self._connection.parameters(request)} for request in requests
         ]
-        for attempt in range(1, self._settings.call_attempts + 1):
+        for attempt in range(1, self._settings.distillation.attempts + 1):
             try:
                 made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
                 busy = error.status_code == 429 or error.status_code >= 500
                 pause = max(asked_wait(error), backoff(attempt))
-                last = attempt == self._settings.call_attempts or pause > self._settings.call_longest_wait_s
+                last = (
+                    attempt == self._settings.distillation.attempts
+                    or pause > self._settings.distillation.longest_wait_s
+                )
                 if last or not busy:
                     self._lost(record)
                     raise ModelError(self._connection.explain(error)) from error
@@ -169,13 +172,13 @@ class BatchCalls:
                 passing = isinstance(
                     error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
                 )
-                if not passing or trouble >= self._settings.call_attempts:
+                if not passing or trouble >= self._settings.distillation.attempts:
                     raise ModelError(self._connection.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:
                 self._session.log.info("batch %s is not done; the next night collects it", record.batch_id)
                 return "running"
-            self._pause(min(self._settings.batch_poll_s, left))
+            self._pause(min(self._settings.distillation.batch_poll_s, left))
 
     def _lost(self, record: ModelBatch) -> str:
         if record.batch_id:

@@ -37,7 +37,7 @@ class ModelClient:
         alone. Raises ModelError when the model cannot be used (key, name, server), after what could be answered.
         """
         session.answers.take_over_previews()
-        most = self._settings.max_prompt_tokens
+        most = self._settings.distillation.max_prompt_tokens
         requests = {q.request.prompt_hash: q.request for q in questions.values() if q.source_tokens <= most}
         kept = session.answers.find(list(requests)) if session.use_cache else {}
         replies = {key: _kept_reply(requests[key], answer) for key, answer in kept.items()}
@@ -66,21 +66,21 @@ class ModelClient:
         earlier = [] if session.preview else session.answers.batches()
         if not requests and not earlier:
             return
-        if self._settings.cost_cap_usd <= 0:
+        if self._settings.distillation.cost_cap_usd <= 0:
             yield from (Reply(request, "failed", deferred=COST_CAP) for request in requests)
             return
         connection = Connection(self._settings, session.log)
         connection.check_model()
         spent = sum(call.cost_usd for call in session.answers.calls())
-        ledger = Ledger(self._price, self._settings.cost_cap_usd, spent)
+        ledger = Ledger(self._price, self._settings.distillation.cost_cap_usd, spent)
         session.log.info(
             "%d questions to %s, at most %.4f USD; the cap is %.2f USD",
             len(requests),
-            self._settings.model,
+            self._settings.distillation.model,
             sum(self._price.cost(request.tokens_in, request.max_tokens) for request in requests),
             ledger.cap,
         )
-        in_batch = self._settings.calling == "batch" and not session.preview
+        in_batch = self._settings.distillation.calling == "batch" and not session.preview
         left = {request.prompt_hash: request for request in requests}
         if earlier:
             batches = BatchCalls(connection, self._settings, ledger, session)

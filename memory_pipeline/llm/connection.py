@@ -23,15 +23,15 @@ class Connection:
         """Raises ModelError without a key. Nothing is sent yet."""
         import anthropic
 
-        if not settings.anthropic_api_key:
+        if not settings.distillation.api_key:
             raise ModelError("Claude needs a key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'")
         self.client: Anthropic = anthropic.Anthropic(
-            api_key=settings.anthropic_api_key,
-            base_url=settings.base_url,
-            timeout=settings.call_timeout_s,
+            api_key=settings.distillation.api_key,
+            base_url=settings.distillation.base_url,
+            timeout=settings.distillation.timeout_s,
             max_retries=0,  # every attempt has to keep to the rate limit and the cap, which the SDK cannot know
         )
-        self.server, self.model = settings.base_url, settings.model
+        self.server, self.model = settings.distillation.base_url, settings.distillation.model
         self._log = log
         self._takes_effort = False
 

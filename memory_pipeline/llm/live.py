@@ -41,7 +41,10 @@ class LiveCalls:
         self._ledger, self._session = ledger, session
         self._stop = Event()
         self._pace = Pace(
-            settings.rate_limit_per_min, settings.rate_burst, settings.rate_spacing_s, sleep=self._stop.wait
+            settings.compression.rate_limit_per_min,
+            settings.distillation.burst,
+            settings.distillation.spacing_s,
+            sleep=self._stop.wait,
         )
         self._fruitless = 0
         self._hopeless: str | None = None
@@ -54,8 +57,8 @@ class LiveCalls:
         """
         waiting = [_Waiting(request) for request in requests]
         flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
-        deadline = time.monotonic() + self._settings.distillation_time_limit_s
-        pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="model-calls")
+        deadline = time.monotonic() + self._settings.distillation.time_limit_s
+        pool = ThreadPoolExecutor(self._settings.distillation.concurrency, thread_name_prefix="model-calls")
         try:
             while flying or (waiting and not self._hopeless):
                 late = time.monotonic() >= deadline
@@ -88,7 +91,7 @@ class LiveCalls:
         """Send what is due while there are workers; True when the next one does not fit under the cap."""
         now = time.monotonic()
         for item in [item for item in waiting if item.not_before <= now]:
-            if len(flying) >= self._settings.concurrency:
+            if len(flying) >= self._settings.distillation.concurrency:
                 return False
             reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens)
             if reserved is None:
@@ -156,7 +159,10 @@ class LiveCalls:
             return reply
         if reply.retry_after_s is not None:
             pause = max(reply.retry_after_s, backoff(item.attempt))
-            if item.attempt < self._settings.call_attempts and pause <= self._settings.call_longest_wait_s:
+            if (
+                item.attempt < self._settings.distillation.attempts
+                and pause <= self._settings.distillation.longest_wait_s
+            ):
                 if reply.retry_after_s > 0:
                     self._pace.hold(pause)
                 self._session.log.info("the model is asked again in %.1f s: %s", pause, reply.error)

@@ -45,17 +45,18 @@ PRICES: Mapping[str, Price] = {
 def price_of(settings: Settings) -> Price:
     """The price of the model that distils. Raises ModelError when nobody has said what it costs."""
     added = {}
-    for entry in settings.prices:
+    for entry in settings.distillation.prices:
         name, _, rates = entry.rpartition("=")
         tokens_in, _, tokens_out = rates.partition("/")
         added[name] = Price(float(tokens_in), float(tokens_out))
+    model = settings.distillation.model
     known = {**PRICES, **added}
-    if settings.model not in known:
+    if model not in known:
         raise ModelError(
-            f"no price is known for the model '{settings.model}', so its bill could not be capped; add "
-            f'distillation.prices = ["{settings.model}=IN/OUT"] in USD per million tokens (0/0 when it is free)'
+            f"no price is known for the model '{model}', so its bill could not be capped; add "
+            f'distillation.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 when it is free)'
         )
-    return known[settings.model]
+    return known[model]
 
 
 @dataclass(slots=True)

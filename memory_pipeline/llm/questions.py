@@ -76,9 +76,11 @@ class Question(Generic[AnswerT, ResultT]):
         `version` names the prompt, the schema and the check: whoever changes one of them changes it, since answers
         are kept by it. `masked_...`: what the caller has masked already, for the count.
         """
-        user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.mask_personal)
+        user, counts = redact(
+            prompt.user.encode("utf-8", "replace").decode(), personal=settings.distillation.mask_personal
+        )
         request = Request.to_model(
-            settings.model,
+            settings.distillation.model,
             version,
             prompt.system,
             user,

@@ -145,7 +145,7 @@ def write_abstractions(
     archived = tx.memories.archive(
         [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids],
         archived_at=night.as_of,
-        critical_floor=night.settings.critical_floor,
+        critical_floor=night.settings.compression.critical_floor,
     )
     for distillation in distillations:
         gone = sorted(set(distillation.member_ids) - archived)

@@ -97,8 +97,8 @@ def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings
     `vectors`: as `embed_atom` makes them.
     """
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
-    for found in index.nearest("subject", subject, settings.atom_similarity):
-        same_action = float(index.vector(found.atom, "action") @ action) >= settings.atom_action_similarity
+    for found in index.nearest("subject", subject, settings.atoms.similarity):
+        same_action = float(index.vector(found.atom, "action") @ action) >= settings.atoms.action_similarity
         conflict = find_conflict(_sentence(found.atom.causal), _sentence(causal))
         if same_action and (conflict is None or conflict.kind == WORDING):
             return found.atom

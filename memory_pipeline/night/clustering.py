@@ -71,7 +71,7 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
 
 def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
-    ttl = night.settings.fingerprint_ttl_days
+    ttl = night.settings.compression.fingerprint_ttl_days
     with night.store.reading() as tx:
         apart = kept_apart(tx)
         settled = tx.journal.settled_fingerprints(night.as_of, ttl)

@@ -130,7 +130,7 @@ class Night:
     @property
     def fresh_after(self) -> datetime:
         """Memories created after this time are too fresh to touch."""
-        return self.as_of - timedelta(hours=self.settings.freshness_hours)
+        return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
@@ -199,10 +199,10 @@ class Night:
     def hold_lease(self) -> None:
         """Take this run's lease on the store that it writes to, or renew it when it is due."""
         self.keep_going()
-        due = self._lease_renewed_at + self.settings.lease_expiry_s / 12
+        due = self._lease_renewed_at + self.settings.store.lease_expiry_s / 12
         if monotonic() < due:
             return
-        self.store.take_lease(self.options.run_id, self.holder, self.settings.lease_expiry_s)
+        self.store.take_lease(self.options.run_id, self.holder, self.settings.store.lease_expiry_s)
         self._lease_renewed_at = monotonic()
 
     def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:

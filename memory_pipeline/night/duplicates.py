@@ -27,7 +27,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         rows = tx.memories.same_content(
             created_before=night.fresh_after,
             as_of=night.as_of,
-            critical_floor=night.settings.critical_floor,
+            critical_floor=night.settings.compression.critical_floor,
         )
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
@@ -102,7 +102,9 @@ def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGrou
     """Archive the copies of groups into their survivors, within a transaction."""
     copies = [_copies_of(group) for group in groups]
     everything = [copy for mine in copies for copy in mine]
-    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.settings.critical_floor)
+    archived = tx.memories.archive(
+        everything, archived_at=night.as_of, critical_floor=night.settings.compression.critical_floor
+    )
     tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
     rows = []
     for group, mine in zip(groups, copies, strict=True):

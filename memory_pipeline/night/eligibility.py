@@ -36,7 +36,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             created_before=night.fresh_after,
             created_from=created_from,
             as_of=night.as_of,
-            critical_floor=night.settings.critical_floor,
+            critical_floor=night.settings.compression.critical_floor,
         )
         candidates = [
             memory for memory in candidates if night.may_touch(memory.project_id) and _in_scope(night, memory)
@@ -63,7 +63,7 @@ def _in_scope(night: Night, memory: Memory) -> bool:
 
 def too_few(night: Night) -> str | None:
     """Why the night ends early, or None: it began with fewer active memories than the setting asks for."""
-    least = night.settings.min_active_memories
+    least = night.settings.compression.min_active_memories
     with night.store.reading() as tx:
         count = tx.memories.count_before_night(night.as_of)
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
@@ -71,7 +71,7 @@ def too_few(night: Night) -> str | None:
 
 def is_entry_of(night: Night, memory: Memory) -> bool:
     """Whether a memory belongs to the knowledge base: by its form, or by its type where the setting says so."""
-    return memory.memory_type in night.settings.canonical_types or is_entry(memory.content)
+    return memory.memory_type in night.settings.knowledge_base.memory_types or is_entry(memory.content)
 
 
 def as_eligible(night: Night, memory: Memory, stands_for: int) -> EligibleMemory:

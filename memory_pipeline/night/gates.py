@@ -141,7 +141,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
     for memory in evidence.members:
         if memory.archived_at is not None and memory.archived_by != draft.cluster_id:
             problems.append(f"'{memory.id}' is archived")
-        elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.critical_floor:
+        elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.compression.critical_floor:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")

@@ -35,7 +35,7 @@ UNAVAILABLE = "KB unavailable"
 #: Where an entry has no token count (requirement 12.6).
 TOKENS_OF_AN_ENTRY = 500
 #: Entries that the command `kb-compress` may take: a person who asks for it waits for no freshness.
-_ON_DEMAND = {"freshness_hours": 0.0}
+_ON_DEMAND = {"compression.freshness_hours": 0.0}
 
 
 def knowledge_base_night(
@@ -55,12 +55,12 @@ def knowledge_base_night(
         raise InputError(f"--threshold is {threshold}; use a cosine between 0.5 and 1.0")
     changes: dict[str, Any] = {} if day else dict(_ON_DEMAND)
     if threshold is not None:
-        changes["canonical_threshold"] = threshold
+        changes["knowledge_base.threshold"] = threshold
     now = datetime.now(UTC)
     options = NightOptions(
         day or now.date(), run_id, dry_run=dry_run, days=days, moment=None if day else now.replace(microsecond=0)
     )
-    return Night(store, settings.model_copy(update=changes), options, holder=holder)
+    return Night(store, settings.with_values(changes), options, holder=holder)
 
 
 def compress_knowledge_base(night: Night) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     except (StoreError, EmbeddingError) as error:
         night.log.error("the knowledge base cannot be read: %s", error)
         return {"line": f"COMPRESSION BLOCKED: {UNAVAILABLE}", "blocked": str(error)}
-    least = night.settings.canonical_min_entries
+    least = night.settings.knowledge_base.min_entries
     if len(entries) < least:
         return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
     with night.on_its_store() as tonight, tonight.store.kept_open():
@@ -124,7 +124,7 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     free = [
         m
         for m in entries
-        if m.importance < night.settings.critical_floor
+        if m.importance < night.settings.compression.critical_floor
         and not m.pinned
         and night.may_touch(m.project_id)
         and (since is None or m.created_at >= since)
@@ -154,7 +154,7 @@ def _report(
     return {
         "run_id": night.options.run_id,
         "run_date": night.as_of.date().isoformat(),
-        "threshold": night.settings.canonical_threshold,
+        "threshold": night.settings.knowledge_base.threshold,
         "dry_run": night.options.dry_run,
         "before": {"total_entries": len(entries), **counted, "other": len(entries) - sum(counted.values())},
         "after": {
@@ -177,7 +177,7 @@ def _report(
         ],
         "no_cluster": {
             "count": len(entries) - len(clustered & words.keys()),
-            "reason": f"no other entry reaches the threshold of {night.settings.canonical_threshold:g}",
+            "reason": f"no other entry reaches the threshold of {night.settings.knowledge_base.threshold:g}",
         },
         "left_alone": [
             {"members": list(archive.member_ids), "status": archive.status, "reason": archive.reason}

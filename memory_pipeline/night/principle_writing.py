@@ -107,7 +107,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
                 winner=memory.id,
                 archived_by=result.group_id,
                 at=night.as_of,
-                critical_floor=night.settings.critical_floor,
+                critical_floor=night.settings.compression.critical_floor,
             )
             if replaced:
                 tx.lineage.add([LineageLink(memory.id, earlier, "superseded", 1.0)])

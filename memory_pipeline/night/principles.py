@@ -34,7 +34,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     """
     night.hold_lease()
     patterns, principles = _patterns(night)
-    if len(patterns) < night.settings.principle_patterns:
+    if len(patterns) < night.settings.principles.min_patterns:
         return []
     edges = _edges(night, patterns)
     _link_contradictions(night, edges)
@@ -43,7 +43,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     results = _settled(night, groups)
     todo = [group for group in groups if group.cluster_id not in results]
     if todo and not night.is_preview:
-        create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store_snapshots_kept)
+        create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
     model = choose_principle_model(night.distiller, night.embedder, night.settings)
     for group, task, draft in propose(night, model, todo, guidance_of):
         night.hold_lease()
@@ -84,7 +84,9 @@ def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
     tables = [EDGE_SCHEMA.empty_table()]
     for project in sorted({pattern.project_id for pattern in patterns}):
         ids, vectors = night.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
-        pairs = similar_pairs(vectors, night.settings.principle_similarity, block_size=night.settings.block_size)
+        pairs = similar_pairs(
+            vectors, night.settings.principles.similarity, block_size=night.settings.compression.block_size
+        )
         tables.append(guard_edges(night, project, ids, pairs))
     return pa.concat_tables(tables)
 
@@ -100,14 +102,14 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
 
 def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
     """Groups of patterns that are related on average."""
-    least = night.settings.principle_similarity, night.settings.principle_patterns
+    least = night.settings.principles.similarity, night.settings.principles.min_patterns
     candidates = [replace(as_eligible(night, pattern, 1), is_entry=False) for pattern in patterns]
     return find_clusters(candidates, _between_subjects(edges), Policy(PRINCIPLE, "distill", *least, linkage="average"))
 
 
 def _settled(night: Night, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
     """By group, those that were decided not long ago."""
-    days = night.settings.fingerprint_ttl_days
+    days = night.settings.compression.fingerprint_ttl_days
     with night.store.reading() as tx:
         settled = tx.journal.settled_fingerprints(night.as_of, days)
     return {

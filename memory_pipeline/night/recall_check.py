@@ -25,7 +25,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     Found: the memory, or the memory that replaced it, is among the first ten. The sample follows from the run, so that
     another run asks for others. A memory without a word to ask by is left out.
     """
-    if not archived_ids or not night.settings.recall_sample:
+    if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0
     with night.store.reading() as tx:
         everything = tx.memories.all(created_by=night.as_of)
@@ -39,7 +39,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.options.run_id, i)):
         memory = by_id[memory_id]
         question = question_for(memory.content, frequencies[memory.project_id])
-        if question is not None and len(questions) < night.settings.recall_sample:
+        if question is not None and len(questions) < night.settings.compression.recall_sample:
             questions[memory_id] = question
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(questions)
@@ -57,7 +57,9 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
 def _found(night: Night, memories: Sequence[Memory], asked: dict[str, str], replacements: dict[str, str]) -> int:
     ids, vectors = night.vectors_of([memory.id for memory in memories])
     embed = night.embedder.embed
-    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.archived_weight)
+    index = SearchIndex(
+        memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.compression.archived_weight
+    )
     asked_for = embed([embedding_text(question) for question in asked.values()])
     count = 0
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):

@@ -28,7 +28,7 @@ def take_snapshot(night: Night) -> str | None:
     if night.is_preview:
         return None
     night.hold_lease()
-    kept = night.settings.store_snapshots_kept
+    kept = night.settings.store.snapshots_kept
     return create_snapshot(night.store, "night", datetime.now(UTC), kept).name
 
 

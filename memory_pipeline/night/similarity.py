@@ -78,7 +78,7 @@ def _compare(
     known_ids, known_vectors = night.vectors_of(known)
     fresh_ids, fresh_vectors = night.vectors_of(fresh)
     ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
-    block = night.settings.block_size
+    block = night.settings.compression.block_size
     pairs = pairs_up_to(
         CROWD_LEAST * len(ids),
         vectors,

@@ -70,7 +70,7 @@ class _Watch:
 def _open(context: OpExecutionContext, night: NightResource) -> Night:
     job = night.open_job(context.run_id, context.log)
     if not isinstance(job.keep_going, _Watch):
-        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation_timeout, context.log)
+        job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
     return job
 
 
@@ -119,7 +119,7 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
         except Exception as error:
             if context.retry_number >= MAX_RETRIES:
                 _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
-            delay = night.effective_settings().consolidation_retry_delay_s * 2**context.retry_number
+            delay = night.effective_settings().consolidation.retry_delay_s * 2**context.retry_number
             context.log.warning(f"phase {phase} failed ({in_words(error)}); tried again in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}

@@ -47,8 +47,8 @@ def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Set
         return None
     try:
         with store.reading() as tx:
-            run_id = tx.lease.run(settings.lease_expiry_s)
-            holder = tx.lease.holder(settings.lease_expiry_s)
+            run_id = tx.lease.run(settings.store.lease_expiry_s)
+            holder = tx.lease.holder(settings.store.lease_expiry_s)
     except StoreBusyError as held:
         return SkipReason(str(held))
     if run_id is None or is_queued(run_id):

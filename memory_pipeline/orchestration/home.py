@@ -9,7 +9,8 @@ from pathlib import Path
 import platformdirs
 
 import memory_pipeline
-from memory_pipeline.config.loading import CONFIG_FILE, LoadedSettings, load_settings
+from memory_pipeline.config.loading import LoadedSettings, load_settings
+from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
 
@@ -84,12 +85,14 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     named = os.environ.get("MEMORY_PIPELINE_CONFIG")
     loaded = load_settings(overrides, config_file=config if config.exists() and not named else None)
     values = loaded.values
-    absolute: dict[str, object] = {"store_path": str(_path_of("store.path", values.store_path, home))}
-    if values.reports_dir:
-        absolute["reports_dir"] = str(_path_of("report.directory", values.reports_dir, home))
-    if values.playbook_dir:
-        absolute["playbook_dir"] = str(_path_of("playbook.directory", values.playbook_dir, home))
-    return LoadedSettings(values.model_copy(update=absolute), loaded.origins)
+    absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
+    for key, directory in (
+        ("report.directory", values.report.directory),
+        ("playbook.directory", values.playbook.directory),
+    ):
+        if directory:
+            absolute[key] = str(_path_of(key, directory, home))
+    return LoadedSettings(values.with_values(absolute), loaded.origins)
 
 
 def _path_of(key: str, text: str, home: Path) -> Path:

@@ -95,5 +95,5 @@ class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):
         """Where `base_path` is empty, `<store>.night` beside the store is used."""
         from memory_pipeline.orchestration.home import load_project_settings
 
-        base = self.base_path or f"{load_project_settings().values.store_path.removesuffix('.duckdb')}.night"
+        base = self.base_path or f"{load_project_settings().values.store.path.removesuffix('.duckdb')}.night"
         return ParquetByPartition(base_path=UPath(base))

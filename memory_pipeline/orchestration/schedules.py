@@ -70,7 +70,7 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
 
 @schedule(
     job=consolidation_job,
-    cron_schedule=load_project_settings().values.consolidation_schedule,
+    cron_schedule=load_project_settings().values.consolidation.schedule,
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
     description="02:00 New York: the levels over what the nights so far have left, failed and deferred ones included.",

@@ -82,13 +82,13 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
     with store.reading() as tx:
         waiting = tx.memories.unconsolidated(
-            created_before=as_of - timedelta(hours=settings.freshness_hours),
-            critical_floor=settings.critical_floor,
+            created_before=as_of - timedelta(hours=settings.compression.freshness_hours),
+            critical_floor=settings.compression.critical_floor,
             after=int(context.cursor or 0),
         )
     mine = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
-    if len(mine) < settings.consolidation_threshold:
-        return SkipReason(f"{len(mine)} unconsolidated memories, {settings.consolidation_threshold} start a job")
+    if len(mine) < settings.consolidation.threshold:
+        return SkipReason(f"{len(mine)} unconsolidated memories, {settings.consolidation.threshold} start a job")
     newest = max(sequence for sequence, _ in mine)
     context.update_cursor(str(newest))
     return RunRequest(
@@ -105,7 +105,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
 )
 def dead_runs(context: SensorEvaluationContext) -> SkipReason:
     night = NightResource()
-    ended = end_dead_runs(context.instance, night.store(), night.effective_settings().lease_expiry_s)
+    ended = end_dead_runs(context.instance, night.store(), night.effective_settings().store.lease_expiry_s)
     return SkipReason(f"ended {', '.join(ended)}" if ended else "every run that is under way has its process")
 
 

@@ -84,9 +84,9 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
         problems.append(str(error))
         night.log.warning("the notice stands in the store's outbox alone: %s", error)
     reached("notice.written")
-    if night.settings.notice_urls:
-        problems += filter(None, [_deliver(night.settings.notice_urls, notice)])
-    if problems or night.settings.notice_urls:
+    if night.settings.notices.urls:
+        problems += filter(None, [_deliver(night.settings.notices.urls, notice)])
+    if problems or night.settings.notices.urls:
         with night.store.writing(night.holder, notice["run_id"]) as tx:
             tx.journal.note_delivery(str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
 

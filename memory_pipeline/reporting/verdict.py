@@ -23,7 +23,7 @@ def judge(night: Night, counted: CountedRun, errors: Sequence[NightError], fatal
         settled=counted.clusters_settled,
         errors=len(errors),
         eligible=counted.memories_scanned,
-        strict=night.settings.strict_verdict and is_night,
+        strict=night.settings.report.strict_verdict and is_night,
         proposed=counted.proposals,
         refusals=counted.refusals,
         fatal=fatal,

@@ -59,7 +59,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
             night.hold_lease()
             if not results:
-                create_snapshot(store, "review", datetime.now(UTC), settings.store_snapshots_kept)
+                create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
             outcomes = _approve_night(night, list(group), by)
             results += [{"id": i, "outcome": outcome, "run_id": run_id} for i, outcome in outcomes.items()]
         if proposals:

@@ -49,10 +49,10 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
     with store.reading() as tx:
         tx.conflicts.read(conflict_id)  # a wrong name costs no snapshot
     run_id = f"resolve-{uuid.uuid4()}"
-    store.take_lease(run_id, _HOLDER, settings.lease_expiry_s)
+    store.take_lease(run_id, _HOLDER, settings.store.lease_expiry_s)
     try:
         now = datetime.now(UTC)
-        create_snapshot(store, "conflict", now, settings.store_snapshots_kept)
+        create_snapshot(store, "conflict", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER, run_id) as tx:
             case = tx.conflicts.read(conflict_id)
             if case.resolution is not None:
@@ -114,7 +114,7 @@ def _archive_other(
             f"memory '{loser.id}' is archived already, into '{into}', which says what it said; undo that first with "
             f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
         )
-    floor, stands = settings.critical_floor, tx.lineage.replacement_of(winner.id)
+    floor, stands = settings.compression.critical_floor, tx.lineage.replacement_of(winner.id)
     if stands == loser.id:
         raise InputError(
             f"memory '{winner.id}' is itself archived into '{loser.id}', which this would archive too; keep "

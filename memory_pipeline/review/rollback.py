@@ -54,10 +54,10 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     with store.reading() as tx:
         scope.plan(tx, cascade=cascade)  # a wrong name costs no snapshot
     rollback_id = str(uuid.uuid4())
-    store.take_lease(rollback_id, _HOLDER, settings.lease_expiry_s)
+    store.take_lease(rollback_id, _HOLDER, settings.store.lease_expiry_s)
     try:
         now = datetime.now(UTC)
-        snapshot = create_snapshot(store, "rollback", now, settings.store_snapshots_kept)
+        snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)

@@ -55,7 +55,7 @@ class Store:
     @classmethod
     def of(cls, settings: Settings) -> Store:
         """The store that the settings name."""
-        return cls(settings.store_path, settings.store_busy_timeout_s)
+        return cls(settings.store.path, settings.store.busy_timeout_s)
 
     def exists(self) -> bool:
         """Whether the file is there."""

@@ -25,15 +25,22 @@ def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) 
 
 
 def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
-    quick = {"rate_limit_per_min": 10_000, "rate_burst": 1000, "rate_spacing_s": 0.0, "batch_poll_s": 0.01}
-    model = {"anthropic_api_key": server.key, "base_url": server.url}
-    return settings_for(store, **{**quick, **model, **changes})
+    model: dict[str, object] = {
+        "distillation__api_key": server.key,
+        "distillation__base_url": server.url,
+        "distillation__burst": 1000,
+        "distillation__spacing_s": 0.0,
+        "distillation__batch_poll_s": 0.01,
+        "compression__rate_limit_per_min": 10_000,
+    }
+    return settings_for(store, **{**model, **changes})
 
 
 def night(store: Store, server: MessagesServer, run_id: str = "r", **changes: Any) -> Report:
     options = {name: changes.pop(name) for name in ("dry_run", "no_cache") if name in changes}
+    day = changes.pop("day", DAY)
     settings = claude_settings(store, server, **changes)
-    return run_night(night_of(store, changes.pop("day", DAY), settings, run_id=run_id, **options))
+    return run_night(night_of(store, day, settings, run_id=run_id, **options))
 
 
 def abstractions(store: Store) -> list[str]:

@@ -28,7 +28,7 @@ def ruling(rule: str = RULE, behind: tuple[int, ...] = (1, 2, 3), **changes: Any
 
 def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: Any) -> list[PrincipleResult]:
     options = {"dry_run": changes.pop("dry_run", False)}
-    settings = claude_settings(store, server, principle_similarity=0.5, **changes)
+    settings = claude_settings(store, server, principles__similarity=0.5, **changes)
     night = night_of(store, WEEK, settings, run_id=run_id, **options)
     results = form_principles(night)
     store.release_lease(run_id)
@@ -93,7 +93,7 @@ def test_without_an_answer_nothing_is_decided_and_the_next_week_asks_again(store
     fill(store, related())
     with serving(lambda body, number: Failure(401, "authentication_error", "invalid x-api-key")) as server:
         (failed,) = form(store, server)
-        (capped,) = form(store, server, "capped", cost_cap_usd=0.0)
+        (capped,) = form(store, server, "capped", distillation__cost_cap_usd=0.0)
     assert (failed.status, capped.status, capped.reason) == ("failed", "deferred", "cost cap")
     with store.reading() as tx:
         assert tx.journal.log_of("week") == tx.journal.log_of("capped") == []
@@ -115,6 +115,6 @@ def test_all_groups_are_asked_about_at_once(store: Store, calling: str) -> None:
         before = store.path.read_bytes()
         assert [result.status for result in form(store, server, "dry", dry_run=True)] == ["created"] * 2
         assert store.path.read_bytes() == before
-        results = form(store, server, calling=calling)
+        results = form(store, server, distillation__calling=calling)
     assert sorted(result.content for result in results) == [RULE, WATER.format("plants")]
     assert len(server.requests) == 2

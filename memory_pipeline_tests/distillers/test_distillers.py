@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
-from memory_pipeline_tests.build import FIRST, memory
+from memory_pipeline_tests.build import FIRST, memory, settings_for
 
 
 def task_of(*contents: str) -> Task:
@@ -34,7 +35,7 @@ def distil(*contents: str) -> Draft:
 
 
 def judged(draft: Draft, *contents: str, **settings: object) -> Distillation:
-    rules = Settings().model_copy(update=settings)
+    rules = settings_for(Path("none"), **settings)
     return judge(task_of(*contents), draft, Extractive(), rules, lambda text: max(1, len(text) // 4))
 
 
@@ -99,7 +100,7 @@ def test_what_is_mostly_said_by_one_member_alone_is_too_unsure() -> None:
     contents = [f"Restart the gateway. {aside}." for aside in asides]
     draft = distil(*contents)
     assert draft.confidence < 0.7
-    result = judged(draft, *contents, min_ratio=0.1)
+    result = judged(draft, *contents, compression__min_ratio=0.1)
     assert result.outcome == "refused" and (result.reason or "").startswith("confidence 0.6")
     assert distil(*COPIES).confidence > 0.7
 
@@ -131,7 +132,7 @@ def test_bad_drafts_are_refused_with_the_reason(change: dict[str, object], reaso
 
 def test_a_draft_that_is_too_long_is_refused() -> None:
     long = tuple(f"{text} {'and so it goes on ' * 60}" for text in COPIES)
-    assert "tokens, at most 50" in (judged(distil(*long), *long, max_abstraction_tokens=50).reason or "")
+    assert "tokens, at most 50" in (judged(distil(*long), *long, compression__max_abstraction_tokens=50).reason or "")
 
 
 def test_preservation_counts_what_is_kept_attached_and_lost() -> None:
@@ -152,10 +153,12 @@ def test_a_figure_that_no_source_has_is_an_invention() -> None:
 
 
 def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
-    keyed = {"anthropic_api_key": "sk-test"}
+    keyed = {"distillation.api_key": "sk-test"}
     assert choose_distiller(Settings()).name == "extractive"
-    assert choose_distiller(Settings().model_copy(update=keyed)).name == "claude"
-    assert choose_distiller(Settings().model_copy(update={**keyed, "distiller": "extractive"})).name == "extractive"
+    assert choose_distiller(Settings().with_values(keyed)).name == "claude"
+    assert (
+        choose_distiller(Settings().with_values({**keyed, "distillation.distiller": "extractive"})).name == "extractive"
+    )
 
 
 @pytest.mark.parametrize(

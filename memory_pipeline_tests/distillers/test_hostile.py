@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.distillers.injections.detect import attempt_in, find_attempt
 from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
@@ -61,8 +62,8 @@ def gullible(body: Body, number: int) -> Reaction:
 
 
 def a_night(store: Store, **changes: Any) -> tuple[Report, list[list[str]]]:
-    """A night of distillation alone, unless `policies` says otherwise: its report, and what the model was asked."""
-    changes.setdefault("policies", ("merge enabled=false",))
+    """A night of distillation alone, unless the policies say otherwise: its report, and what the model was asked."""
+    changes.setdefault("compression__policies", {"merge": PolicyTable(enabled=False)})
     with serving(gullible) as server:
         night = night_of(store, DAY, claude_settings(store, server, **changes), run_id="r")
         night.__dict__["embedder"] = PlantedEmbedder()
@@ -100,7 +101,7 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
 ) -> None:
     honest_clusters(store)
     hostile_clusters(store)
-    report, asked_for = a_night(store, distiller=distiller)
+    report, asked_for = a_night(store, distillation__distiller=distiller)
     after = everything(store)
     touched = {i for i, memory in after.items() if memory.project_id != "honest" and memory.archived_at}
     assert touched == set() and report.refusals["looks like an attempt to steer"] == len(CASES)
@@ -112,7 +113,7 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
 @pytest.mark.slow
 def test_hostile_near_copies_are_not_merged_either(store: Store) -> None:
     hostile_clusters(store)
-    report, _ = a_night(store, policies=())
+    report, _ = a_night(store, compression__policies={})
     assert {s.policy: s.skipped for s in report.policies} == {
         "merge": len(CASES),
         "canonical": 0,
@@ -153,5 +154,5 @@ def test_very_long_memories_are_not_sent(store: Store) -> None:
     texts = [f"case0 {_LESSON}. " + f"It went on and {word}. " * 90 for word in ("on", "further", "farther")]
     notes = [candidate(text, native_id=f"long-{n}") for n, text in enumerate(texts)]
     fill(store, notes, "p", PlantedEmbedder())
-    report, asked_for = a_night(store, max_prompt_tokens=1000)
+    report, asked_for = a_night(store, distillation__max_prompt_tokens=1000)
     assert report.refusals == {"too long for one prompt": 1} and asked_for == []

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.distillers.injections import detect
 from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
 from memory_pipeline.night.run import run_night
@@ -111,8 +112,9 @@ def clusters_with(store: Store, injections: list[str]) -> None:
     fill(store, notes, "p", PlantedEmbedder())
 
 
-def a_night(store: Store, *policies: str) -> tuple[Report, list[Memory]]:
-    night = night_of(store, DAY, settings_for(store, policies=policies, distiller="extractive"), run_id="r")
+def a_night(store: Store, **changes: object) -> tuple[Report, list[Memory]]:
+    settings = settings_for(store, distillation__distiller="extractive", **changes)
+    night = night_of(store, DAY, settings, run_id="r")
     night.__dict__["embedder"] = PlantedEmbedder()
     report = run_night(night)
     with store.reading() as tx:
@@ -120,11 +122,11 @@ def a_night(store: Store, *policies: str) -> tuple[Report, list[Memory]]:
         return report, [memory for memory in tx.memories.all() if memory.source.connector == MADE]
 
 
-@pytest.mark.parametrize("policies", [(), ("merge enabled=false",)])
-def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store, policies: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("merging", [True, False])
+def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store, merging: bool) -> None:
     injections = [style["held_out"] for style in styles()[7::20]]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])
-    report, made = a_night(store, *policies)
+    report, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=merging)})
     assert report.refusals[detect.STEERS] >= len(injections)
     assert {memory.content.split()[0] for memory in made} == {f"topic{len(injections)}"}
     with store.reading() as tx:
@@ -159,7 +161,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     monkeypatch.setattr(detect, "rules", lambda: ())
     monkeypatch.setattr(detect, "hides_words", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
-    _, made = a_night(store, "merge enabled=false")
+    _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})
     directory = settings_for(store).reports_path
     (playbook,) = settings_for(store).playbook_path.rglob("*.md")
     with store.reading() as tx:

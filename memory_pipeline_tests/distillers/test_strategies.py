@@ -52,7 +52,7 @@ OWN = f"{__name__}:Shouting"
 
 
 def settings_with(*names: str) -> Settings:
-    return Settings().model_copy(update={"strategies": names})
+    return Settings().with_values({"distillation.strategies": names})
 
 
 def draft(text: str, causal: Causal | None = None) -> Draft:
@@ -92,7 +92,7 @@ def test_a_prompt_names_the_length_that_is_wanted_and_shows_members_as_json() ->
 def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
-        report = night(store, server, strategies=(OWN,))
+        report = night(store, server, distillation__strategies=(OWN,))
     assert server.requests[0]["system"].endswith("SHOUT.") and report.clusters_compressed == 1
     with store.reading() as tx:
         rows = sql_rows(tx, "select prompt_version from model_answers")
@@ -102,7 +102,7 @@ def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store:
 def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None:
     fill(store, lesson(4, topic="printer"))
     with serving() as server:
-        report = night(store, server, strategies=(OWN,))
+        report = night(store, server, distillation__strategies=(OWN,))
     assert report.refusals == {"strategy shouting": 1}
 
 
@@ -120,7 +120,7 @@ def test_a_strategy_that_breaks_fails_its_own_clusters_alone(
 
     monkeypatch.setattr(Shouting, breaks, sometimes)
     with serving() as server:
-        report = night(store, server, strategies=(OWN,))
+        report = night(store, server, distillation__strategies=(OWN,))
     assert (report.clusters_compressed, report.clusters_failed, len(report.errors)) == (1, 1, 1)
     assert report.verdict == "PARTIAL" and "KeyError" in report.errors[0].error
 
@@ -129,9 +129,9 @@ def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentenc
     fill(store, lesson(4))
     with serving() as server:
         with pytest.raises(StrategyError, match="names 'horoscope'"):
-            night(store, server, strategies=("horoscope",))
+            night(store, server, distillation__strategies=("horoscope",))
         with pytest.raises(ModelError, match="no price is known"):
-            night(store, server, model="mine")
+            night(store, server, distillation__model="mine")
 
 
 def test_a_category_picks_the_example(store: Store) -> None:
@@ -139,7 +139,7 @@ def test_a_category_picks_the_example(store: Store) -> None:
              for note in lesson(4)]  # fmt: skip
     fill(store, notes)
     with serving() as server:
-        report = night(store, server, strategies=("causal",))
+        report = night(store, server, distillation__strategies=("causal",))
     assert "causes and effects" in server.requests[0]["system"] and report.refusals == {"strategy causal": 1}
 
 

@@ -40,7 +40,7 @@ def test_no_line_of_the_workspace_is_lost() -> None:
 def test_its_nights_lose_nothing_and_change_nothing_when_they_are_run_again(store: Store) -> None:
     """The same night at once: nothing changes, the log included. The same days after all of them: an earlier day then
     works on what later ones have left, and may log what it decides about that; no memory changes."""
-    settings = Settings().model_copy(update={"store_path": str(store.path)})
+    settings = Settings().with_values({"store.path": str(store.path)})
     reading = read_format("openclaw", WORKSPACE, UTC, NOW, settings, Skipped())
     summary = import_memories(store, reading, project="agent", embedder=MiniLM(), now=NOW)
     assert summary.imported == summary.read > 1500 and not summary.quarantined

@@ -106,7 +106,7 @@ def test_without_the_model_package_the_default_falls_back_and_says_how_to_add_it
 
 def test_an_unknown_model_names_the_choices() -> None:
     with pytest.raises(EmbeddingError, match="use minilm, lexical, sentence-transformers:NAME or openai:NAME"):
-        choose_embedder(Settings().model_copy(update={"embedding_model": "word2vec"}))
+        choose_embedder(Settings().with_values({"embedding.model": "word2vec"}))
 
 
 def test_lexical_vectors_are_unit_and_alike_for_alike_words() -> None:

@@ -30,7 +30,7 @@ from memory_pipeline_tests.ingest.anything import deep, json_values
 
 def read(path: Path, name: str, limit: int = 100_000) -> tuple[dict[int, str], list[str]]:
     """Reasons by line of what was rejected, and the contents of the rest."""
-    configured = settings_for(path.with_suffix(".duckdb"), import_max_line_bytes=limit)
+    configured = settings_for(path.with_suffix(".duckdb"), import__max_line_bytes=limit)
     items = list(read_format(name, path, UTC, NOW, configured, Skipped()))
     wrong = {item.line: item.reason for item in items if isinstance(item, Rejected)}
     return wrong, [item.content for item in items if isinstance(item, Candidate)]

@@ -53,7 +53,7 @@ def build(store: Store) -> None:
     causes = [candidate(CAUSE.format(detail), FIRST + timedelta(hours=n)) for n, detail in enumerate(details)]
     fill(store, [*patterns, *causes, *lesson(4, topic="scanner")])
     fill(store, lesson(4, topic="printer"), project="reviewed")
-    settings = settings_for(store, review_projects=("reviewed",), principle_similarity=0.5)
+    settings = settings_for(store, compression__review_projects=("reviewed",), principles__similarity=0.5)
     run(store, DAY, settings)
     (conflict,) = list_conflicts(store, each=True)
     resolve_conflict(store, settings, conflict.id[:8], Decision("newer", "dana", note="moved"))

@@ -27,7 +27,7 @@ STRANGE = [
     "\u0000\u202e",
     "member-1 says so",
 ]
-MODEL = Settings(anthropic_api_key="sk-test")  # type: ignore[call-arg]
+MODEL = Settings().with_values({"distillation.api_key": "sk-test"})
 
 
 @st.composite

@@ -81,7 +81,7 @@ def backfilled(notes: list[Candidate], block_size: int = 2048) -> str:
     with temporary_store() as store:
         fill(store, notes)
         for day in DAYS:
-            run(store, day, settings_for(store, block_size=block_size))
+            run(store, day, settings_for(store, compression__block_size=block_size))
         return whole_hash(store)
 
 

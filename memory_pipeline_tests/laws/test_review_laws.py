@@ -20,7 +20,7 @@ def test_nights_whose_proposals_are_all_approved_equal_automatic_ones(notes: lis
             fill(store, notes)
         for day in DAYS:
             run(automatic, day)
-            values = settings_for(reviewed, review="manual")
+            values = settings_for(reviewed, compression__review="manual")
             run(reviewed, day, values)
             outcomes = {result["outcome"] for result in approve_proposals(reviewed, values, [], "dana")}
             assert outcomes <= {"approved"}

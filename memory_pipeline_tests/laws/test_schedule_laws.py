@@ -89,7 +89,7 @@ def history(rng: random.Random, size: int, days: Sequence[date] = DAYS) -> list[
 
 
 def values_of(store: Store) -> Settings:
-    return settings_for(store, embedding_model="minilm", canonical_min_entries=2)
+    return settings_for(store, embedding__model="minilm", knowledge_base__min_entries=2)
 
 
 def week_of(store: Store, key: str) -> None:

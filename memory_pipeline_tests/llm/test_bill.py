@@ -14,8 +14,9 @@ from memory_pipeline.llm.pricing import PRICES, Ledger, Price, price_of
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:
     with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*distillation.prices"):
-        price_of(Settings().model_copy(update={"model": "mine"}))
-    assert price_of(Settings(model="mine", prices=("mine=1.5/2",))) == Price(1.5, 2.0)
+        price_of(Settings().with_values({"distillation.model": "mine"}))
+    priced = {"distillation.model": "mine", "distillation.prices": ("mine=1.5/2",)}
+    assert price_of(Settings().with_values(priced)) == Price(1.5, 2.0)
 
 
 def test_long_prompts_and_batches_have_their_own_price() -> None:

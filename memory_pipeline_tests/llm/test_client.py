@@ -80,7 +80,7 @@ def calls_of(store: Store, run_id: str = "r") -> list[ModelCall]:
 @pytest.mark.parametrize("calling", ["live", "batch"])
 def test_its_answers_have_its_own_schema_and_are_checked_by_it(store: Store, calling: str) -> None:
     with serving(forecast) as server:
-        found = ask(store, server, *CITIES, calling=calling)
+        found = ask(store, server, *CITIES, distillation__calling=calling)
     bodies = server.requests or [r["params"] for batch in server.batches.values() for r in batch["requests"]]
     assert list(found.items()) == [("Porto", "Porto: sun"), ("Oslo", "Oslo: rain"), ("Lima", "Lima: sun")]
     assert [set(body["output_config"]["format"]["schema"]["properties"]) for body in bodies] == [
@@ -95,8 +95,8 @@ def test_its_answers_have_its_own_schema_and_are_checked_by_it(store: Store, cal
 @pytest.mark.parametrize("calling", ["live", "batch"])
 def test_its_answers_are_kept_and_paid_for_once(store: Store, calling: str) -> None:
     with serving(forecast) as server:
-        first = ask(store, server, *CITIES, calling=calling)
-        assert ask(store, server, *CITIES, "Porto", run_id="again", calling=calling) == first
+        first = ask(store, server, *CITIES, distillation__calling=calling)
+        assert ask(store, server, *CITIES, "Porto", run_id="again", distillation__calling=calling) == first
         assert len(server.requests) == (3 if calling == "live" else 0) and len(server.batches) == (calling == "batch")
     assert {(call.mode, call.cost_usd) for call in calls_of(store, "again")} == {("cache", 0.0)}
 
@@ -105,7 +105,7 @@ def test_its_answers_are_kept_and_paid_for_once(store: Store, calling: str) -> N
 def test_its_money_is_reserved_before_it_is_sent(store: Store, calling: str) -> None:
     cap = 0.0035 if calling == "live" else 0.00175  # two questions fit; three could pass it
     with serving(lambda body, number: dear(forecast(body), body)) as server:
-        found = ask(store, server, *CITIES, calling=calling, cost_cap_usd=cap)
+        found = ask(store, server, *CITIES, distillation__calling=calling, distillation__cost_cap_usd=cap)
         sent = len(server.requests) + sum(len(batch["requests"]) for batch in server.batches.values())
     assert (sent, list(found.values()).count(Declined("cost cap", again=True))) == (2, 1)
     assert 0.9 * cap < sum(call.cost_usd for call in calls_of(store)) <= cap
@@ -118,21 +118,21 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
         return dear(faithful(body) if "members" in body["messages"][0]["content"] else forecast(body), body)
 
     with serving(script) as server:
-        distilled = night(store, server, run_id="both", cost_cap_usd=0.003)
+        distilled = night(store, server, run_id="both", distillation__cost_cap_usd=0.003)
         spent = distilled.estimated_cost_usd
         assert distilled.clusters_compressed == 1 and 0.0015 < spent < 0.003
         found = ask(store, server, "Porto", run_id="both", cost_cap_usd=0.003)
         assert found == {"Porto": Declined("cost cap", again=True)} and len(server.requests) == 1
-        assert ask(store, server, "Porto", run_id="next", cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
+        assert ask(store, server, "Porto", run_id="next", distillation__cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
 
 
 def test_a_batch_of_this_run_that_still_runs_lets_nothing_else_be_sent(store: Store) -> None:
     """What it will cost is not known yet, and the cap is of the whole run."""
     with serving(forecast, batch_polls=10_000) as server:
-        ask(store, server, "Porto", calling="batch", distillation_time_limit_s=0.1)
-        found = ask(store, server, "Porto", "Oslo", calling="batch", distillation_time_limit_s=0.1)
+        ask(store, server, "Porto", distillation__calling="batch", distillation__time_limit_s=0.1)
+        found = ask(store, server, "Porto", "Oslo", distillation__calling="batch", distillation__time_limit_s=0.1)
         assert set(found.values()) == {Declined("batch under way", again=True)} and len(server.batches) == 1
-        other = ask(store, server, "Oslo", run_id="next", calling="live")
+        other = ask(store, server, "Oslo", run_id="next", distillation__calling="live")
         assert other == {"Oslo": "Oslo: rain"} and len(server.requests) == 1
 
 
@@ -140,7 +140,7 @@ def test_what_another_kind_of_question_is_waiting_for_is_collected_and_kept_for_
     fill(store, lesson(4))
     script = lambda body, number: faithful(body) if "members" in str(body["messages"]) else forecast(body)  # noqa: E731
     with serving(script, batch_polls=10_000) as server:
-        night(store, server, calling="batch", distillation_time_limit_s=0.1)
+        night(store, server, distillation__calling="batch", distillation__time_limit_s=0.1)
         server.batch_polls = 1
         assert ask(store, server, "Porto", run_id="weather") == {"Porto": "Porto: sun"}
         report = night(store, server, run_id="later")
@@ -173,14 +173,14 @@ def test_a_check_that_breaks_fails_its_own_question_alone(store: Store) -> None:
 
 def test_a_question_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
     with serving(forecast) as server:
-        (found,) = ask(store, server, "Porto", max_prompt_tokens=10).values()
+        (found,) = ask(store, server, "Porto", distillation__max_prompt_tokens=10).values()
     assert found == Declined("too long for one prompt: 20 tokens, at most 10 are sent") and server.requests == []
 
 
 def test_a_preview_keeps_its_answers_beside_the_store(store: Store) -> None:
     before = store.path.read_bytes()
     with serving(forecast) as server:
-        first = ask(store, server, *CITIES, preview=True, calling="batch")
+        first = ask(store, server, *CITIES, preview=True, distillation__calling="batch")
         assert store.path.read_bytes() == before
         assert ask(store, server, *CITIES, run_id="real") == first and len(server.requests) == 3
 

@@ -62,7 +62,7 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
     assert run(store, DAY, run_id="again").verdict == ("IDLE" if compressed else "PASS")
 
 
-@pytest.mark.parametrize(("setting", "stage"), [("playbook_dir", "export"), ("reports_dir", "report")])
+@pytest.mark.parametrize(("setting", "stage"), [("playbook__directory", "export"), ("report__directory", "report")])
 def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     store: Store, setting: str, stage: str
 ) -> None:
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
     with store.reading() as tx:
         outbox = sql_rows(tx, "select priority, delivery_error from notices")
     assert len(outbox) == 1 and outbox[0][0] == "action"
-    assert (outbox[0][1] is not None) == (setting == "reports_dir")
+    assert (outbox[0][1] is not None) == (setting == "report__directory")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
 )
 def test_a_notice_that_did_not_go_out_says_what_to_check(store: Store, urls: tuple[str, ...], why: str) -> None:
     fill(store, lesson(4))
-    run(store, DAY, settings_for(store, notice_urls=urls), run_id="night")
+    run(store, DAY, settings_for(store, notices__urls=urls), run_id="night")
     with store.reading() as tx:
         (error,) = sql_rows(tx, "select delivery_error from notices")[0] or ("",)
     assert error == f"the notice was not delivered everywhere {why}"

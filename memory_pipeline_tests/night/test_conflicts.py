@@ -226,7 +226,7 @@ def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) 
 def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:
     contradiction(store)
     fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])
-    run(store, DAY + timedelta(days=1), settings_for(store, policies=("merge threshold=0.85",)))
+    run(store, DAY + timedelta(days=1), settings_for(store, consolidation__similarity__merge=0.85))
     with store.reading() as tx:
         stands_for = tx.lineage.replacement_of("old")
     assert stands_for != "old"

@@ -115,7 +115,7 @@ def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.M
     with store.reading() as tx:
         ids = [m.id for m in tx.memories.all()]
     for run_id in ("one", "one", "two"):
-        night = night_of(store, DAY, settings_for(store, recall_sample=5), run_id=run_id)
+        night = night_of(store, DAY, settings_for(store, compression__recall_sample=5), run_id=run_id)
         assert check_recall(night, ids) == (0, 5)
     assert asked[0] == asked[1] != asked[2]
 

@@ -116,7 +116,7 @@ def test_entries_that_contradict_each_other_are_kept_apart(store: Store) -> None
 
 def test_the_month_takes_what_had_been_there_at_its_end(store: Store) -> None:
     knowledge(store, at=datetime(2026, 4, 2, tzinfo=UTC))
-    settings = settings_for(store, canonical_threshold=0.8)
+    settings = settings_for(store, knowledge_base__threshold=0.8)
     march = knowledge_base_night(store, settings, "march", day=date(2026, 3, 31))
     assert compress_knowledge_base(march)["line"] == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 0)"
     april = knowledge_base_night(store, settings, "april", day=date(2026, 4, 30))
@@ -137,7 +137,7 @@ def test_whole_types_can_be_entries(store: Store) -> None:
         candidate(f"{rule}{end}", native_id=f"n{n}", memory_type="lesson") for n, end in enumerate((".", " twice."))
     ]
     fill(store, notes)
-    settings = settings_for(store, canonical_types=("lesson",), canonical_min_entries=2)
+    settings = settings_for(store, knowledge_base__memory_types=("lesson",), knowledge_base__min_entries=2)
     report = compress_knowledge_base(knowledge_base_night(store, settings, "kb", threshold=0.8))
     (cluster,) = report["clusters_created"]
     with store.reading() as tx:

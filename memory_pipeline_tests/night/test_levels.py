@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import levels
@@ -47,8 +48,8 @@ def entry(native_id: str, recommendation: str, story: str, title: str = "Rotate 
 
 def loose(store: Store, **changes: object) -> Settings:
     """Settings with which the model-free embedder finds these near-copies."""
-    changes.setdefault("policies", ("merge threshold=0.85", "canonical threshold=0.5"))
-    return settings_for(store, **changes)
+    near = {"consolidation__similarity__merge": 0.85, "knowledge_base__threshold": 0.5}
+    return settings_for(store, **{**near, **changes})
 
 
 def evidence(store: Store) -> Settings:
@@ -224,7 +225,7 @@ def test_a_canonical_entry_takes_up_a_later_one(store: Store) -> None:
 def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
     for project in ("strict", "loose"):
         fill(store, [candidate(c.content, c.created_at or FIRST) for c in near_copies()], project=project)
-    report = run(store, DAY, loose(store, policies=("merge threshold=0.85 projects=loose",)))
+    report = run(store, DAY, loose(store, compression__policies={"merge": PolicyTable(projects=("loose",))}))
     assert {memory.project_id for memory in active(store) if memory.abstraction_level == 1} == {"loose"}
     assert policy_rows(report, "merge").compressed == 1
 
@@ -232,9 +233,9 @@ def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
 @pytest.mark.parametrize(
     ("changes", "touched"),
     [
-        ({"consolidation_mode": "opt_in"}, set()),
-        ({"consolidation_mode": "opt_in", "consolidation_projects": ("in",)}, {"in"}),
-        ({"consolidation_excluded": ("in",)}, {"out"}),
+        ({"consolidation__mode": "opt_in"}, set()),
+        ({"consolidation__mode": "opt_in", "consolidation__projects": ("in",)}, {"in"}),
+        ({"consolidation__excluded": ("in",)}, {"out"}),
         ({}, {"in", "out"}),
     ],
 )
@@ -249,7 +250,7 @@ def test_a_project_takes_part_as_it_was_told(store: Store, changes: dict[str, An
 
 def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(store: Store) -> None:
     fill(store, near_copies())
-    settings = loose(store, review="manual")
+    settings = loose(store, compression__review="manual")
     for run_id in ("one", "two"):
         report = run(store, DAY, settings, run_id=run_id)
         assert report.memories_archived == 0
@@ -265,7 +266,7 @@ def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(sto
 @pytest.mark.slow
 def test_near_copies_that_a_person_keeps_apart_stay_apart(store: Store) -> None:
     fill(store, near_copies())
-    run(store, DAY, loose(store, review="manual"))
+    run(store, DAY, loose(store, compression__review="manual"))
     reject_proposals(store, [], "dana", "they differ")
     fill(store, [candidate(f"{RULE}. Dana.", FIRST + timedelta(days=1), native_id="c", memory_type="lesson")])
     run(store, DAY + timedelta(days=20), loose(store))

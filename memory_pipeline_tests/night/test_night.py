@@ -173,7 +173,7 @@ def test_a_late_memory_is_taken_up_by_the_next_night(store: Store) -> None:
 
 
 def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(store: Store) -> None:
-    strict = settings_for(store, min_ratio=50.0)
+    strict = settings_for(store, compression__min_ratio=50.0)
     fill(store, lesson(4))
     first = run(store, DAY, strict)
     assert first.verdict == "IDLE" and archived(store) == set()
@@ -185,7 +185,7 @@ def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(sto
 def test_an_early_night_run_late_does_not_see_later_decisions(store: Store) -> None:
     """The window of a fingerprint is measured from the partition, not from the clock."""
     fill(store, lesson(4))
-    run(store, DAY + timedelta(days=3), settings_for(store, min_ratio=50.0))
+    run(store, DAY + timedelta(days=3), settings_for(store, compression__min_ratio=50.0))
     assert run(store, DAY).clusters_compressed == 1
 
 
@@ -286,7 +286,7 @@ def test_options_narrow_a_night(store: Store) -> None:
 
 def test_too_few_memories_end_the_night_early(store: Store) -> None:
     fill(store, lesson(4))
-    report = run(store, DAY, settings_for(store, min_active_memories=10))
+    report = run(store, DAY, settings_for(store, compression__min_active_memories=10))
     assert closing_line(report) == "COMPRESSION SKIPPED: Insufficient memories (min 10, found 4)"
 
 

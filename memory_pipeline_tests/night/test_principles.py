@@ -38,7 +38,7 @@ def related(count: int = 3) -> list[Candidate]:
 
 def loose(store: Store, **changes: object) -> Settings:
     """Settings with which the model-free embedder sees that these are related."""
-    return settings_for(store, **{"principle_similarity": 0.5, **changes})
+    return settings_for(store, **{"principles__similarity": 0.5, **changes})
 
 
 def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list[PrincipleResult]]:
@@ -137,7 +137,7 @@ def test_related_patterns_that_share_no_statement_are_left_with_the_reason(store
         f"paper glue {words} ink tape. Priya repairs an old brown chair today",
     ]
     fill(store, [pattern(f"p{n}", text) for n, text in enumerate(texts)])
-    _, results = form(store, principle_similarity=0.3)
+    _, results = form(store, principles__similarity=0.3)
     assert results and all(result.status == "skipped" and result.reason for result in results)
 
 

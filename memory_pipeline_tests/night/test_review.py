@@ -24,7 +24,7 @@ def filled(store: Store) -> None:
 
 
 def manual(store: Store, **changes: object) -> object:
-    return settings_for(store, **{"review": "manual", **changes})
+    return settings_for(store, **{"compression__review": "manual", **changes})
 
 
 def active(store: Store) -> str:
@@ -159,7 +159,7 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
 def test_only_the_named_projects_are_reviewed(store: Store) -> None:
     fill(store, lesson(4), project="free")
     fill(store, lesson(4, topic="printer"), project="careful")
-    report = run(store, DAY, settings_for(store, review_projects=("careful",)))
+    report = run(store, DAY, settings_for(store, compression__review_projects=("careful",)))
     assert (report.clusters_compressed, report.proposals, report.verdict) == (1, 1, "PASS")
 
 

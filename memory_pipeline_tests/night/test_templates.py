@@ -108,7 +108,7 @@ def test_a_night_over_more_readings_than_a_cell_changes_nothing_the_second_time(
 @pytest.mark.parametrize("linkage", ["single", "average"])
 def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage(store: Store, linkage: str) -> None:
     fill(store, [*readings(2 * READINGS_AT_ONCE), *one_word_apart(3)])
-    report = run(store, DAY, settings_for(store, linkage=linkage))
+    report = run(store, DAY, settings_for(store, compression__linkage=linkage))
     assert report.memories_archived == 0 and report.errors == ()
 
 

@@ -43,7 +43,7 @@ def test_verdicts(figures: dict[str, Any], verdict: str, reason: str) -> None:
 
 def test_a_night_whose_clusters_were_all_declined_is_idle_and_pages_nobody(store: Store) -> None:
     fill(store, lesson(4))
-    report = run(store, DAY, settings_for(store, min_ratio=50.0))
+    report = run(store, DAY, settings_for(store, compression__min_ratio=50.0))
     assert report.clusters_skipped == report.clusters_found == 1 and not report.errors
     assert report.verdict == "IDLE" and priority_of(report) == "info"
     assert closing_line(report) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
@@ -64,7 +64,7 @@ def test_an_error_beside_archived_copies_is_a_partial_night(store: Store) -> Non
     text = "The warehouse door code changes on the first of the month."
     fill(store, [candidate(text, FIRST + timedelta(hours=n), native_id=str(n)) for n in range(2)])
     (store.path.parent / "taken").write_text("a file where a directory should be")
-    report = run(store, DAY, settings_for(store, reports_dir=str(store.path.parent / "taken")))
+    report = run(store, DAY, settings_for(store, report__directory=str(store.path.parent / "taken")))
     assert report.verdict == "PARTIAL" and [e.stage for e in report.errors] == ["report"]
     with store.reading() as tx:
         assert tx.journal.report() == report.as_json()

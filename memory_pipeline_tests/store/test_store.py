@@ -194,7 +194,7 @@ def test_an_importer_that_writes_while_a_snapshot_begins_does_not_spoil_it(
 
 @pytest.mark.slow
 def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
-    quiet = settings_for(store, min_active_memories=100)
+    quiet = settings_for(store, compression__min_active_memories=100)
     for day in range(1, 10):
         fill(store, [candidate(f"note of day {day} about topic {day * 7}", datetime(2026, 3, day, tzinfo=UTC))])
         run(store, date(2026, 3, day), quiet)

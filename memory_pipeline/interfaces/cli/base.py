@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from memory_pipeline.config.loading import CONFIG_FILE
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.moments import read_day
@@ -86,9 +86,9 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
     kept += [Path(named) for name in ("MEMORY_PIPELINE_CONFIG",) if (named := os.environ.get(name))]
     if dagster and real_path(dagster) != home:
         kept.append(Path(dagster))
-    if force and settings.workspace and real_path(path).exists():
-        kept.append(Path(settings.workspace))
-    check_is_free(path, Path(settings.store_path), kept)
+    if force and settings.connectors.workspace and real_path(path).exists():
+        kept.append(Path(settings.connectors.workspace))
+    check_is_free(path, Path(settings.store.path), kept)
 
 
 def check_project(store: Store, named: str | None) -> None:

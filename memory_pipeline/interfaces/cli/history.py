@@ -152,7 +152,13 @@ def as_of(
         emit(listing, as_json=json_, text=text)
     elif action == "search":
         hits = search_state(
-            opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings.archived_weight
+            opened,
+            state,
+            choose_embedder(settings),
+            " ".join(rest),
+            project,
+            limit,
+            settings.compression.archived_weight,
         )
         found = describe_hits(state, hits)
         text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", "content"])

@@ -53,7 +53,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
     Raises SettingError for a `DAGSTER_HOME` that cannot be used, HistoryError where the history cannot be opened,
     read or written, then and later.
     """
-    store_path = Path(settings.store_path)
+    store_path = Path(settings.store.path)
     os.environ["MEMORY_PIPELINE_STORE_PATH"] = str(store_path)
     given = os.environ.get("DAGSTER_HOME")
     if not given or real_path(given, "DAGSTER_HOME") == project_home():
@@ -73,7 +73,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         except (DagsterError, SQLAlchemyError, YAMLError) as error:
             raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
         try:
-            end_dead_runs(instance, Store.of(settings), settings.lease_expiry_s)
+            end_dead_runs(instance, Store.of(settings), settings.store.lease_expiry_s)
             yield instance
         except SQLAlchemyError as error:
             raise HistoryError(f"Dagster's history in '{home}' cannot be kept: {_history_words(error)}") from error
@@ -211,7 +211,7 @@ def run_consolidation(
         resources.as_day(scope.get(name), name)
     store = Store.of(settings)
     with store.reading() as tx:
-        holder = tx.lease.holder(settings.lease_expiry_s)
+        holder = tx.lease.holder(settings.store.lease_expiry_s)
     if holder and not scope.get("dry_run"):
         raise store.in_use_by(holder)
     resources.listeners[:] = [progress]
@@ -248,14 +248,14 @@ def check_request(settings: Settings, request: NightRequest) -> None:
     check_days(settings, request.partition, request.partition)
     NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
     with store.reading() as tx:
-        holder = tx.lease.holder(settings.lease_expiry_s)
+        holder = tx.lease.holder(settings.store.lease_expiry_s)
     if holder and not request.dry_run:
         raise store.in_use_by(holder)
 
 
 def check_days(settings: Settings, first: date, last: date) -> None:
     """Raises InputError for days of which there can be no night."""
-    earliest = date.fromisoformat(settings.first_partition)
+    earliest = date.fromisoformat(settings.night.first_partition)
     latest = latest_complete_day(datetime.now(UTC))
     for day in (first, last):
         if not earliest <= day <= latest:

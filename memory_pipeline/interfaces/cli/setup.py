@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-from memory_pipeline.config.loading import CONFIG_FILE
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import directories, nobody, real_path, write_text
@@ -34,7 +34,7 @@ def import_into(
     settings: Settings, store: Store, name: str, path: Path, project: str | None, tz: str | None, progress: Progress
 ) -> ImportSummary:
     """Import a path. The project defaults to the workspace's name, or to `default` for files."""
-    default_zone = zone(settings.import_timezone if tz is None else tz)
+    default_zone = zone(settings.import_.timezone if tz is None else tz)
     if project is not None and not project.strip():
         raise InputError("--project is empty; name the project, or leave the option out")
     now = datetime.now(UTC)
@@ -46,7 +46,7 @@ def import_into(
         project=project or importer_of(name).default_project(path),
         embedder=choose_embedder(settings),
         now=now,
-        mask=settings.import_redact,
+        mask=settings.import_.redact,
         progress=progress,
     )
     summary.skipped = skipped.counts
@@ -107,7 +107,7 @@ def initialise(
         "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
         "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
         "Its schedules and sensors run from then on and may start work at once, a consolidation job when "
-        f"{settings.consolidation_threshold} or more memories wait.\n"
+        f"{settings.consolidation.threshold} or more memories wait.\n"
         f"{closing_line(report)}"
     )
     return {"import": summary.as_json(), "preview": report}, text
@@ -144,7 +144,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
     card = scorecard.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card["report"] = str(report_file)
-    shown = _relative(Path(settings.store_path))
+    shown = _relative(Path(settings.store.path))
     text = (
         f"{scorecard.as_text(card)}\n\n"
         f"Report of the last night: {report_file}\n"
@@ -166,11 +166,11 @@ def _command() -> str:
 
 def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
     """Become `dagster dev` on the store's own instance, so that whoever ends this process ends Dagster."""
-    home = prepare_dagster_home(Path(settings.store_path))
+    home = prepare_dagster_home(Path(settings.store.path))
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(home),
-        "MEMORY_PIPELINE_STORE_PATH": settings.store_path,
+        "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
     }
     command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]

@@ -17,7 +17,7 @@ from memory_pipeline.orchestration.resources import NightResource
     ),
 )
 def memory_workspace(night: NightResource) -> ObserveResult:
-    named = night.effective_settings().workspace
+    named = night.effective_settings().connectors.workspace
     root = Path(named).expanduser() if named else None
     if root is None or not root.is_dir():
         return ObserveResult(data_version=DataVersion("none"), metadata={"workspace": named or "not set", "files": 0})

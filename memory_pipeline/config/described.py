@@ -1,0 +1,80 @@
+"""What there is to say about each setting, from its one definition."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from memory_pipeline.config.section import Range, Section
+from memory_pipeline.config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """What there is to say about one setting.
+
+    `key`: its dotted key; `env`: the variables that name it, the first one first; `aliases`: other dotted keys of
+    the same value, with their ranges; `table`: for tables whose names a user chooses, what stands in each.
+    """
+
+    key: str
+    default: object
+    meaning: str
+    env: tuple[str, ...]
+    secret: bool
+    limits: str
+    aliases: Mapping[str, Range]
+    path: tuple[str, ...]
+    table: type[BaseModel] | None
+
+    def value_in(self, settings: Settings) -> object:
+        """The setting's value."""
+        value: object = settings
+        for name in self.path:
+            value = getattr(value, name)
+        return value
+
+
+@functools.cache
+def describe_settings() -> tuple[SettingInfo, ...]:
+    """Every setting with its default, environment names and limits, in the order of the file."""
+    return tuple(_settings_of(Settings, (), ()))
+
+
+def own_variable(key: str) -> str:
+    """The environment variable that every dotted key has."""
+    return "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
+
+
+def _settings_of(model: type[BaseModel], path: tuple[str, ...], keys: tuple[str, ...]) -> Iterator[SettingInfo]:
+    for name, field in model.model_fields.items():
+        place, key = (*path, name), (*keys, field.alias or name)
+        if isinstance(field.default, Section):
+            yield from _settings_of(type(field.default), place, key)
+        else:
+            yield _setting_of(field, place, ".".join(key))
+
+
+def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInfo:
+    extra = field.json_schema_extra
+    assert isinstance(extra, dict)
+    env, aliases = extra["env"], extra["aliases"]
+    assert isinstance(env, list) and isinstance(aliases, dict)
+    limits = ", ".join(str(limit) for limit in field.metadata)
+    return SettingInfo(
+        key=key,
+        default=field.default,
+        meaning=field.description or "",
+        env=(own_variable(key), *map(str, env)),
+        secret=bool(extra["secret"]),
+        limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
+        aliases=aliases,  # type: ignore[arg-type]  # what `setting` was given
+        path=path,
+        table=get_args(field.annotation)[1] if isinstance(field.default, dict) else None,
+    )

@@ -1,0 +1,198 @@
+"""The places that settings are read from: each gives values by dotted key, and says where each one stood."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+from pydantic_settings import PydanticBaseSettingsSource, TomlConfigSettingsSource
+
+from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
+from memory_pipeline.config.section import Range
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import SettingError
+from memory_pipeline.files import cause_and_mend
+
+CONFIG_FILE = "memory_pipeline.toml"
+#: Variables with our prefix that are no settings: where the file and the home are, and what the tests use.
+NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
+_LARGEST_FILE = 1_000_000
+_GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
+
+#: The parts of a dotted key; the name of a project may hold a dot itself.
+KeyPath = tuple[str, ...]
+
+
+class Given(PydanticBaseSettingsSource):
+    """Values by key from one place. Keys that are aliases become the setting that they stand for.
+
+    Raises SettingError for a key that is unknown, and for two names of one setting with different values.
+    """
+
+    def __init__(self, given: Iterable[tuple[KeyPath, object, str]]) -> None:
+        super().__init__(Settings)
+        self.origins: dict[str, str] = {}
+        self._tree: dict[str, Any] = {}
+        self._named: dict[str, tuple[str, object]] = {}
+        for path, value, origin in given:
+            for leaf, inner in _leaves(path, value):
+                self._take(leaf, inner, origin)
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """The section of this name, as far as it was given."""
+        return self._tree.get(field_name), field_name, True
+
+    def __call__(self) -> dict[str, Any]:
+        """All that was given, as sections within sections."""
+        return self._tree
+
+    def _take(self, path: KeyPath, value: object, origin: str) -> None:
+        name = ".".join(path)
+        info, rest = _setting_at(path, origin)
+        if name in info.aliases:
+            _check_range(name, value, info.aliases[name], origin)
+            origin = origin if origin.startswith("environment ") else f"{origin}, {name}"
+        known, before = self._named.setdefault(f"{info.key}{rest}", (name, value))
+        if known != name and not _is_same(before, value):
+            shown = "different values" if info.secret else f"{before!r} and {value!r}"
+            raise SettingError(
+                f"'{known}' and '{name}' are two names of one setting and are {shown}; leave one of them"
+            )
+        self.origins[info.key] = origin
+        tree, place = self._tree, (*info.key.split("."), *rest)
+        for part in place[:-1]:
+            tree = tree.setdefault(part, {})
+        tree[place[-1]] = value
+
+
+def from_overrides(overrides: Mapping[str, object]) -> Given:
+    """What a run was given, by dotted key."""
+    return Given((tuple(key.split(".")), value, "run config") for key, value in overrides.items())
+
+
+def from_environment(environment: Mapping[str, str]) -> Given:
+    """What variables say. Raises SettingError for one with our prefix that is none of a setting."""
+    names = _variables()
+    for name in environment:
+        if name in names or name in NOT_SETTINGS or not name.startswith(_GUARDED_PREFIXES):
+            continue
+        close = [f"MEMORY_PIPELINE_{name}"] if f"MEMORY_PIPELINE_{name}" in names else []
+        close = close or difflib.get_close_matches(name, names, n=1, cutoff=0.85)
+        hint = f"did you mean {close[0]}?" if close else "unset it; 'memory-pipeline config show' lists all settings"
+        raise SettingError(f"unknown environment variable {name}; {hint}")
+    given = {name: environment[name] for name in names if environment.get(name, "") != ""}
+    return Given(
+        (tuple(key.split(".")), _parsed(info, text), f"environment {name}")
+        for name, text in given.items()
+        for key, info in [names[name]]
+    )
+
+
+def from_file(named: Path | None) -> Given:
+    """What the configuration file says: the named one, or the default one where there is any."""
+    path = named or Path(CONFIG_FILE)
+    try:
+        tree = _File(Settings, path).toml_data if named or path.exists() else {}
+    except FileNotFoundError:
+        raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SettingError(f"the configuration file '{path}' is not valid TOML: {first}") from error
+    except (OSError, ValueError) as error:
+        words = cause_and_mend(error) if isinstance(error, OSError) else str(error)
+        raise SettingError(f"the configuration file '{path}' cannot be read: {words}") from error
+    return Given(((key,), value, str(path)) for key, value in tree.items())
+
+
+class _File(TomlConfigSettingsSource):
+    """A TOML file of bounded size, which has to be there."""
+
+    def _read_files(self, files: Any, deep_merge: bool = False) -> dict[str, Any]:
+        return self._read_file(files)
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        with file_path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise SettingError(f"the configuration file '{file_path}' is larger than 1 MB; name another one")
+        return tomllib.loads(content.decode("utf-8"))
+
+
+def _variables() -> dict[str, tuple[str, SettingInfo]]:
+    """The key and the setting of each variable, a setting's own variable after the others, so that it wins."""
+    names = {}
+    for info in describe_settings():
+        for alias in info.aliases:
+            names[own_variable(alias)] = alias, info
+        for name in reversed(info.env):
+            names[name] = info.key, info
+    return names
+
+
+def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
+    """The values in tables within tables, each with its path; an empty table that a user named is one too."""
+    if not isinstance(value, Mapping) or (not value and len(path) > 2):
+        yield path, value
+        return
+    for key, inner in value.items():
+        yield from _leaves((*path, str(key)), inner)
+
+
+def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
+    """The setting that a path leads to, or to one of whose tables it leads, and the rest of the path within it."""
+    name, named = ".".join(path), _names()
+    if name in named:
+        return named[name], ()
+    for info in describe_settings():
+        depth = info.key.count(".") + 1
+        if info.table and ".".join(path[:depth]) == info.key:
+            return info, path[depth:]
+    raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
+
+
+@functools.cache
+def _names() -> dict[str, SettingInfo]:
+    """Each setting by its key and by its aliases."""
+    return {name: info for info in describe_settings() for name in (info.key, *info.aliases)}
+
+
+def nearest(key: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown key: the nearest known one."""
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"
+
+
+def _check_range(name: str, value: object, limits: Range, origin: str) -> None:
+    """An alias may allow less than its setting. What is no number is refused by the setting itself."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        return
+    if limits and not limits[0] <= number <= limits[1]:
+        raise SettingError(f"setting '{name}' (from {origin}) is {value!r}: use {limits[0]} to {limits[1]}")
+
+
+def _is_same(one: object, other: object) -> bool:
+    try:
+        return one == other or float(str(one)) == float(str(other))
+    except ValueError:
+        return False
+
+
+def _parsed(info: SettingInfo, text: str) -> object:
+    """A variable's text: a list may be written with commas or in JSON, a table in JSON."""
+    if info.table or (isinstance(info.default, tuple) and text.lstrip().startswith("[")):
+        kind = "table" if info.table else "list"
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise SettingError(f"setting '{info.key}' is no JSON {kind}: {error}") from error
+    if isinstance(info.default, tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
