@@ -12,12 +12,15 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS
 
+# Its configuration is a run's own, and the files between the assets go beside the store that it names.
+night = NightResource.configure_at_launch()
+
 defs = Definitions(
     assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,
-    resources={"night": NightResource(), IO: NightFiles()},
+    resources={"night": night, IO: NightFiles(night=night)},
     # One process a run: the store has one writer, and a process a step would cost seconds.
     executor=in_process_executor,
 )

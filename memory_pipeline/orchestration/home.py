@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
 import memory_pipeline
-from memory_pipeline.config.loading import LoadedSettings, load_settings
+from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
@@ -93,6 +95,16 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
         if directory:
             absolute[key] = str(_path_of(key, directory, home))
     return LoadedSettings(values.with_values(absolute), loaded.origins)
+
+
+def night_config(settings: Settings, **options: object) -> dict[str, Any]:
+    """The run configuration with which a run works with these settings, whichever process executes it.
+
+    It names the store, and what differs from the project's own settings, no secret among it; `options` are further
+    fields of the night's resource.
+    """
+    changes = {"store.path": settings.store.path, **changes_from(load_project_settings().values, settings)}
+    return {"resources": {"night": {"config": {"settings": changes, **options}}}}
 
 
 def _path_of(key: str, text: str, home: Path) -> Path:

@@ -14,6 +14,7 @@ from upath import UPath
 from memory_pipeline import records
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
+from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.model import Report
 
 _RECORD = b"memory_pipeline.record"
@@ -87,13 +88,12 @@ class ParquetByPartition(UPathIOManager):
 
 
 class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):
-    """The IO manager of the night's assets; by default a directory beside the store."""
+    """The IO manager of the night's assets; by default a directory beside the store of the run."""
 
+    night: NightResource
     base_path: str = ""
 
     def create_io_manager(self, context: Any) -> ParquetByPartition:
         """Where `base_path` is empty, `<store>.night` beside the store is used."""
-        from memory_pipeline.orchestration.home import load_project_settings
-
-        base = self.base_path or f"{load_project_settings().values.store.path.removesuffix('.duckdb')}.night"
+        base = self.base_path or f"{self.night.effective_settings().store.path.removesuffix('.duckdb')}.night"
         return ParquetByPartition(base_path=UPath(base))

@@ -9,7 +9,7 @@ from dagster import (
     WeeklyPartitionsDefinition,
 )
 
-from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.orchestration.location import LOCATION
 
 
 def daily_partitions(first: date) -> DailyPartitionsDefinition:
@@ -17,7 +17,7 @@ def daily_partitions(first: date) -> DailyPartitionsDefinition:
     return DailyPartitionsDefinition(start_date=first.isoformat(), timezone="UTC")
 
 
-_FIRST = date.fromisoformat(load_project_settings().values.night.first_partition)
+_FIRST = date.fromisoformat(LOCATION.night.first_partition)
 DAILY = daily_partitions(_FIRST)
 #: Weeks from Sunday to Sunday, and calendar months, UTC, from the first whole one on.
 WEEKLY = WeeklyPartitionsDefinition(start_date=_FIRST.isoformat(), timezone="UTC")

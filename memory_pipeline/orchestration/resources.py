@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from typing import Any
 
-from dagster import ConfigurableResource, InitResourceContext
+from dagster import ConfigurableResource, DagsterRun, InitResourceContext
 from pydantic import Field, PrivateAttr
 
 from memory_pipeline.config.settings import Settings
@@ -46,8 +46,14 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
     _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
     _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
+    @classmethod
+    def of_run(cls, run: DagsterRun) -> "NightResource":
+        """The resource as a run was launched with: what is said about the run is said beside its own store."""
+        configured: Any = run.run_config
+        return cls(**configured.get("resources", {}).get("night", {}).get("config", {}))
+
     def effective_settings(self) -> Settings:
-        """The settings of this run."""
+        """The settings of this run: its own overrides, and for the rest the project's."""
         return load_project_settings(self.settings).values
 
     def store(self) -> Store:

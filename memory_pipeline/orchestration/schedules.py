@@ -22,17 +22,18 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.asset_defaults import ZONE
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.held import held_by_others
-from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
+from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, newest_period
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.store import Store
 
 
 def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
     """Why this tick starts nothing: somebody outside Dagster holds the store. What it leaves, the next one takes up."""
-    night = NightResource()
+    settings = load_project_settings().values
     skip = held_by_others(
-        lambda run_id: context.instance.get_run_by_id(run_id) is not None, night.store(), night.effective_settings()
+        lambda run_id: context.instance.get_run_by_id(run_id) is not None, Store.of(settings), settings
     )
     if skip is not None:
         context.log.warning(f"no run was started this time: {skip.skip_message}; what it leaves, the next one takes up")
@@ -43,7 +44,9 @@ def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | Skip
     key = latest_complete_day(context.scheduled_execution_time).isoformat()
     if key not in DAILY.get_partition_keys(current_time=context.scheduled_execution_time):
         return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
-    return _held(context) or RunRequest(run_key=f"{name}-{key}", partition_key=key)
+    return _held(context) or RunRequest(
+        run_key=f"{name}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
+    )
 
 
 @schedule(
@@ -70,20 +73,19 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
 
 @schedule(
     job=consolidation_job,
-    cron_schedule=load_project_settings().values.consolidation.schedule,
+    cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
     description="02:00 New York: the levels over what the nights so far have left, failed and deferred ones included.",
 )
 def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
-    if not NightResource().store().exists():
+    settings = load_project_settings().values
+    if not Store.of(settings).exists():
         return SkipReason("there is no store yet; import something first")
     return _held(context) or RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
-        run_config={
-            "resources": {"night": {"config": {"day": day, "holder": "consolidation schedule", "whole_weeks": True}}}
-        },
+        run_config=night_config(settings, day=day, holder="consolidation schedule", whole_weeks=True),
         tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule"},
     )
 
@@ -124,7 +126,9 @@ def _newest_period(
         return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
     if key in context.instance.get_materialized_partitions(AssetKey(asset)):
         return SkipReason(f"{key} was made after its last night")
-    return _held(context) or RunRequest(run_key=f"{asset}-{key}", partition_key=key)
+    return _held(context) or RunRequest(
+        run_key=f"{asset}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
+    )
 
 
 SCHEDULES: list[ScheduleDefinition] = [

@@ -20,6 +20,7 @@ from dagster import (
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
+from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
     PERIOD_JOBS,
     duplicates_job,
@@ -33,6 +34,7 @@ from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.notices import announce_failed_run
 from memory_pipeline.reporting.report import failed_night
+from memory_pipeline.store import Store
 
 
 @run_failure_sensor(
@@ -44,7 +46,7 @@ from memory_pipeline.reporting.report import failed_night
 def failed_night_notice(context: RunFailureSensorContext) -> None:
     run = context.dagster_run
     partition = run.tags.get("dagster/partition")
-    night = NightResource()
+    night = NightResource.of_run(run)
     store = night.store()
     if partition is None or not store.exists():
         return
@@ -60,9 +62,9 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
     description="A run that failed and is no night is announced; what it had committed stays.",
 )
 def failed_run_notice(context: RunFailureSensorContext) -> None:
-    night = NightResource()
+    run = context.dagster_run
+    night = NightResource.of_run(run)
     if night.store().exists():
-        run = context.dagster_run
         opened = night.open(run.run_id, latest_complete_day(datetime.now(UTC)).isoformat(), context.log)
         announce_failed_run(opened, run.job_name, context.failure_event.message or "the run failed")
 
@@ -75,8 +77,8 @@ def failed_run_notice(context: RunFailureSensorContext) -> None:
     "in the audit log up to which they were counted, so that one pile starts one job.",
 )
 def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | SkipReason:
-    night = NightResource()
-    settings, store = night.effective_settings(), night.store()
+    settings = load_project_settings().values
+    store = Store.of(settings)
     if not store.exists():
         return SkipReason("there is no store yet; import something first")
     as_of = datetime.combine(latest_complete_day(datetime.now(UTC)) + timedelta(days=1), time(), UTC)
@@ -93,7 +95,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     context.update_cursor(str(newest))
     return RunRequest(
         run_key=f"unconsolidated-{newest}",
-        run_config={"resources": {"night": {"config": {"holder": "unconsolidated sensor", "whole_weeks": True}}}},
+        run_config=night_config(settings, holder="unconsolidated sensor", whole_weeks=True),
         tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor"},
     )
 
@@ -104,8 +106,8 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     description="Reports runs as failed whose process was killed or went with the machine, so that the next can begin.",
 )
 def dead_runs(context: SensorEvaluationContext) -> SkipReason:
-    night = NightResource()
-    ended = end_dead_runs(context.instance, night.store(), night.effective_settings().store.lease_expiry_s)
+    settings = load_project_settings().values
+    ended = end_dead_runs(context.instance, Store.of(settings), settings.store.lease_expiry_s)
     return SkipReason(f"ended {', '.join(ended)}" if ended else "every run that is under way has its process")
 
 
@@ -122,7 +124,12 @@ def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | Skip
     ended = periods_ending_with(date.fromisoformat(day)) if day else {}
     for partitions, key in ended.items():
         name = PERIOD_JOBS[partitions].name
-        yield RunRequest(run_key=f"{name}-{key}-{run.run_id}", job_name=name, partition_key=key)
+        yield RunRequest(
+            run_key=f"{name}-{key}-{run.run_id}",
+            job_name=name,
+            partition_key=key,
+            run_config=night_config(NightResource.of_run(run).effective_settings()),
+        )
     if not ended:
         yield SkipReason("no week or month ends with this night")
 

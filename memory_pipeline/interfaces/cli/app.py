@@ -192,7 +192,7 @@ def backfill(
             report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
             reports.append(report)
             say(f"{day} {report.verdict:<7} {closing_line(report)}")
-            for period, line in run_ended_periods(instance, day).items():
+            for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
                 failed_periods += [period] if line.startswith("FAILED") else []
             day += timedelta(days=1)

@@ -21,7 +21,13 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.home import dagster_home, named_dagster_home, prepare_dagster_home, project_home
+from memory_pipeline.orchestration.home import (
+    dagster_home,
+    named_dagster_home,
+    night_config,
+    prepare_dagster_home,
+    project_home,
+)
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -54,14 +60,14 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
     read or written, then and later.
     """
     store_path = Path(settings.store.path)
-    os.environ["MEMORY_PIPELINE_STORE_PATH"] = str(store_path)
     given = os.environ.get("DAGSTER_HOME")
-    if not given or real_path(given, "DAGSTER_HOME") == project_home():
-        os.environ["DAGSTER_HOME"] = str(prepare_dagster_home(store_path))
-    elif Path(given) != dagster_home(store_path):
-        named_dagster_home(given)
+    if not given or real_path(given, "DAGSTER_HOME") in (project_home(), real_path(dagster_home(store_path))):
+        home = prepare_dagster_home(store_path)
+    else:
+        home = named_dagster_home(given)
+    # No setting of ours: the instance's own dagster.yaml says its places by this variable.
+    os.environ["DAGSTER_HOME"] = str(home)
     _quiet_dagster()
-    home = os.environ["DAGSTER_HOME"]
     from dagster import DagsterError, DagsterInstance
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -117,10 +123,7 @@ def run_night_job(
         instance=instance,
         partition_key=request.partition.isoformat(),
         raise_on_error=False,
-        run_config={
-            "loggers": {"console": {"config": {"log_level": level}}},
-            "resources": {"night": {"config": {**config, "holder": "memory-pipeline night"}}},
-        },
+        run_config=_run_config(settings, level, **config, holder="memory-pipeline night"),
     )
     if not result.success:
         return _failed(result, store, settings, request, started)
@@ -130,7 +133,7 @@ def run_night_job(
     return cast("Report", result.output_for_node("reports"))
 
 
-def run_ended_periods(instance: DagsterInstance, day: date) -> dict[str, str]:
+def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
     """Make what is due when the night of `day` was the last one of a week or a month; by job and partition, in words,
     what came of it."""
     from memory_pipeline.definitions import defs
@@ -144,10 +147,7 @@ def run_ended_periods(instance: DagsterInstance, day: date) -> dict[str, str]:
             instance=instance,
             partition_key=key,
             raise_on_error=False,
-            run_config={
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-                "resources": {"night": {"config": {"holder": "memory-pipeline backfill"}}},
-            },
+            run_config=_run_config(settings, holder="memory-pipeline backfill"),
         )
         causes = [text for event in result.all_events if event.is_step_failure for _, text in _causes(event)]
         results[f"{name} {key}"] = "done" if result.success else f"FAILED: {causes[-1] if causes else 'not started'}"
@@ -173,8 +173,7 @@ def run_kb_job(
         instance=instance,
         raise_on_error=False,
         run_config={
-            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            "resources": {"night": {"config": {"holder": "memory-pipeline kb-compress"}}},
+            **_run_config(settings, holder="memory-pipeline kb-compress"),
             "ops": {"compress_entries": {"config": {k: v for k, v in options.items() if v is not None}}},
         },
     )
@@ -220,15 +219,17 @@ def run_consolidation(
         instance=instance,
         raise_on_error=False,
         tags={TRIGGER_TAG: "manual", BY_TAG: by},
-        run_config={
-            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            "resources": {"night": {"config": {**config, "holder": "memory-pipeline jobs"}}},
-        },
+        run_config=_run_config(settings, **config, holder="memory-pipeline jobs"),
     )
     if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
         raise KeyboardInterrupt
     _raise_if_skipped(instance, result.run_id)
     return job_record(instance, find_job(instance, result.run_id))
+
+
+def _run_config(settings: Settings, level: str = "CRITICAL", **options: object) -> dict[str, Any]:
+    """The settings, the options of the night, and how much of Dagster's log is shown."""
+    return {"loggers": {"console": {"config": {"log_level": level}}}, **night_config(settings, **options)}
 
 
 def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:

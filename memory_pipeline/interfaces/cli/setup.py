@@ -131,7 +131,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
     from memory_pipeline.demo import scorecard
     from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
 
-    os.environ["MEMORY_PIPELINE_DISTILLATION_DISTILLER"] = "extractive"  # the demo costs nothing, key or no key
+    settings = settings.with_values({"distillation.distiller": "extractive"})  # it costs nothing, key or no key
     store = Store.of(settings)
     say("Importing the demo workspace ...")
     summary = import_demo(store, settings, progress)
