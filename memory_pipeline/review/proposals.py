@@ -71,8 +71,9 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
             members = draft.member_ids
         else:
             continue
-        groups.append(frozenset((*members, *(tx.lineage.replacement_of(memory_id) for memory_id in members))))
-    return groups
+        groups.append(members)
+    stands_for = tx.lineage.replacements_of({memory_id for members in groups for memory_id in members})
+    return [frozenset((*members, *(stands_for[memory_id] for memory_id in members))) for members in groups]
 
 
 class ProposedMember(Document):
