@@ -33,7 +33,11 @@ class Diary(Importer):
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         for file in sorted(path.glob("*.day")):
             text = file.read_text()
-            yield Candidate(text, Source(self.name, file.name)) if text else Rejected(file.name, 1, "an empty day")
+            yield (
+                Candidate(content=text, source=Source(self.name, file.name))
+                if text
+                else Rejected(file.name, 1, "an empty day")
+            )
 
     def recognises(self, path: Path) -> bool:
         return any(path.glob("*.day"))
