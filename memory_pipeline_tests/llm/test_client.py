@@ -121,7 +121,7 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
         distilled = night(store, server, run_id="both", distillation__cost_cap_usd=0.003)
         spent = distilled.estimated_cost_usd
         assert distilled.clusters_compressed == 1 and 0.0015 < spent < 0.003
-        found = ask(store, server, "Porto", run_id="both", cost_cap_usd=0.003)
+        found = ask(store, server, "Porto", run_id="both", distillation__cost_cap_usd=0.003)
         assert found == {"Porto": Declined("cost cap", again=True)} and len(server.requests) == 1
         assert ask(store, server, "Porto", run_id="next", distillation__cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
 
