@@ -115,7 +115,7 @@ def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
 
 
 def entry_text(entry: Entry) -> str:
-    """A canonical entry as it is kept and read (requirement 12.3)."""
+    """A canonical entry as it is kept and read."""
     first, *more = entry.recommendations or ("",)
     lines = [f"Title: {entry.title}", f"Recommendation: {first}", *(f"- {text}" for text in more)]
     if entry.merged_from:
@@ -126,7 +126,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[str]) -> list[str]:
-    """What a canonical entry, read back from its text, lacks of its members, in words (requirement 12.4)."""
+    """What a canonical entry, read back from its text, lacks of its members, in words."""
     problems = []
     canonical = _formed(text, tuple(tags), "")
     recommended = {normalise(text) for text in canonical.recommendations}

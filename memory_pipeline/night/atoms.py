@@ -1,4 +1,4 @@
-"""Seventh step: what the night's abstractions say about causes becomes atoms, or makes known ones stronger.
+"""Causal atoms: what the night's abstractions say about causes becomes atoms, or makes known ones stronger.
 
 Each finding is settled in a transaction of its own, apart from the archive, so that nothing here can
 undo or stop a compression; one that fails waits for the next night.

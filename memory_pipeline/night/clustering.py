@@ -1,4 +1,4 @@
-"""Fourth step: from edges to clusters, with conflicts linked and kept apart, and settled ones marked."""
+"""Clustering: from edges to clusters, with conflicts linked and kept apart, and settled ones marked."""
 
 from __future__ import annotations
 

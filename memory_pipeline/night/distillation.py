@@ -1,4 +1,4 @@
-"""Fifth step: every cluster that is not settled becomes one proposed memory, or a reason why not."""
+"""Distillation: every cluster that is not settled becomes one proposed memory, or a reason why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First step: memories of one project with the same normalised content. The oldest stays.
+"""Exact duplicates: memories of one project with the same normalised content. The oldest stays.
 
 A copy of something that an earlier night archived is archived too, into the memory that stands for it
 now, so that a line repeated every day does not come back every day.

@@ -1,4 +1,4 @@
-"""Second step: which memories tonight's clustering may use.
+"""Eligibility: which memories tonight's clustering may use.
 
 Eligible: importance under the critical floor, not distilled from others, not archived, not pinned,
 level 0 or 1, at least 24 hours old as of the night, with a vector of the current model.

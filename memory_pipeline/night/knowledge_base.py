@@ -32,7 +32,7 @@ REPORT_FILE = "COMPRESSION-REPORT.yaml"
 #: The first line of the report, by which the next one knows what it may replace.
 _MARK = "# Written by memory-pipeline kb-compress; the next run replaces it."
 UNAVAILABLE = "KB unavailable"
-#: Where an entry has no token count (requirement 12.6).
+#: Where an entry has no token count.
 TOKENS_OF_AN_ENTRY = 500
 #: Entries that the command `kb-compress` may take: a person who asks for it waits for no freshness.
 _ON_DEMAND = {"compression.freshness_hours": 0.0}
@@ -188,7 +188,7 @@ def _report(
 
 
 def _closing_line(report: Mapping[str, Any]) -> str:
-    """The last line that the command line prints (requirement 7.5)."""
+    """The last line that the command line prints."""
     clusters, archived = len(report["clusters_created"]), report["after"]["archived_entries"]
     if report["dry_run"]:
         return f"COMPRESSION COMPLETE (DRY RUN): {clusters} potential clusters, {archived} entries would be archived"

@@ -34,7 +34,7 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
 from memory_pipeline.store import AWAITS_REVIEW
 
-#: A merged memory says what its sources say, word for word (requirement 13.1).
+#: A merged memory says what its sources say, word for word.
 MERGE_CONFIDENCE = 0.95
 #: Near-copies that share no statement are left as they are: as one they would be no shorter.
 NOTHING_TWICE = "nothing in them is said twice"

@@ -1,4 +1,4 @@
-"""Last but one step: what patterns and principles say becomes guidance, each piece once, exported as Markdown."""
+"""The playbook: what patterns and principles say becomes guidance, each piece once, exported as Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
 _IS_OURS = begins_with("# Playbook: ")
-#: Guidance from this cosine on is the same guidance (requirement 13.5).
+#: Guidance from this cosine on is the same guidance.
 SAME_GUIDANCE = 0.95
 
 

@@ -15,7 +15,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import embedding_text
 
 TOP = 10
-#: The share of the sample that must be found (requirement 7.6).
+#: The share of the sample that must be found.
 RECALL_FLOOR = 0.95
 
 

@@ -1,4 +1,4 @@
-"""Third step: every pair of eligible memories of one project whose cosine reaches the threshold, and the guard's
+"""Similarity: every pair of eligible memories of one project whose cosine reaches the threshold, and the guard's
 finding on each.
 
 Exact and incremental: only pairs with a memory that no earlier night compared are computed, and the result equals a

@@ -129,7 +129,7 @@ def _gate(
 
 Band = Callable[[float], int]
 
-#: Check name, what is measured, and its band: 0 good, 1 warning, 2 bad (requirement 7.4).
+#: Check name, what is measured, and its band: 0 good, 1 warning, 2 bad.
 _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
     (
         "token_reduction",

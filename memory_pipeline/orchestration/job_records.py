@@ -1,4 +1,4 @@
-"""The record of a consolidation job (requirement 13.8), read from its Dagster run, and cancelling one."""
+"""The record of a consolidation job, read from its Dagster run, and cancelling one."""
 
 import json
 import time

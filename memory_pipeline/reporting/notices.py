@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def priority_of(report: Report) -> str:
-    """`action` when there is something to do about the night, else `info` (requirement 7.3)."""
+    """`action` when there is something to do about the night, else `info`."""
     needs_action = (
         report.errors or report.verdict == "FAIL" or report.token_reduction_pct < 0 or report.duration_ms > LONG_RUN_MS
     )
@@ -30,7 +30,7 @@ def priority_of(report: Report) -> str:
 
 
 def subject_of(report: Report) -> str:
-    """The subject line of requirement 7.3."""
+    """The subject line of a notice."""
     return (
         f"COMPRESSION RUN {report.verdict}: {report.abstractions_created} abstractions, "
         f"{report.token_reduction_pct}% token reduction"

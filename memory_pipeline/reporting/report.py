@@ -1,4 +1,4 @@
-"""Last step: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice.
+"""The report: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice.
 
 Jobs, the duplicates alone and approvals have reports of the same fields, each of its own `kind`. A run that breaks off
 is reported too, and a file that cannot be written is an error in the report, not the end of the run.
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
-    """Count, judge, write and announce the night. Returns the report of requirement 7.1."""
+    """Count, judge, write and announce the night. Returns the report."""
     return _report(night, "night", outcome, started_at)
 
 

@@ -54,7 +54,7 @@ def decide_verdict(
     refusals: Mapping[str, int] | None = None,
     fatal: str | None = None,
 ) -> tuple[Verdict, str]:
-    """PASS, PARTIAL, FAIL or IDLE, and why (requirement 7.2).
+    """PASS, PARTIAL, FAIL or IDLE, and why.
 
     `copies`: exact duplicates archived, which count as something compressed. `settled` clusters were decided on an
     earlier night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of
@@ -95,7 +95,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def closing_line(report: Report) -> str:
-    """The last line that the command line prints (requirement 7.5)."""
+    """The last line that the command line prints."""
     if report.verdict == "FAIL":
         return f"COMPRESSION BLOCKED: {report.verdict_reason}"
     if report.dry_run and (report.clusters_found or report.memories_archived):

@@ -114,7 +114,7 @@ def test_nothing_is_lost_and_no_source_changes(notes: list[Candidate]) -> None:
 @given(histories())
 @SLOW
 def test_running_a_night_twice_changes_nothing_the_second_time(notes: list[Candidate]) -> None:
-    """Law 3 and requirement 4.16."""
+    """Same input, same night: twice is once."""
     with temporary_store() as store:
         fill(store, notes)
         for day in DAYS:

@@ -26,7 +26,7 @@ ProjectOption = Annotated[
     str | None, typer.Option("--project", help="The project; may be left out where the store has one alone.")
 ]
 _ACTOR = "memory-pipeline atoms"
-#: A search shows what reaches this cosine (requirement 14.1).
+#: A search shows what reaches this cosine.
 _LEAST_RELEVANCE = 0.3
 
 

@@ -1,6 +1,6 @@
 """The one place where a command's failure becomes words: one sentence with the mend, told once.
 
-A night, a backfill and kb-compress end with a line on standard output whatever happens (requirement 7.5), so their
+A night, a backfill and kb-compress end with a line on standard output whatever happens, so their
 errors are told there; everything else goes to standard error. Only what nobody foresaw shows its traceback.
 """
 
@@ -15,7 +15,7 @@ from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.interfaces.cli.output import flush, say, write_line
 
-#: Commands that end with one of the lines of requirement 7.5.
+#: Commands that end with one of those lines.
 _RUNS = ("night", "backfill", "kb-compress")
 _STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the command again goes on from there"
 
