@@ -4,19 +4,13 @@ so that a job that was stopped, cancelled or tried again goes on where it ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from memory_pipeline.config.policies import Method
-from memory_pipeline.night.archive import archive_distillations
-from memory_pipeline.night.atoms import grow_atoms
-from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
-from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.levels import consolidate
+from memory_pipeline.night.order import run_steps
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
-from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive
 
 Metrics = dict[str, int]
@@ -39,31 +33,30 @@ def _duplicates(night: Night) -> Metrics:
 
 def _merge(night: Night) -> Metrics:
     """Near-copies to merged memories, which keep every distinct statement of theirs."""
-    return _consolidate(night, "merge")
+    return _figures(_last(night, "eligible_memories", "similarity_batches", "merges")["merges"], "merge")
 
 
 def _canonical(night: Night) -> Metrics:
     """Knowledge-base entries that say the same to one canonical entry."""
-    return _consolidate(night, "canonical")
-
-
-def _consolidate(night: Night, method: Method) -> Metrics:
-    eligible = select_eligible(night, [])
-    return _figures(consolidate(night, method, eligible, find_similar(night, eligible)), method)
+    values = _last(night, "eligible_memories", "similarity_batches", "canonical_entries")
+    return _figures(values["canonical_entries"], "canonical")
 
 
 def _patterns(night: Night) -> Metrics:
     """Clusters to patterns, and the atoms that follow."""
-    eligible = select_eligible(night, [])
-    clusters = cluster_memories(night, eligible, find_similar(night, eligible))
-    drafts = distill_clusters(night, clusters)
-    archives = archive_distillations(night, drafts)
-    atoms = grow_atoms(night)
+    names = ("eligible_memories", "similarity_batches", "clusters", "distillations", "archives", "atoms")
+    values = _last(night, *names)
     return {
-        **_figures(archives, "pattern"),
-        "atoms_created": sum(atom.status == "created" for atom in atoms),
-        "atoms_strengthened": sum(atom.status == "strengthened" for atom in atoms),
+        **_figures(values["archives"], "pattern"),
+        "atoms_created": sum(atom.status == "created" for atom in values["atoms"]),
+        "atoms_strengthened": sum(atom.status == "strengthened" for atom in values["atoms"]),
     }
+
+
+def _last(night: Night, *names: str) -> dict[str, Any]:
+    """The values of these steps of a night, once all have run."""
+    *_, values = run_steps(night, names)
+    return values
 
 
 def _principles(night: Night) -> Metrics:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from memory_pipeline.errors import in_words
-from memory_pipeline.night.archive import archive_distillations
-from memory_pipeline.night.atoms import grow_atoms
-from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import distill_clusters
-from memory_pipeline.night.duplicates import archive_duplicates
-from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.levels import consolidate, what_is_left
+from memory_pipeline.night.order import run_steps
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
-from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.reporting.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.store import create_snapshot
@@ -49,8 +40,9 @@ def run_night(night: Night) -> Report:
 def _reported(night: Night) -> Report:
     started, outcome = datetime.now(UTC), NightOutcome()
     try:
-        for outcome in _steps(night):  # noqa: B007 - the last one that was reached is reported
-            pass
+        take_snapshot(night)
+        for values in run_steps(night):
+            outcome = NightOutcome.of(values)
         return report_night(night, outcome, started)
     except Exception as error:
         report_failure(night, error, started, outcome)
@@ -66,27 +58,6 @@ def report_failure(
         failed_night(night, in_words(error), started, outcome, kind)
     except Exception:
         night.log.exception("the run could not be reported")
-
-
-def _steps(night: Night) -> Iterator[NightOutcome]:
-    """The steps of a night; after each, what the steps so far handed on."""
-    take_snapshot(night)
-    done = NightOutcome(duplicates=(duplicates := archive_duplicates(night)))
-    yield done
-    done = replace(done, eligible=(eligible := select_eligible(night, duplicates)))
-    yield done
-    edges = find_similar(night, eligible)
-    merges = consolidate(night, "merge", eligible, edges)
-    yield (done := replace(done, archives=merges))
-    canonical = consolidate(night, "canonical", eligible, edges, merges)
-    yield (done := replace(done, archives=[*merges, *canonical]))
-    clusters = cluster_memories(night, *what_is_left(night, eligible, edges, [*merges, *canonical]))
-    distillations = distill_clusters(night, clusters)
-    yield (done := replace(done, clusters=clusters, distillations=distillations))
-    archives = archive_distillations(night, distillations)
-    yield (done := replace(done, archives=[*merges, *canonical, *archives]))
-    yield (done := replace(done, atoms=grow_atoms(night)))
-    yield replace(done, guidance=update_playbook(night))
 
 
 def run_week(night: Night) -> list[PrincipleResult]:

@@ -3,8 +3,9 @@ no row holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memory_pipeline.distillers import check_preservation
 from memory_pipeline.night.context import Night
@@ -40,6 +41,20 @@ class NightOutcome:
     archives: Sequence[Archive] = ()
     atoms: Sequence[AtomDecision] = ()
     guidance: Sequence[Contribution] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> NightOutcome:
+        """Of what the steps of a night gave, by their names, as far as it came."""
+        levels = ("merges", "canonical_entries", "archives")
+        return cls(
+            duplicates=values.get("exact_duplicates", ()),
+            eligible=values.get("eligible_memories", ()),
+            clusters=values.get("clusters", ()),
+            distillations=values.get("distillations", ()),
+            archives=[archive for name in levels for archive in values.get(name, ())],
+            atoms=values.get("atoms", ()),
+            guidance=values.get("playbook", ()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

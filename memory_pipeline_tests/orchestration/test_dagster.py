@@ -22,9 +22,8 @@ from dagster import (
 )
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.night import gates
+from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
-from memory_pipeline.orchestration.assets import night as assets
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
@@ -159,7 +158,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
         raise RuntimeError("the step fell over")
 
     with monkeypatch.context() as patched:
-        patched.setattr(assets, "grow_atoms", broken)
+        patched.setattr(order, "grow_atoms", broken)
         failed = launch(instance)
     assert not failed.success
     with store.reading() as tx:

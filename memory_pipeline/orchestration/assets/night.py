@@ -1,13 +1,19 @@
-"""The night as eleven daily-partitioned assets, in the order of the data. Each calls one step of `night/`."""
+"""The night as eleven daily-partitioned assets, in the order of the data.
 
-from collections.abc import Callable, Iterator
+What each does stands in `night/order.py`; here is what the UI says and shows of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
 
-import pyarrow as pa
 from dagster import (
+    AssetCheckResult,
+    AssetCheckSpec,
     AssetExecutionContext,
+    AssetIn,
     AssetsDefinition,
     MaterializeResult,
     Output,
@@ -17,17 +23,10 @@ from dagster import (
     asset,
 )
 
-from memory_pipeline.night.archive import archive_distillations
-from memory_pipeline.night.atoms import grow_atoms
-from memory_pipeline.night.clustering import cluster_memories, conflicts_in
+from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import distill_clusters
-from memory_pipeline.night.duplicates import archive_duplicates
-from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.levels import consolidate, what_is_left
-from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.order import ORDER, STEPS, Step
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.orchestration import describe
 from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.checks import (
@@ -60,6 +59,21 @@ from memory_pipeline.reporting.report import Kind, NightOutcome, Report, report_
 from memory_pipeline.store import EDGE_SCHEMA
 
 RECORDS = PythonObjectDagsterType(list, name="Records")
+_Lineage = dict[str, list[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the UI shows of a step: its description, the columns of its value, figures, and checks."""
+
+    description: str
+    kinds: set[str]
+    columns: TableSchema
+    figures: Callable[[Night, Any], dict[str, Any]]
+    lineage: _Lineage = field(default_factory=dict)
+    check_specs: Sequence[AssetCheckSpec] = ()
+    check: Callable[[Night, Any], list[AssetCheckResult]] = lambda night, value: []
+    value_type: Any = RECORDS
 
 
 def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
@@ -114,7 +128,7 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
     started = night.started_at(context.run.run_id)
     try:
         snapshot = take_snapshot(tonight)
-        groups = archive_duplicates(tonight)
+        groups = STEPS["exact_duplicates"].run(tonight)
         if context.job_name == DUPLICATES_JOB:
             report_run(tonight, "duplicates", started, NightOutcome(duplicates=groups))
     except Exception as error:
@@ -124,241 +138,157 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
     yield Output(groups, metadata={**describe.duplicates_metadata(groups), "snapshot": snapshot})
 
 
-@_night_asset(
-    kinds={"duckdb", "python"},
-    metadata={"dagster/column_schema": describe.schema_of(EligibleMemory)},
-    description=(
-        "The memories that tonight may touch: at least 24 hours old as of the partition, importance under the "
-        "critical floor, not pinned, not archived, raw or merged, with a vector. What has no vector yet is "
-        "embedded first."
-    ),
-)
-def eligible_memories(
-    context: AssetExecutionContext, night: NightResource, exact_duplicates: list[DuplicateGroup]
-) -> list[EligibleMemory]:
-    tonight = _open(context, night)
-    eligible = select_eligible(tonight, exact_duplicates)
-    context.add_output_metadata(describe.eligible_metadata(eligible))
-    return eligible
-
-
-@_night_asset(
-    kinds={"numpy"},
-    metadata={
-        "dagster/column_schema": TableSchema([TableColumn(field.name, str(field.type)) for field in EDGE_SCHEMA]),
-        "dagster/column_lineage": describe.lineage_of_columns(
-            {"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]}
+#: The steps between the first and the report, by name.
+SHOWN: dict[str, Shown] = {
+    "eligible_memories": Shown(
+        description=(
+            "The memories that tonight may touch: at least 24 hours old as of the partition, importance under the "
+            "critical floor, not pinned, not archived, raw or merged, with a vector. What has no vector yet is "
+            "embedded first."
         ),
-    },
-    description=(
-        "Every pair of eligible memories of one project whose cosine reaches the threshold, exact to the last "
-        "bit, with the conflict guard's finding. Only pairs with a memory that no earlier night compared are "
-        "computed."
-    ),
-)
-def similarity_batches(
-    context: AssetExecutionContext, night: NightResource, eligible_memories: list[EligibleMemory]
-) -> pa.Table:
-    tonight = _open(context, night)
-    edges = find_similar(tonight, eligible_memories)
-    context.add_output_metadata({"pairs": edges.num_rows, "guarded": len(conflicts_in(edges))})
-    return edges
-
-
-def _level_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of what one method made of the pairs."""
-    return _night_asset(
         kinds={"duckdb", "python"},
-        dagster_type=RECORDS,
-        metadata={
-            "dagster/column_schema": describe.schema_of(Archive),
-            "dagster/column_lineage": describe.lineage_of_columns(
-                {"member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
-            ),
+        columns=describe.schema_of(EligibleMemory),
+        figures=lambda night, value: describe.eligible_metadata(value),
+    ),
+    "similarity_batches": Shown(
+        description=(
+            "Every pair of eligible memories of one project whose cosine reaches the threshold, exact to the last "
+            "bit, with the conflict guard's finding. Only pairs with a memory that no earlier night compared are "
+            "computed."
+        ),
+        kinds={"numpy"},
+        columns=TableSchema([TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
+        figures=lambda night, value: {"pairs": value.num_rows, "guarded": len(conflicts_in(value))},
+        lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
+        value_type=None,
+    ),
+    "merges": Shown(
+        description=(
+            "Near-copies (cosine 0.95, same project and memory type) as one memory that keeps every distinct piece of "
+            "their content. Its vector is the mean of theirs, normalised again. A merged memory may be merged or "
+            "distilled again, tonight too. Each merge is one transaction with the archive of its sources."
+        ),
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(Archive),
+        figures=lambda night, value: describe.archives_metadata(value),
+        lineage={"member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
+        check_specs=MERGE_CHECKS,
+        check=lambda night, value: check_level(night, "merges", value),
+    ),
+    "canonical_entries": Shown(
+        description=(
+            "Entries of the knowledge base (texts with a title and a recommendation) that say the same, as one "
+            "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. It "
+            "is read back and compared with its members before it is written."
+        ),
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(Archive),
+        figures=lambda night, value: describe.archives_metadata(value),
+        lineage={"member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
+        check_specs=CANONICAL_CHECKS,
+        check=lambda night, value: check_level(night, "canonical_entries", value),
+    ),
+    "clusters": Shown(
+        description=(
+            "Of what merging left, memories on one subject: every pair of a cluster reaches the threshold "
+            "(complete linkage), and no pair is a conflict. Conflicts are linked in the store. A cluster "
+            "that was decided within the last seven days is left alone."
+        ),
+        kinds={"python"},
+        columns=describe.schema_of(Cluster),
+        figures=lambda night, value: describe.clusters_metadata(value),
+        lineage={
+            "member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")],
+            "min_similarity": [("similarity_batches", "score")],
+            "avg_similarity": [("similarity_batches", "score")],
+            "total_tokens": [("eligible_memories", "token_count")],
+            "max_importance": [("eligible_memories", "importance")],
         },
-        **extra,
-    )
-
-
-@_level_asset(
-    check_specs=MERGE_CHECKS,
-    description=(
-        "Near-copies (cosine 0.95, same project and memory type) as one memory that keeps every distinct piece of "
-        "their content. Its vector is the mean of theirs, normalised again. A merged memory may be merged or "
-        "distilled again, tonight too. Each merge is one transaction with the archive of its sources."
     ),
-)
-def merges(
-    context: AssetExecutionContext,
-    night: NightResource,
-    eligible_memories: list[EligibleMemory],
-    similarity_batches: pa.Table,
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    done = consolidate(tonight, "merge", eligible_memories, similarity_batches)
-    return MaterializeResult(
-        value=done, metadata=describe.archives_metadata(done), check_results=check_level(tonight, "merges", done)
-    )
-
-
-@_level_asset(
-    check_specs=CANONICAL_CHECKS,
-    description=(
-        "Entries of the knowledge base (texts with a title and a recommendation) that say the same, as one "
-        "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. It "
-        "is read back and compared with its members before it is written."
-    ),
-)
-def canonical_entries(
-    context: AssetExecutionContext,
-    night: NightResource,
-    eligible_memories: list[EligibleMemory],
-    similarity_batches: pa.Table,
-    merges: list[Archive],
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    done = consolidate(tonight, "canonical", eligible_memories, similarity_batches, merges)
-    results = check_level(tonight, "canonical_entries", done)
-    return MaterializeResult(value=done, metadata=describe.archives_metadata(done), check_results=results)
-
-
-@_night_asset(
-    kinds={"python"},
-    metadata={
-        "dagster/column_schema": describe.schema_of(Cluster),
-        "dagster/column_lineage": describe.lineage_of_columns(
-            {
-                "member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")],
-                "min_similarity": [("similarity_batches", "score")],
-                "avg_similarity": [("similarity_batches", "score")],
-                "total_tokens": [("eligible_memories", "token_count")],
-                "max_importance": [("eligible_memories", "importance")],
-            }
+    "distillations": Shown(
+        description=(
+            "One proposed memory for each cluster, judged: what it keeps of its sources' facts, what it attaches, "
+            "how much shorter it is. A draft that loses a fact, invents one or contradicts a source is refused and "
+            "its sources stay untouched. Nothing is written to the store yet."
         ),
-    },
-    description=(
-        "Of what merging left, memories on one subject: every pair of a cluster reaches the threshold "
-        "(complete linkage), and no pair is a conflict. Conflicts are linked in the store. A cluster "
-        "that was decided within the last seven days is left alone."
+        kinds={"python"},
+        columns=describe.schema_of(Distillation),
+        figures=lambda night, value: describe.distillations_metadata(value),
+        lineage={
+            "cluster_id": [("clusters", "cluster_id")],
+            "member_ids": [("clusters", "member_ids")],
+            "tokens_before": [("clusters", "total_tokens")],
+        },
+        check_specs=DISTILLATION_CHECKS,
+        check=lambda night, value: check_distillations(night, value),
     ),
-)
-def clusters(
-    context: AssetExecutionContext,
-    night: NightResource,
-    eligible_memories: list[EligibleMemory],
-    similarity_batches: pa.Table,
-    merges: list[Archive],
-    canonical_entries: list[Archive],
-) -> list[Cluster]:
-    tonight = _open(context, night)
-    left, pairs = what_is_left(tonight, eligible_memories, similarity_batches, [*merges, *canonical_entries])
-    found = cluster_memories(tonight, left, pairs)
-    context.add_output_metadata(describe.clusters_metadata(found))
-    return found
-
-
-@_night_asset(
-    kinds={"python"},
-    check_specs=DISTILLATION_CHECKS,
-    dagster_type=RECORDS,
-    metadata={
-        "dagster/column_schema": describe.schema_of(Distillation),
-        "dagster/column_lineage": describe.lineage_of_columns(
-            {
-                "cluster_id": [("clusters", "cluster_id")],
-                "member_ids": [("clusters", "member_ids")],
-                "tokens_before": [("clusters", "total_tokens")],
-            }
+    "archives": Shown(
+        description=(
+            "What became of each proposal in the store. The abstraction is written and its sources are archived in "
+            "one transaction, so that a cluster is either wholly compressed or untouched. Sources are never "
+            "deleted; their words never change. A proposal that does not pass the gates is refused, with the reason."
         ),
-    },
-    description=(
-        "One proposed memory for each cluster, judged: what it keeps of its sources' facts, what it attaches, "
-        "how much shorter it is. A draft that loses a fact, invents one or contradicts a source is refused and "
-        "its sources stay untouched. Nothing is written to the store yet."
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(Archive),
+        figures=lambda night, value: describe.archives_metadata(value),
+        lineage={
+            "cluster_id": [("distillations", "cluster_id")],
+            "archived_ids": [("distillations", "member_ids")],
+        },
+        check_specs=ARCHIVE_CHECKS,
+        check=lambda night, value: check_archives(night),
     ),
-)
-def distillations(context: AssetExecutionContext, night: NightResource, clusters: list[Cluster]) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    drafts = distill_clusters(tonight, clusters)
-    results = check_distillations(tonight, drafts)
-    return MaterializeResult(value=drafts, metadata=describe.distillations_metadata(drafts), check_results=results)
-
-
-@_night_asset(
-    kinds={"duckdb", "python"},
-    check_specs=ARCHIVE_CHECKS,
-    dagster_type=RECORDS,
-    metadata={
-        "dagster/column_schema": describe.schema_of(Archive),
-        "dagster/column_lineage": describe.lineage_of_columns(
-            {
-                "cluster_id": [("distillations", "cluster_id")],
-                "archived_ids": [("distillations", "member_ids")],
-            }
+    "atoms": Shown(
+        description=(
+            "What the night's abstractions say about causes: subject, action, outcome. A finding that is known makes "
+            "its atom surer; a new one becomes an atom; one that the sources do not bear out is skipped. Written "
+            "apart from the archive, so that nothing here can stop a night."
         ),
-    },
-    description=(
-        "What became of each proposal in the store. The abstraction is written and its sources are archived in "
-        "one transaction, so that a cluster is either wholly compressed or untouched. Sources are never "
-        "deleted; their words never change. A proposal that does not pass the gates is refused, with the reason."
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(AtomDecision),
+        figures=lambda night, value: describe.atoms_metadata(value),
+        lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
+        check_specs=ATOM_CHECKS,
+        check=lambda night, value: check_atoms(night, value),
     ),
-)
-def archives(
-    context: AssetExecutionContext, night: NightResource, distillations: list[Distillation]
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    results = archive_distillations(tonight, distillations)
-    soundness = check_archives(tonight)
-    return MaterializeResult(value=results, metadata=describe.archives_metadata(results), check_results=soundness)
-
-
-@_night_asset(
-    kinds={"duckdb", "python"},
-    check_specs=ATOM_CHECKS,
-    dagster_type=RECORDS,
-    metadata={
-        "dagster/column_schema": describe.schema_of(AtomDecision),
-        "dagster/column_lineage": describe.lineage_of_columns(
-            {"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]}
+    "playbook": Shown(
+        description=(
+            "Guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, anything else "
+            "makes one. An entry follows from the memories that stand behind it, and goes when none does. Exported as "
+            "one Markdown file a project and category."
         ),
-    },
-    description=(
-        "What the night's abstractions say about causes: subject, action, outcome. A finding that is known makes "
-        "its atom surer; a new one becomes an atom; one that the sources do not bear out is skipped. Written "
-        "apart from the archive, so that nothing here can stop a night."
+        kinds={"duckdb", "markdown"},
+        columns=describe.schema_of(Contribution),
+        figures=lambda night, value: describe.playbook_metadata(night, value),
     ),
-)
-def atoms(
-    context: AssetExecutionContext,
-    night: NightResource,
-    distillations: list[Distillation],
-    archives: list[Archive],
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    decisions = grow_atoms(tonight)
-    return MaterializeResult(
-        value=decisions, metadata=describe.atoms_metadata(decisions), check_results=check_atoms(tonight, decisions)
-    )
+}
+
+
+def _asset_of(step: Step) -> AssetsDefinition:
+    shown = SHOWN[step.name]
+    lineage = {"dagster/column_lineage": describe.lineage_of_columns(shown.lineage)} if shown.lineage else {}
+
+    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+        tonight = _open(context, night)
+        value = step.run(tonight, *(given[name] for name in step.needs))
+        return MaterializeResult(
+            value=value, metadata=shown.figures(tonight, value), check_results=shown.check(tonight, value)
+        )
+
+    return _night_asset(
+        name=step.name,
+        ins={name: AssetIn() for name in step.needs},
+        deps=step.after,
+        kinds=shown.kinds,
+        check_specs=shown.check_specs,
+        dagster_type=shown.value_type,
+        metadata={"dagster/column_schema": shown.columns, **lineage},
+        description=shown.description,
+    )(run)
 
 
 @_night_asset(
-    kinds={"duckdb", "markdown"},
-    dagster_type=RECORDS,
-    deps=["archives"],
-    metadata={"dagster/column_schema": describe.schema_of(Contribution)},
-    description=(
-        "Guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, anything else "
-        "makes one. An entry follows from the memories that stand behind it, and goes when none does. Exported as "
-        "one Markdown file a project and category."
-    ),
-)
-def playbook(context: AssetExecutionContext, night: NightResource) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-    tonight = _open(context, night)
-    done = update_playbook(tonight)
-    return MaterializeResult(value=done, metadata=describe.playbook_metadata(tonight, done))
-
-
-@_night_asset(
+    ins={step.name: AssetIn() for step in ORDER if step.name != "similarity_batches"},
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(Report),
@@ -368,30 +298,9 @@ def playbook(context: AssetExecutionContext, night: NightResource) -> Materializ
         "Markdown and HTML, kept in the store, and announced."
     ),
 )
-def reports(
-    context: AssetExecutionContext,
-    night: NightResource,
-    exact_duplicates: list[DuplicateGroup],
-    eligible_memories: list[EligibleMemory],
-    merges: list[Archive],
-    canonical_entries: list[Archive],
-    clusters: list[Cluster],
-    distillations: list[Distillation],
-    archives: list[Archive],
-    atoms: list[AtomDecision],
-    playbook: list[Contribution],
-) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
-    outcome = NightOutcome(
-        exact_duplicates,
-        eligible_memories,
-        clusters,
-        distillations,
-        [*merges, *canonical_entries, *archives],
-        atoms,
-        playbook,
-    )
-    report = report_night(tonight, outcome, night.started_at(context.run.run_id))
+    report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
         value=report,
@@ -403,16 +312,4 @@ def reports(
     )
 
 
-NIGHT_ASSETS = [
-    exact_duplicates,
-    eligible_memories,
-    similarity_batches,
-    merges,
-    canonical_entries,
-    clusters,
-    distillations,
-    archives,
-    atoms,
-    playbook,
-    reports,
-]
+NIGHT_ASSETS = [exact_duplicates, *(_asset_of(step) for step in ORDER if step.name in SHOWN), reports]
