@@ -73,9 +73,8 @@ class AnswerBook:
             self._write_beside([record for record in (answer, call) if record])
             return
         with self._store.writing(self._actor, self.run_id) as tx:
-            tx.models.keep_call(call)
-            if answer:
-                tx.models.keep_answer(answer)
+            tx.models.keep_calls([call])
+            tx.models.keep_answers([answer] if answer else [])
 
     def calls(self) -> list[ModelCall]:
         """The calls of this run."""
@@ -90,10 +89,8 @@ class AnswerBook:
         if self._preview or not (answers or calls):
             return 0
         with self._store.writing(self._actor, self.run_id) as tx:
-            for answer in answers:
-                tx.models.keep_answer(answer)
-            for call in calls:
-                tx.models.keep_call(call)
+            tx.models.keep_answers(answers)
+            tx.models.keep_calls(calls)
         reached("previews.taken")
         self._beside.unlink(missing_ok=True)
         return len(answers)

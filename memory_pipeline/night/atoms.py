@@ -49,11 +49,13 @@ def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
     """The findings that wait, with the words of their raw sources, and what this run has decided already."""
     with night.store.reading() as tx:
         decided = tx.atoms.decisions_of(night.options.run_id)
-        waiting = []
-        for memory_id, project_id, causal in tx.atoms.pending_candidates(night.as_of):
-            sources = tx.memories.read(tx.lineage.raw_sources_of(memory_id))
-            contents = tuple(memory.content for memory in sources.values())
-            waiting.append(_Finding(memory_id, project_id, causal, contents))
+        pending = tx.atoms.pending_candidates(night.as_of)
+        sources = tx.lineage.raw_sources_of(memory_id for memory_id, _, _ in pending)
+        memories = tx.memories.read({i for ids in sources.values() for i in ids})
+    waiting = [
+        _Finding(memory_id, project, causal, tuple(memories[i].content for i in sources.get(memory_id, [])))
+        for memory_id, project, causal in pending
+    ]
     return waiting, decided
 
 

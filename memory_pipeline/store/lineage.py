@@ -68,27 +68,29 @@ class Lineage:
         )
         return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
-    def raw_sources_of(self, memory_id: str) -> list[str]:
-        """The ids at the bottom of a memory's lineage: what was never made from anything else."""
-        return self._sql.strings(
+    def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By memory, the ids at the bottom of its lineage: what was never made from anything else; sorted. Those that
+        are made of nothing are left out."""
+        rows = self._sql.rows(
             """
-            with recursive walk(id) as (
-                select source_id
+            with recursive walk(top, id) as (
+                select memory_id, source_id
                 from lineage
-                where memory_id = $1 and relation <> 'superseded'
+                where memory_id in (select unnest($1::text[])) and relation <> 'superseded'
                 union
-                select l.source_id
+                select walk.top, l.source_id
                 from lineage l
                 join walk on l.memory_id = walk.id and l.relation <> 'superseded'
             )
-            select walk.id
+            select walk.top, list(walk.id order by walk.id)
             from walk
             join memories m on m.id = walk.id
             where m.source_connector <> 'night'
-            order by walk.id
+            group by 1
             """,
-            [memory_id],
+            [list(ids)],
         )
+        return {str(top): [str(found) for found in sources] for top, sources in rows}
 
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
         """How many raw memories each of these was merged from, copies aside; those made of nothing are left out."""

@@ -28,20 +28,26 @@ class Models:
         )
         return {answer.prompt_hash: answer for answer in map(_ANSWERS.read, rows)}
 
-    def keep_answer(self, answer: ModelAnswer) -> None:
-        """Keep an answer; a newer one to the same prompt takes its place."""
-        row = _ANSWERS.values(answer)
-        self._sql.run(f"update model_answers set {_ANSWERS.assignments} where prompt_hash = $1", row)
-        self._sql.run(
-            f"insert into model_answers ({_ANSWERS.columns}) values ({_ANSWERS.parameters}) on conflict do nothing", row
-        )
+    def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:
+        """Keep answers; a newer one to the same prompt takes its place."""
+        latest = {answer.prompt_hash: answer for answer in answers}
+        if not latest:
+            return
+        with self._sql.given(incoming=_ANSWERS.table(list(latest.values()))):
+            self._sql.run(
+                f"""
+                update model_answers a set {_ANSWERS.assigned_from("i")}
+                from incoming i where a.prompt_hash = i.prompt_hash
+                """
+            )
+            self._sql.run("insert into model_answers by name from incoming on conflict do nothing")
 
-    def keep_call(self, call: ModelCall) -> None:
-        """Record a call; the same call (by id) is recorded once."""
-        self._sql.run(
-            f"insert into model_calls ({_CALLS.columns}) values ({_CALLS.parameters}) on conflict do nothing",
-            _CALLS.values(call),
-        )
+    def keep_calls(self, calls: Sequence[ModelCall]) -> None:
+        """Record calls; the same call (by id) is recorded once."""
+        if not calls:
+            return
+        with self._sql.given(incoming=_CALLS.table(calls)):
+            self._sql.run("insert into model_calls by name from incoming on conflict do nothing")
 
     def calls_of(self, run_id: str) -> list[ModelCall]:
         """Every call that a run made or collected, in order."""

@@ -61,6 +61,10 @@ class RowsOf(Generic[_Record]):
         """The columns of a table that goes by another name."""
         return ", ".join(f"{alias}.{name}" for name in self.names)
 
+    def assigned_from(self, alias: str) -> str:
+        """What an update of the row sets from a table with the same columns, all but the first."""
+        return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
+
     def read(self, row: Sequence[Any], **fields: Any) -> _Record:
         """The record of a row; `fields` that have no column are given."""
         values = dict(zip(self.names, row, strict=True))

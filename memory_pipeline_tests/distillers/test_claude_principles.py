@@ -29,12 +29,12 @@ def ruling(rule: str = RULE, behind: tuple[int, ...] = (1, 2, 3), **changes: Any
 def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: Any) -> list[PrincipleResult]:
     options = {"dry_run": changes.pop("dry_run", False)}
     settings = claude_settings(store, server, principles__similarity=0.5, **changes)
-    night = night_of(store, WEEK, settings, run_id=run_id, **options)
-    results = form_principles(night)
-    store.release_lease(run_id)
-    with store.reading() as tx:
-        assert tx.integrity.check(deep=True) == []
-    assert misplaced_patterns(night, results) == []
+    with night_of(store, WEEK, settings, run_id=run_id, **options).on_its_store() as night:
+        results = form_principles(night)
+        night.store.release_lease(run_id)
+        with night.store.reading() as tx:
+            assert tx.integrity.check(deep=True) == []
+        assert misplaced_patterns(night, results) == []
     return results
 
 

@@ -121,7 +121,7 @@ def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_t
     assert second.abstraction_level == 1
     with store.reading() as tx:
         assert {link.source_id for link in tx.lineage.of([second.id])} == {first.id, "c"}
-        assert tx.lineage.raw_sources_of(second.id) == ["a", "b", "c"]
+        assert tx.lineage.raw_sources_of([second.id]) == {second.id: ["a", "b", "c"]}
         assert tx.integrity.check(deep=True) == []
 
 
@@ -134,7 +134,7 @@ def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
     assert pattern.abstraction_level == 2 and "15 minutes" in pattern.content
     assert policy_rows(report, "merge").compressed == policy_rows(report, "distill").compressed == 1
     with store.reading() as tx:
-        assert tx.lineage.raw_sources_of(pattern.id) == ["a", "b", "c"]
+        assert tx.lineage.raw_sources_of([pattern.id]) == {pattern.id: ["a", "b", "c"]}
         before = tx.contents.digest(with_log=True)
         assert tx.integrity.check(deep=True) == []
     run(store, DAY, settings, run_id="again")
@@ -219,7 +219,7 @@ def test_a_canonical_entry_takes_up_a_later_one(store: Store) -> None:
     (canonical,) = active(store)
     assert "Merged from 2 entries: " in canonical.content and canonical.content.count("S-2") == 1
     with store.reading() as tx:
-        assert tx.lineage.raw_sources_of(canonical.id) == ["k1", "k2", "k3"]
+        assert tx.lineage.raw_sources_of([canonical.id]) == {canonical.id: ["k1", "k2", "k3"]}
 
 
 def test_the_policies_of_a_project_are_its_own(store: Store) -> None:

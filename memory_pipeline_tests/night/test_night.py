@@ -81,7 +81,7 @@ def test_sources_are_archived_with_their_importance_kept_and_lineage_reaches_the
     assert abstraction.importance == 1.7
     with store.reading() as tx:
         assert {link.source_id for link in tx.lineage.of([abstraction.id])} == {f"gateway-{n}" for n in range(4)}
-        assert tx.lineage.raw_sources_of(abstraction.id) == [f"gateway-{n}" for n in range(4)]
+        assert tx.lineage.raw_sources_of([abstraction.id]) == {abstraction.id: [f"gateway-{n}" for n in range(4)]}
 
 
 def test_critical_pinned_and_fresh_memories_are_left_alone(store: Store) -> None:
