@@ -17,7 +17,7 @@ from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
-from memory_pipeline.records import Cluster, Distillation
+from memory_pipeline.records import Cluster, Distillation, Outcome
 
 COMPRESSED_CATEGORY = "compressed"
 
@@ -74,10 +74,10 @@ def judge(
 
 def undistilled(cluster: Cluster, why: Declined | Exception, model: DistillationModel) -> Distillation:
     """The record of a cluster without a draft: refused, deferred to the next night, or failed with an error."""
+    outcome: Outcome = "failed"
+    reason = f"{type(why).__name__}: {why}"
     if isinstance(why, Declined):
         outcome, reason = ("deferred" if why.again else "refused"), why.reason
-    else:
-        outcome, reason = "failed", f"{type(why).__name__}: {why}"
     return Distillation(
         cluster_id=cluster.cluster_id,
         fingerprint=cluster.fingerprint,

@@ -16,7 +16,7 @@ from memory_pipeline.llm.pacing import Pace
 from memory_pipeline.llm.pricing import Ledger
 from memory_pipeline.llm.requests import Reply, Request
 from memory_pipeline.llm.session import Session
-from memory_pipeline.records import COST_CAP, TIME_LIMIT
+from memory_pipeline.records import COST_CAP, TIME_LIMIT, CallOutcome
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -126,7 +126,7 @@ class LiveCalls:
         except anthropic.APIConnectionError as error:
             # A connection that never came about cost nothing; one that broke may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
-            outcome = "failed" if never else "unknown"
+            outcome: CallOutcome = "failed" if never else "unknown"
             said = self._connection.explain(error)
             return Reply(request, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
         except Exception as error:  # an answer that the SDK cannot read: it may have been charged

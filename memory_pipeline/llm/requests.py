@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_pipeline.records import CallOutcome
+
 #: Bytes of a prompt by tokens, low on purpose: an estimate that is too high only keeps money back for a while.
 _BYTES_PER_TOKEN = 3
 
@@ -60,7 +62,7 @@ class Reply:
     """
 
     request: Request
-    outcome: str
+    outcome: CallOutcome
     text: str | None = None
     stop_reason: str | None = None
     tokens_in: int = 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_pipeline.files import append_line
 from memory_pipeline.killpoints import reached
 from memory_pipeline.llm.requests import Reply, Request
-from memory_pipeline.records import ModelAnswer, ModelBatch, ModelCall, derived_id
+from memory_pipeline.records import CallMode, ModelAnswer, ModelBatch, ModelCall, derived_id
 from memory_pipeline.store import Store, answers_as_json
 
 
@@ -35,7 +35,7 @@ class AnswerBook:
         answers, _ = self._read_beside()
         return {**{answer.prompt_hash: answer for answer in answers if answer.prompt_hash in set(wanted)}, **found}
 
-    def record(self, reply: Reply, mode: str, cost: float, which: str, batch_id: str | None = None) -> None:
+    def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
         """Keep a call and, if there is one, its answer, in one transaction.
 
         `which` tells calls for one request apart: its attempt. A batch's calls are its own, whichever run

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
@@ -18,9 +19,11 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.records import (
     Archive,
+    ArchiveStatus,
     Causal,
     Cluster,
     Conflict,
+    Decided,
     Distillation,
     LineageLink,
     LogRow,
@@ -221,7 +224,9 @@ def _contradictions(distillation: Distillation) -> list[Conflict]:
     ]
 
 
-def _result(distillation: Distillation, status: str, reason: str | None, archived: tuple[str, ...] = ()) -> Archive:
+def _result(
+    distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
+) -> Archive:
     return Archive(
         cluster_id=distillation.cluster_id,
         fingerprint=distillation.fingerprint,
@@ -265,12 +270,13 @@ def settled_archive(cluster: Cluster) -> Archive:
 
 
 def _log_row(night: Night, result: Archive) -> LogRow:
+    assert result.status in get_args(Decided), "what is proposed or settled is not logged"
     return LogRow(
         id=derived_id("log", result.policy, result.fingerprint, night.as_of.isoformat(), result.status),
         cluster_fingerprint=result.fingerprint,
         policy=result.policy,
         compressed_memory_id=result.abstraction_id,
-        status=result.status,
+        status=cast(Decided, result.status),
         reason=result.reason,
         member_count=len(result.member_ids),
         compression_ratio=result.compression_ratio,

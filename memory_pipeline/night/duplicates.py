@@ -12,7 +12,7 @@ from itertools import groupby
 
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
+from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.proposals import propose_duplicates
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
@@ -71,7 +71,7 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
         tx.journal.log([_log_row(night, group, len(group.duplicate_ids) + 1, "failed", reason)])
 
 
-def _log_row(night: Night, group: DuplicateGroup, members: int, status: str, reason: str) -> LogRow:
+def _log_row(night: Night, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
     fingerprint = fingerprint_of(group.duplicate_ids)
     return LogRow(
         id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), status),

@@ -31,7 +31,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, Memory
+from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Memory
 from memory_pipeline.store import AWAITS_REVIEW
 
 #: A merged memory says what its sources say, word for word.
@@ -40,7 +40,7 @@ MERGE_CONFIDENCE = 0.95
 NOTHING_TWICE = "nothing in them is said twice"
 _CLUSTERS_AT_ONCE = 50
 _VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
-_RELATIONS = {"merge": "merged", "canonical": "canonical"}
+_RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonical"}
 
 
 def consolidate(

@@ -22,10 +22,12 @@ from memory_pipeline.records import (
     MADE,
     Cluster,
     Conflict,
+    Decided,
     LineageLink,
     LogRow,
     Memory,
     PrincipleResult,
+    PrincipleStatus,
     Source,
     derived_id,
 )
@@ -145,7 +147,7 @@ def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
     return round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4)
 
 
-def result_of(group: Cluster, status: str, reason: str | None) -> PrincipleResult:
+def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> PrincipleResult:
     """A result without a principle."""
     return PrincipleResult(
         group_id=group.cluster_id,
@@ -183,7 +185,7 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
 
 
 def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:
-    status = "compressed" if result.principle_id else "skipped"
+    status: Decided = "compressed" if result.principle_id else "skipped"
     return LogRow(
         id=derived_id("log", PRINCIPLE, result.fingerprint, night.as_of.isoformat(), status),
         cluster_fingerprint=result.fingerprint,

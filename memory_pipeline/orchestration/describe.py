@@ -57,6 +57,8 @@ def _type_name(hint: Any) -> str:
         return " or ".join(_type_name(part) for part in hint.__args__ if part is not type(None)) + "?"
     if typing.get_origin(hint) is tuple:
         return f"list of {_type_name(typing.get_args(hint)[0])}"
+    if typing.get_origin(hint) is typing.Literal:
+        return "str"
     return str(getattr(hint, "__name__", hint))
 
 

@@ -7,6 +7,7 @@ earlier one decided.
 from memory_pipeline.records.atom import (
     Atom,
     AtomDecision,
+    AtomStatus,
     Causal,
 )
 from memory_pipeline.records.cluster import (
@@ -17,9 +18,13 @@ from memory_pipeline.records.cluster import (
     NO_ANSWER,
     TIME_LIMIT,
     Archive,
+    ArchiveStatus,
     Cluster,
+    Decided,
     Distillation,
+    LevelRelation,
     LogRow,
+    Outcome,
 )
 from memory_pipeline.records.conflict import (
     Conflict,
@@ -50,6 +55,8 @@ from memory_pipeline.records.memory import (
     Source,
 )
 from memory_pipeline.records.model import (
+    CallMode,
+    CallOutcome,
     ModelAnswer,
     ModelBatch,
     ModelCall,
@@ -65,6 +72,7 @@ from memory_pipeline.records.playbook import (
 )
 from memory_pipeline.records.principle import (
     PrincipleResult,
+    PrincipleStatus,
 )
 from memory_pipeline.records.proposal import (
     Proposal,
@@ -90,16 +98,22 @@ __all__ = [
     "TIME_LIMIT",
     "TIME_QUALITIES",
     "Archive",
+    "ArchiveStatus",
     "Atom",
     "AtomDecision",
+    "AtomStatus",
+    "CallMode",
+    "CallOutcome",
     "Causal",
     "Cluster",
     "Conflict",
     "ConflictCase",
     "Contribution",
+    "Decided",
     "Distillation",
     "DuplicateGroup",
     "EligibleMemory",
+    "LevelRelation",
     "LineageLink",
     "LogRow",
     "Memory",
@@ -108,8 +122,10 @@ __all__ = [
     "ModelBatch",
     "ModelCall",
     "NightError",
+    "Outcome",
     "PlaybookEntry",
     "PrincipleResult",
+    "PrincipleStatus",
     "Proposal",
     "Source",
     "Stage",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from memory_pipeline.records.columns import Column
+
+#: What became of a causal finding.
+AtomStatus = Literal["created", "strengthened", "skipped", "not_causal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class AtomDecision:
 
     memory_id: Annotated[str, Column("The abstraction that says it.")]
     project_id: str
-    status: Annotated[str, Column("created, strengthened, skipped or not_causal.")]
+    status: Annotated[AtomStatus, Column("created, strengthened, skipped or not_causal.")]
     atom_id: Annotated[str | None, Column("The atom that the finding became or made surer.")]
     reason: Annotated[str | None, Column("Why it was skipped.")]
     causal: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from memory_pipeline.records.columns import Column
 
@@ -13,6 +13,15 @@ COST_CAP, TIME_LIMIT = "cost cap", "time limit"
 BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"
 DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER)
 
+
+#: What the judge says of a draft; the last two are tried again the next night.
+Outcome = Literal["accepted", "refused", "deferred", "failed"]
+#: How the sources of a cluster are linked to what is made of it.
+LevelRelation = Literal["merged", "canonical", "distilled"]
+#: What the log keeps of a cluster.
+Decided = Literal["compressed", "skipped", "failed"]
+#: What became of a cluster in the store.
+ArchiveStatus = Literal["compressed", "skipped", "failed", "proposed", "settled"]
 
 # What a cluster, its distillation and its archive all say.
 ClusterId = Annotated[
@@ -67,7 +76,9 @@ class Distillation:
     similarities: Annotated[tuple[float, ...], Column("Each member's mean cosine to the others.")]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
     attached: Annotated[tuple[str, ...], Column("Facts of single sources, added after the shared statement.")]
-    outcome: Annotated[str, Column("accepted, refused (see reason), or deferred or failed (tried again next night).")]
+    outcome: Annotated[
+        Outcome, Column("accepted, refused (see reason), or deferred or failed (tried again next night).")
+    ]
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
     tokens_before: TokensBefore
     tokens_after: TokensAfter
@@ -92,7 +103,9 @@ class Distillation:
     contradictions: Annotated[
         tuple[str, ...], Column("Pairs of members that the model found to disagree; the draft quotes both.")
     ] = ()
-    relation: Annotated[str, Column("How the sources will be linked: merged, canonical or distilled.")] = "distilled"
+    relation: Annotated[LevelRelation, Column("How the sources will be linked: merged, canonical or distilled.")] = (
+        "distilled"
+    )
     tags: tuple[str, ...] = ()
 
 
@@ -105,7 +118,7 @@ class Archive:
     fingerprint: Fingerprint
     policy: PolicyName
     project_id: str
-    status: Annotated[str, Column("compressed, skipped, failed, proposed, or settled on an earlier night.")]
+    status: Annotated[ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled on an earlier night.")]
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
     abstraction_id: Annotated[str | None, Column("The memory that was written.")]
     archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")]
@@ -128,7 +141,7 @@ class LogRow:
     cluster_fingerprint: Fingerprint
     policy: PolicyName
     compressed_memory_id: Annotated[str | None, Column("The memory that was written.")]
-    status: Annotated[str, Column("`compressed`, `skipped` or `failed`.")]
+    status: Annotated[Decided, Column("`compressed`, `skipped` or `failed`.")]
     reason: Annotated[str | None, Column("Why it was not compressed.")]
     member_count: Annotated[int, Column("How many memories it had.")]
     compression_ratio: Annotated[float | None, Column("Tokens before divided by tokens after.")]

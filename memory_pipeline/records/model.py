@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from memory_pipeline.records.columns import Column
+
+CallMode = Literal["live", "batch", "cache"]
+CallOutcome = Literal["answered", "failed", "unknown"]
+BatchStatus = Literal["sending", "sent", "collected", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,9 @@ class ModelCall:
     run_id: Annotated[str, Column("The run that asked.")]
     prompt_hash: Annotated[str, Column("Of the prompt, as in its answer.")]
     model: Annotated[str, Column("The model that was asked.")]
-    mode: Annotated[str, Column("`live`, `batch`, or `cache`: an earlier answer was used, at no cost.")]
+    mode: Annotated[CallMode, Column("`live`, `batch`, or `cache`: an earlier answer was used, at no cost.")]
     outcome: Annotated[
-        str,
+        CallOutcome,
         Column("`answered`, `failed` (the server said no: nothing is billed) or `unknown` (the connection broke: "
                "billed at what was reserved, since the server may have charged it)."),
     ]  # fmt: skip
@@ -54,7 +58,9 @@ class ModelBatch:
     batch_id: Annotated[str | None, Column("Its id at the server.")]
     server: Annotated[str, Column("Where it was sent.")]
     model: Annotated[str, Column("The model that was asked.")]
-    status: Annotated[str, Column("`sending` (its id at the server is not known yet), `sent`, `collected` or `lost`.")]
+    status: Annotated[
+        BatchStatus, Column("`sending` (its id at the server is not known yet), `sent`, `collected` or `lost`.")
+    ]
     prompt_hashes: Annotated[tuple[str, ...], Column("The prompts in it.")]
     run_id: Annotated[str, Column("The run that sent it.")]
     created_at: Annotated[datetime, Column("When it was sent.")]

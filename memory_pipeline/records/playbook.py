@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from memory_pipeline.records.columns import Column
 
@@ -33,4 +33,6 @@ class Contribution:
     category: Annotated[str, Column("What it is about.")]
     confidence: Annotated[float, Column("How sure it is, 0 to 1.")]
     level: Annotated[int, Column("Its abstraction level.")]
-    status: Annotated[str, Column("created an entry, or updated one that gives the same guidance.")]
+    status: Annotated[
+        Literal["created", "updated"], Column("created an entry, or updated one that gives the same guidance.")
+    ]

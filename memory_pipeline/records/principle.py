@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from memory_pipeline.records.cluster import Fingerprint, MeanCosine
 from memory_pipeline.records.columns import Column
+
+#: What became of a group of related patterns.
+PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class PrincipleResult:
     project_id: str
     pattern_ids: Annotated[tuple[str, ...], Column("The related patterns; they stay active.")]
     status: Annotated[
-        str,
+        PrincipleStatus,
         Column("created; skipped, failed or deferred (see reason; no answer could be had, taken up next week); or "
                "settled."),
     ]  # fmt: skip

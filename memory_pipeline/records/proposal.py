@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Literal
+
+ProposalStatus = Literal["pending", "approved", "rejected", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a night would have done and a person decides: `pending`, `approved`, `rejected` or `withdrawn`.
+    """What a night would have done and a person decides.
 
     `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is
     the cluster's.
@@ -21,7 +24,7 @@ class Proposal:
     run_id: str
     partition: date
     draft: str
-    status: str
+    status: ProposalStatus
     proposed_at: datetime
     decided_at: datetime | None = None
     decided_by: str | None = None
