@@ -105,7 +105,7 @@ def _check_present(
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "", str(target))
     if not stat.S_ISREG(status.st_mode):
-        raise OutputError(f"'{path}' is no ordinary file, but a device or a pipe; name a file")
+        raise OutputError(f"'{path}' is not an ordinary file, but a device or a pipe; name a file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "", str(target))
     with target.open("rb") as file:

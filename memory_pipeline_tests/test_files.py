@@ -98,8 +98,8 @@ def test_the_file_behind_a_link_is_the_one_that_counts(tmp_path: Path) -> None:
         ("circle", "links lead in a circle"),
         ("circle/x", "links lead in a circle"),
         ("a" * 300, "its name is too long"),
-        ("pipe", "is no ordinary file"),
-        ("/dev/full", "is no ordinary file"),
+        ("pipe", "is not an ordinary file"),
+        ("/dev/full", "is not an ordinary file"),
     ],
 )
 def test_what_cannot_be_a_file_is_refused_before_anything_is_done(tmp_path: Path, name: str, words: str) -> None:

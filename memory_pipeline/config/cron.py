@@ -19,10 +19,10 @@ _PART = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{
 
 
 def check_cron(line: str) -> str:
-    """The line as it is. Raises ValueError when it is no cron line of five fields, or never comes due."""
+    """The line as it is. Raises ValueError when it is not a cron line of five fields, or never comes due."""
     fields = line.split()
     if len(fields) != len(_FIELDS):
-        raise ValueError(f"{line!r} is no cron line of five fields; write it like 0 2 * * *")
+        raise ValueError(f"{line!r} is not a cron line of five fields; write it like 0 2 * * *")
     _, _, days, months, _ = (_values(line, field, *limits) for field, limits in zip(fields, _FIELDS, strict=True))
     if fields[4] == "*" and not any(day <= _LONGEST_MONTH[month - 1] for month in months for day in days):
         raise ValueError(f"{line!r} never comes due: no such month has such a day")
@@ -39,7 +39,7 @@ def _values(line: str, field: str, name: str, least: int, greatest: int, words: 
             last = greatest
         step = int(match["step"]) if match and match["step"] else 1
         if first is None or last is None or not match or not least <= first <= last <= greatest or step < 1:
-            raise ValueError(f"{line!r} is no cron line: its {name} is {part!r}; write {least} to {greatest}, or *")
+            raise ValueError(f"{line!r} is not a cron line: its {name} is {part!r}; write {least} to {greatest}, or *")
         found |= set(range(first, last + 1, step))
     return found
 

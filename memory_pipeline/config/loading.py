@@ -41,7 +41,7 @@ def load_settings(
     """Read the settings from the run's overrides, the environment, the file and the defaults.
 
     `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working
-    directory; a missing default file is no error, a missing named one is. Tables of policies and profiles are
+    directory; a missing default file is not an error, a missing named one is. Tables of policies and profiles are
     merged name by name. Raises SettingError for an unknown key, a value of the wrong type, one outside its range,
     or two names of one setting that do not agree.
     """

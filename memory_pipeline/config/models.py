@@ -68,5 +68,5 @@ class DistillationSection(Section):
     def _are_prices(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         for value in values:
             if not _PRICE.match(value):
-                raise ValueError(f"{value!r} is no price; write it as MODEL=IN/OUT, like my-model=0.10/0.50")
+                raise ValueError(f"{value!r} is not a price; write it as MODEL=IN/OUT, like my-model=0.10/0.50")
         return values

@@ -21,7 +21,7 @@ class Compression(Section):
 
     similarity_threshold: float = setting(
         0.82,
-        "Cosine from which two memories may be distilled as one.",
+        "Cosine at or above which two memories may be distilled as one.",
         "COMPRESSION_SIMILARITY_THRESHOLD",
         aliases={"consolidation.similarity.pattern": (0.75, 0.95), "compression.policies.distill.threshold": None},
         ge=0.5,
@@ -50,7 +50,7 @@ class Compression(Section):
     )
     min_ratio: float = setting(
         1.5,
-        "Least ratio of original to abstraction tokens.",
+        "Lowest accepted ratio of original to abstraction tokens.",
         "COMPRESSION_MIN_RATIO",
         "COMPRESSION_MAX_RATIO",
         ge=1.0,
@@ -106,7 +106,7 @@ class Similarity(Section):
 
     merge: float = setting(
         0.95,
-        "Cosine from which near-duplicates merge.",
+        "Cosine at or above which near-duplicates merge.",
         aliases={"compression.policies.merge.threshold": None},
         ge=0.90,
         le=0.99,
@@ -116,7 +116,7 @@ class Similarity(Section):
 class Confidence(Section):
     """`consolidation.confidence`."""
 
-    min: float = setting(0.7, "Least confidence of a distillation.", ge=0.5, le=0.9)
+    min: float = setting(0.7, "Lowest accepted confidence of a distillation.", ge=0.5, le=0.9)
 
 
 class Consolidation(Section):
@@ -149,7 +149,7 @@ class KnowledgeBase(Section):
 
     threshold: float = setting(
         0.90,
-        "Cosine from which knowledge-base entries become one canonical entry.",
+        "Cosine at or above which knowledge-base entries become one canonical entry.",
         aliases={"compression.policies.canonical.threshold": None},
         ge=0.5,
         le=1.0,
@@ -164,19 +164,19 @@ class KnowledgeBase(Section):
 class Principles(Section):
     """`principles`: what is made of related patterns."""
 
-    similarity: float = setting(0.55, "Cosine from which patterns are related.", ge=0.3, le=0.95)
-    min_patterns: int = setting(3, "Least related patterns that make a principle.", ge=3, le=20)
+    similarity: float = setting(0.55, "Cosine at or above which patterns are related.", ge=0.3, le=0.95)
+    min_patterns: int = setting(3, "Smallest number of related patterns that make a principle.", ge=3, le=20)
 
 
 class Atoms(Section):
     """`atoms`: when two of them speak of one thing."""
 
-    similarity: float = setting(0.85, "Cosine from which two atoms speak of one subject.", ge=0.5, le=1.0)
+    similarity: float = setting(0.85, "Cosine at or above which two atoms speak of one subject.", ge=0.5, le=1.0)
     action_similarity: float = setting(
-        0.75, "Cosine from which two atoms of one subject speak of one action.", ge=0.5, le=1.0
+        0.75, "Cosine at or above which two atoms of one subject speak of one action.", ge=0.5, le=1.0
     )
     chain_similarity: float = setting(
-        0.6, "Cosine from which an outcome leads on to another atom's subject and action.", ge=0.3, le=1.0
+        0.6, "Cosine at or above which an outcome leads on to another atom's subject and action.", ge=0.3, le=1.0
     )
 
 
@@ -191,7 +191,7 @@ class NightSection(Section):
         try:
             day = date.fromisoformat(value)
         except ValueError as error:
-            raise ValueError(f"{value!r} is no day; write it as YYYY-MM-DD") from error
+            raise ValueError(f"{value!r} is not a day; write it as YYYY-MM-DD") from error
         if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
             raise ValueError(f"{value!r} lies outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
         return day.isoformat()

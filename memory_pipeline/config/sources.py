@@ -169,7 +169,7 @@ def nearest(key: str, known: Iterable[str]) -> str:
 
 
 def _check_range(name: str, value: object, limits: Range, origin: str) -> None:
-    """An alias may allow less than its setting. What is no number is refused by the setting itself."""
+    """An alias may allow less than its setting. What is not a number is refused by the setting itself."""
     try:
         number = float(str(value))
     except ValueError:
@@ -192,7 +192,7 @@ def _parsed(info: SettingInfo, text: str) -> object:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise SettingError(f"setting '{info.key}' is no JSON {kind}: {error}") from error
+            raise SettingError(f"setting '{info.key}' is not a JSON {kind}: {error}") from error
     if isinstance(info.default, tuple):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text

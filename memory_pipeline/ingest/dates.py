@@ -102,7 +102,7 @@ def at_midnight(day: date, default_zone: tzinfo) -> datetime:
 def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str = "created_at") -> datetime | None:
     """A time from a row: ISO text, epoch seconds or milliseconds, a datetime, or nothing.
 
-    Naive times are of `default_zone`. Raises RowError for what is no time, before 2000, or more than a
+    Naive times are of `default_zone`. Raises RowError for what is not a time, before 2000, or more than a
     day after `now`.
     """
     moment = _to_datetime(value, default_zone, name)

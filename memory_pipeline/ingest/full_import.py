@@ -170,7 +170,7 @@ class FullExport:
         with opened(self.path) as file:
             for number, line, too_long in bounded_lines(file, _MAX_LINE):
                 item = None if too_long else _item(number, line)
-                yield item or Rejected(self.name, number, "the line is no record of an export", line[:160])
+                yield item or Rejected(self.name, number, "the line is not a record of an export", line[:160])
 
     def _of_parquet(self) -> Iterator[Item | Rejected]:
         for number, row in parquet_rows(self.path):
@@ -180,7 +180,7 @@ class FullExport:
             payload = row.pop("payload", None)
             more = _item(number, payload, kind=row.get("record")) if isinstance(payload, str) else None
             if more is None:
-                yield Rejected(self.name, number, "the row is no record of an export")
+                yield Rejected(self.name, number, "the row is not a record of an export")
             elif more.kind == MEMORY:
                 size = len(payload or "") + len(str(row.get("content")))
                 yield Item(number, MEMORY, {**row, **more.row}, size)

@@ -54,7 +54,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
         names = file.schema_arrow.names
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise InputError(f"'{path}' is no readable Parquet file: {_first_line(error)}") from error
+        raise InputError(f"'{path}' is not a readable Parquet file: {_first_line(error)}") from error
     with file:
         if "content" not in names:
             raise InputError(f"'{path}' has no column 'content'; it has {shown(names)}")

@@ -147,7 +147,7 @@ def _vector(row: Mapping[str, Any]) -> tuple[float, ...] | None:
     try:
         return tuple(float(number) for number in value)
     except (TypeError, ValueError, OverflowError):
-        raise RowError("embedding is no list of numbers") from None
+        raise RowError("embedding is not a list of numbers") from None
 
 
 def _first(row: Mapping[str, Any], *names: str) -> object:

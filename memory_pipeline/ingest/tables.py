@@ -24,7 +24,7 @@ from memory_pipeline.wording.redaction import redact
 
 _log = logging.getLogger(__name__)
 #: How the reason begins for a line that holds no row at all.
-NO_OBJECT = "the line is no JSON object"
+NO_OBJECT = "the line is not a JSON object"
 
 
 class JsonlImporter(Importer):

@@ -59,7 +59,7 @@ class SharedStatements:
 def find_refusal(
     patterns: Sequence[str], draft: Draft, settings: Settings, count_tokens: Callable[[str], int]
 ) -> str | None:
-    """Why a draft is no principle, or None. It says nothing that the patterns do not, and contradicts none of them.
+    """Why a draft is not a principle, or None. It says nothing that the patterns do not, and contradicts none of them.
 
     `patterns`: their texts.
     """

@@ -15,7 +15,7 @@ from memory_pipeline.wording.lexicon import mean_the_same
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
-#: A statement of two words is no principle.
+#: A statement of two words is not a principle.
 _LEAST_WORDS = 3
 _FIGURES = frozenset(("number", "date", "time", "identifier"))
 #: Conflicts of these kinds are contradictions whatever the subject;

@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTAL
 
 
 class MalformedAnswerError(ValueError):
-    """The answer is no JSON, or does not follow the schema."""
+    """The answer is not JSON, or does not follow the schema."""
 
 
 @dataclass(frozen=True, slots=True)

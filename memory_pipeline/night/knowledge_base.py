@@ -199,7 +199,7 @@ def _closing_line(report: Mapping[str, Any]) -> str:
 def write_kb_report(directory: Path, report: Mapping[str, Any]) -> Path:
     """Write the report as YAML, whole or not at all, in the place of the one before; return its path.
 
-    Raises OutputError where it cannot be, or where a file of this name is no report of ours.
+    Raises OutputError where it cannot be, or where a file of this name is not a report of ours.
     """
     path = directory / REPORT_FILE
     text = yaml.safe_dump(dict(report), sort_keys=False, allow_unicode=True)

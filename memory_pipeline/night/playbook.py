@@ -67,7 +67,7 @@ def _export(night: Night) -> None:
 
 
 def _steers(night: Night, memory: Memory) -> bool:
-    """Whether what a memory says is no guidance but an attempt to steer whoever reads the playbook."""
+    """Whether what a memory says is not guidance but an attempt to steer whoever reads the playbook."""
     attempt = attempt_in(guidance_of(memory))
     if attempt:
         night.log.warning("memory %s is kept out of the playbook: it %s", memory.id, attempt)

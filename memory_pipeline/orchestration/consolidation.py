@@ -38,7 +38,7 @@ _LOOK_EVERY_S = 1.0
 
 
 def step_of(phase: str) -> str:
-    """The op that runs a phase; its name is no asset's."""
+    """The op that runs a phase; its name is not an asset's."""
     return f"consolidate_{phase}"
 
 

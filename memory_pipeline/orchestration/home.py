@@ -150,7 +150,7 @@ def named_dagster_home(text: str) -> Path:
     if not path.is_absolute():
         raise SettingError(f"DAGSTER_HOME is '{text}', a relative path; write an absolute one, {mend}")
     if not path.is_dir():
-        raise SettingError(f"DAGSTER_HOME names '{text}', which is no directory; create that directory, {mend}")
+        raise SettingError(f"DAGSTER_HOME names '{text}', which is not a directory; create that directory, {mend}")
     if not os.access(path, os.W_OK | os.X_OK):
         raise SettingError(f"DAGSTER_HOME is '{text}', which cannot be written to; name another one, {mend}")
     return path

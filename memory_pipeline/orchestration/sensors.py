@@ -59,7 +59,7 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
 @run_failure_sensor(
     monitored_jobs=[consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
     default_status=DefaultSensorStatus.RUNNING,
-    description="A run that failed and is no night is announced; what it had committed stays.",
+    description="A run that failed and is not a night is announced; what it had committed stays.",
 )
 def failed_run_notice(context: RunFailureSensorContext) -> None:
     run = context.dagster_run

@@ -168,7 +168,7 @@ def state_atom(
 ) -> Atom:
     """Keep an atom that a person or an agent states, with confidence 1.0; stating it again changes nothing.
 
-    Raises InputError when subject, action or outcome is empty, or a source is no memory of the project.
+    Raises InputError when subject, action or outcome is empty, or a source is not a memory of the project.
     """
     tidy = Causal(
         *(" ".join(part.split()) for part in (causal.subject, causal.action, causal.outcome, causal.consequences))

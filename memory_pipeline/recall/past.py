@@ -129,7 +129,7 @@ def read_state(store: Store, when: str) -> PastState:
         try:
             first, last = tx.runs.span(name)
         except InputError:
-            raise InputError(f"'{when}' is no day, moment, night, run or snapshot of this store; {_HELP}") from None
+            raise InputError(f"'{when}' is not a day, moment, night, run or snapshot of this store; {_HELP}") from None
         label = f"{'before' if before else 'after'} run {name}"
         return PastState(label, tuple(tx.history.memories_after(first if before else last)))
 
@@ -161,7 +161,7 @@ def _of_snapshot(store: Store, name: str) -> list[Memory]:
 
 
 def _as_day(text: str) -> date | None:
-    """A day that has come, or None for what is no day."""
+    """A day that has come, or None for what is not a day."""
     try:
         date.fromisoformat(text)
     except ValueError:
@@ -181,7 +181,7 @@ def _night(text: str) -> date:
 
 
 def _as_moment(text: str) -> datetime | None:
-    """A moment that has come, or None for what is no moment."""
+    """A moment that has come, or None for what is not a moment."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

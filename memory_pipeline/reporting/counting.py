@@ -153,7 +153,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
 
 
 def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
-    """What the model was asked and what it cost, from the recorded calls; a kept answer is no call."""
+    """What the model was asked and what it cost, from the recorded calls; a kept answer is not a call."""
     sent = [call for call in calls if call.mode != "cache"]
     latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
     return {

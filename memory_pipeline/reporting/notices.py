@@ -52,7 +52,7 @@ def make_notice(report: Report, at: datetime) -> dict[str, Any]:
 
 
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
-    """Tell of a run that failed and is no night; False when it was told already, by itself or here."""
+    """Tell of a run that failed and is not a night; False when it was told already, by itself or here."""
     with night.store.reading() as tx:
         if tx.journal.report(night.options.run_id) is not None:
             return False

@@ -58,7 +58,7 @@ def decide_verdict(
 
     `copies`: exact duplicates archived, which count as something compressed. `settled` clusters were decided on an
     earlier night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of
-    reason left a cluster alone; being declined is no error. `fatal`: what ended the run before its end.
+    reason left a cluster alone; being declined is not an error. `fatal`: what ended the run before its end.
     """
     done = _done(compressed, copies)
     if fatal:

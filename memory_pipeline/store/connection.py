@@ -346,7 +346,9 @@ def _explain_file(path: Path, error: OSError) -> StoreError:
     if error.errno == errno.ELOOP:
         return StoreError(f"the store '{path}' is a link that leads in a circle; name a file")
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
-        return StoreError(f"the store '{path}' cannot be there: a part of its path is no directory; name another file")
+        return StoreError(
+            f"the store '{path}' cannot be there: a part of its path is not a directory; name another file"
+        )
     if error.errno == errno.ENAMETOOLONG:
         return StoreError("the name of the store is too long for this file system; name a shorter one")
     return StoreError(f"the store '{path}' cannot be used: {error.strerror or error}")

@@ -138,7 +138,7 @@ def attach(path: Path, *, read_only: bool) -> Attached:
     """Open a store under its lock, its files held against their seal.
 
     Raises what DuckDB raises; InUseError when another process, or a thread in another mode, has it; StoreError for
-    what is no database, DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer where a
+    what is not a database, DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer where a
     kill has left some; OSError from the file system.
     """
     key = (os.getpid(), str(path))

@@ -183,7 +183,7 @@ def put_in_place(
 def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
     """Fold the log in where that is due, or where the store is small enough that nobody notices.
 
-    It is no failure of the caller's work when that cannot be done now: the log holds everything. It is told of as a
+    It is not a failure of the caller's work when that cannot be done now: the log holds everything. It is told of as a
     warning, or `quietly` where the caller tells of what is wrong with the store.
     """
     try:

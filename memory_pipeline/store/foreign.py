@@ -23,7 +23,7 @@ def refuse_other_files(path: Path) -> None:
     if path.is_dir():
         raise StoreError(f"the store '{path}' is a directory; name a file, such as '{path / 'store.duckdb'}'")
     if not path.is_file():
-        raise StoreError(f"the store '{path}' is no file; name one")
+        raise StoreError(f"the store '{path}' is not a file; name one")
     start = _start_of(path)
     if start.startswith(_SQLITE):
         raise StoreError(f"'{path}' is a SQLite database, not a store of this program; name another file with --store")

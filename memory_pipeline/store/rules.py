@@ -96,7 +96,7 @@ RULES = (
     Rule(
         "compressed_from can be read",
         """
-        select id, 'compressed_from is no valid JSON'
+        select id, 'compressed_from is not valid JSON'
         from memories
         where compressed_from is not null and not json_valid(compressed_from)
         """,

@@ -73,7 +73,7 @@ def create_snapshot(
     then), StoreError when the disk is full.
     """
     if not _LABEL.match(label):
-        raise SnapshotError(f"'{label}' is no snapshot label; use small letters, digits and hyphens")
+        raise SnapshotError(f"'{label}' is not a snapshot label; use small letters, digits and hyphens")
     with store.reading():
         pass  # says it in words where there is none, and brings an older schema up to date
     directory = snapshot_directory(store)

@@ -170,7 +170,7 @@ STOP_WORDS = frozenset(
 
 @remembered
 def find_facts(text: str) -> tuple[Fact, ...]:
-    """All facts of a text, each once, in the order in which they stand. A leading stamp is no fact."""
+    """All facts of a text, each once, in the order in which they stand. A leading stamp is not a fact."""
     lines = "\n".join(strip_leading(line) for line in text.split("\n"))
     found: dict[tuple[str, str], Fact] = {}
     for fact in _all_facts(lines):

@@ -110,7 +110,7 @@ def read_said(text: str) -> Iterator[Said]:
     for sentence in _SENTENCE.split(_ASSIGNED.sub(" ", lines)):
         tokens = [token for token in (sentence or "").split() if token.strip(_EDGES)]
         for place, token in enumerate(tokens):
-            breaks_off = token[-1] in _BREAKS or place + 1 == len(tokens)  # what comes next is no unit of it
+            breaks_off = token[-1] in _BREAKS or place + 1 == len(tokens)  # what comes next is not a unit of it
             following = "" if breaks_off else tokens[place + 1]
             yield from _said_by(token, following, place == 0 or token[0] in "\"'(*[`", tokens[place + 1 :])
 

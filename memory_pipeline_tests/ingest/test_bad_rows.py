@@ -86,7 +86,7 @@ BAD_VALUES: tuple[tuple[str, Any, str], ...] = (
     ("sources", [{"id": "a"}], "lacks its id or its similarity"),
     ("sources", [{"id": "a", "relation": "cause", "similarity": 1}], "sources has the relation 'cause'"),
     ("embedding", [float("nan")], "not finite"),
-    ("embedding", "[[1]]", "embedding is no list of numbers"),
+    ("embedding", "[[1]]", "embedding is not a list of numbers"),
 )
 
 

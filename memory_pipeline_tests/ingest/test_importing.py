@@ -85,7 +85,7 @@ def test_bad_rows_are_quarantined_with_line_and_reason_and_the_rest_imported(sto
         kept = {line: reason for _, line, reason, _ in tx.journal.quarantine()}
     assert (
         "importance is 9; use 0 to 3" in kept[7]
-        and "the line is no JSON object" in kept[15]
+        and "the line is not a JSON object" in kept[15]
         and "length is zero" in kept[12]
     )
 

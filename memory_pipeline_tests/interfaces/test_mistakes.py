@@ -191,7 +191,7 @@ def test_an_import_that_reads_no_row_ends_with_an_error_and_a_guess(tmp_path: Pa
     rows = tmp_path / "notes.csv"
     rows.write_text("content,tags\nthe gateway listens on port 5432,net\n", encoding="utf-8")
     done = command("import", "jsonl", rows)
-    assert done.code == 1 and "the line is no JSON object" in done.out and "Expecting value" not in done.out
+    assert done.code == 1 and "the line is not a JSON object" in done.out and "Expecting value" not in done.out
     assert done.err.startswith("Error: not one row of ") and "'memory-pipeline import csv" in done.err
     assert command("import", "csv", rows).code == 0
     assert "breaks off at character" in command("import", "jsonl", _file(tmp_path, '{"content": "x')).out

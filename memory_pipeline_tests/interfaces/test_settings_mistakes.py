@@ -55,7 +55,7 @@ def test_a_wrong_variable_is_named(name: str, value: str, words: str) -> None:
     ("value", "words"),
     [
         ("relative", "a relative path; write an absolute one"),
-        ("/no/such/directory", "is no directory; create that directory"),
+        ("/no/such/directory", "is not a directory; create that directory"),
     ],
 )
 def test_a_dagster_home_that_cannot_be_used_is_named(data: Path, value: str, words: str) -> None:

@@ -61,7 +61,7 @@ def test_runs_nights_and_snapshots_are_states_too(store: Store) -> None:
     ("when", "words"),
     [
         ("2019-01-01T00:00Z", "the store's history begins on"),
-        ("yesterday", "'yesterday' is no day, moment, night, run or snapshot"),
+        ("yesterday", "'yesterday' is not a day, moment, night, run or snapshot"),
         ("night:2026-07-01", "the night of 2026-07-01 has not been run"),
         ("night:soon", "write it as night:YYYY-MM-DD"),
     ],

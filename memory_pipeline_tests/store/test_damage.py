@@ -33,7 +33,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "one flipped byte at the start": lambda log: flip(log, 20),
     "one flipped byte in the middle": lambda log: flip(log, log.stat().st_size // 2),
     "one flipped byte at the end": lambda log: flip(log, log.stat().st_size - 5),
-    "random bytes": lambda log: log.write_bytes(b"this is no log" * 500),
+    "random bytes": lambda log: log.write_bytes(b"this is not a log" * 500),
     "cut off": lambda log: log.write_bytes(log.read_bytes()[:-9]),
     "emptied": lambda log: log.write_bytes(b""),
     "deleted": lambda log: log.unlink(),
@@ -56,7 +56,7 @@ def test_a_log_that_lost_what_was_committed_is_named_by_readers_and_writers(
 def test_random_bytes_beside_a_store_without_a_seal_are_no_log(store: Store) -> None:
     fill_and_settle(store, 2)
     store.path.with_name(f"{store.path.name}.lock").unlink()
-    log_path(store.path).write_bytes(b"this is no log" * 100)
+    log_path(store.path).write_bytes(b"this is not a log" * 100)
     with pytest.raises(DamagedStoreError, match="does not begin as one does"):
         notes(Store(store.path))
     result = recover_store(store)

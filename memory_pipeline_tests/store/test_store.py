@@ -118,7 +118,7 @@ def test_a_missing_store_says_what_to_do(store: Store) -> None:
 @pytest.mark.parametrize("damage", ["truncate", "garbage"])
 def test_a_damaged_file_is_named_and_not_touched(store: Store, damage: str) -> None:
     fill(store, lesson(4))
-    data = store.path.read_bytes()[:5000] if damage == "truncate" else b"this is no database" * 500
+    data = store.path.read_bytes()[:5000] if damage == "truncate" else b"this is not a database" * 500
     store.path.write_bytes(data)
     with pytest.raises(StoreError, match=store.path.name), Store(store.path).reading() as tx:
         tx.memories.all()

@@ -168,7 +168,7 @@ def backfill(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run the nights of past days, in order, and what is due by the week and the month after its last night. A day that
+    """Run the nights of past days, in order, and what is due weekly and monthly after its last night. A day that
     fails does not stop the next one."""
     from memory_pipeline.interfaces.cli.nights import (
         NightRequest,

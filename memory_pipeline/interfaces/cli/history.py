@@ -78,7 +78,7 @@ _WORDS = {
     ("memories", "baseline"): "was there when histories began:",
     ("memories", "update"): "changed:",
     ("lineage", "insert"): "became a source:",
-    ("lineage", "delete"): "is no source any more:",
+    ("lineage", "delete"): "is not a source any more:",
     ("conflicts", "insert"): "found a contradiction:",
     ("conflicts", "update"): "settled a contradiction:",
     ("compression_log", "insert"): "decided:",

@@ -77,7 +77,7 @@ def playbook_export(
     epilog="Examples: memory-pipeline kb-compress --dry-run; memory-pipeline kb-compress --threshold 0.92",
 )
 def kb_compress(
-    threshold: Annotated[float | None, typer.Option(help="Cosine from which entries become one.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Cosine at or above which entries become one.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would become one; write nothing.")] = False,
     days: Annotated[int | None, typer.Option(help="Only entries of the last N days.")] = None,
     store: StoreOption = None,

@@ -43,7 +43,7 @@ def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) ->
     """One JSON document, or the text for a person.
 
     No memory can steer a terminal: what cannot be seen is written as an escape in JSON, and left out of text.
-    Raises OutputError when the disk behind standard output is full; a reader that went away is no error.
+    Raises OutputError when the disk behind standard output is full; a reader that went away is not an error.
     """
     if as_json:
         is_ascii = not _is_utf8(sys.stdout)

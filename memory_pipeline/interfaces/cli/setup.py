@@ -93,7 +93,7 @@ def initialise(
     """Import a workspace, remember it in the configuration file, and preview the last complete night."""
     root = real_path(workspace, "the workspace")
     if not root.is_dir():
-        raise InputError(f"'{workspace}' is no directory; name the workspace's own directory")
+        raise InputError(f"'{workspace}' is not a directory; name the workspace's own directory")
     if not str(root).isprintable():
         raise InputError(f"{str(root)!r} cannot stand in a settings file; rename the directory")
     summary = import_into(settings, store, workspace_importer(root).name, root, project, tz, progress)

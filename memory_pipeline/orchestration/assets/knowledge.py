@@ -1,4 +1,4 @@
-"""What is made of the nights' results by the week and by the month: principles, and the canonical knowledge base."""
+"""What is made of the nights' results weekly and monthly: principles, and the canonical knowledge base."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,6 +1,6 @@
 """Secrets that their name gives away: `password: X`, `DB_PASSWORD=X`, `the pw is X`, `contraseña: X`, `API key | X |`.
 
-A name alone is no secret ("the password reset flow was fixed"): what follows is judged, the more strictly the less
+A name alone is not a secret ("the password reset flow was fixed"): what follows is judged, the more strictly the less
 the sign between the two says.
 """
 
