@@ -120,7 +120,7 @@ def test_a_cluster_that_exists_is_processed(tmp_path: Path) -> None:
     store = Store(tmp_path / "data" / "store.duckdb")
     fill(store, lesson(5))
     (cluster,) = run(store, date(2026, 3, 3), dry_run=True).largest_clusters
-    done = command("night", DAY, "--cluster-id", cluster["cluster_id"])
+    done = command("night", DAY, "--cluster-id", cluster.cluster_id)
     assert done.code == 0 and done.told.startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived")
 
 

@@ -85,14 +85,18 @@ def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_job_is_ended_and_the_next_one_can_begin(store: Store, tmp_path: Path) -> None:
+def test_a_killed_job_is_ended_and_the_next_one_can_begin(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(store, lesson(4))
     command = [str(Path(sys.executable).with_name("memory-pipeline")), "jobs", "start", "--store", str(store.path)]
     killed = subprocess.run(
         command, env={**os.environ, "KILL_POINT": "store.commit.after#3"}, capture_output=True, cwd=tmp_path
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-1000:]
-    with DagsterInstance.from_config(str(store.path.with_suffix(".dagster"))) as instance:
+    home = str(store.path.with_suffix(".dagster"))
+    monkeypatch.setenv("DAGSTER_HOME", home)
+    with DagsterInstance.from_config(home) as instance:
         (job,) = list_jobs(instance)
         assert job.status == "running"
         skipped = dead_runs(build_sensor_context(instance=instance))

@@ -124,7 +124,7 @@ def test_a_job_touches_its_scope_alone(
 def test_unconsolidated_only_leaves_merged_memories(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(4))
     fill(store, [candidate(lesson(5)[4].content, FIRST, native_id="level-1", abstraction_level=1)])
-    assert start(instance, unconsolidated_only=True)["status"] == "completed"
+    assert start(instance, unconsolidated_only=True).status == "completed"
     assert "level-1" not in archived(store)
 
 
