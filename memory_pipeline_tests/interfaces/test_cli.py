@@ -117,6 +117,7 @@ def test_backfill_runs_days_in_order_and_sums_them_up(tmp_path: Path, workspace:
     assert summary["result"].startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived")
 
 
+@pytest.mark.slow
 def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) -> None:
     done = cli("init", workspace, "--tz", "Europe/Lisbon", home=tmp_path)
     assert "a consolidation job when 100 or more memories wait" in done.stdout

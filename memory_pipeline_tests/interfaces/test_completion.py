@@ -11,6 +11,7 @@ PROGRAM = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import mai
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.slow
 def test_the_script_for_a_shell_asks_this_program(shell: str) -> None:
     done = subprocess.run([*PROGRAM, "--show-completion", shell], capture_output=True, text=True, check=True)
     assert "memory-pipeline" in done.stdout and "_MEMORY_PIPELINE_COMPLETE=complete_" in done.stdout

@@ -136,6 +136,7 @@ def test_a_batch_of_this_run_that_still_runs_lets_nothing_else_be_sent(store: St
         assert other == {"Oslo": "Oslo: rain"} and len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_what_another_kind_of_question_is_waiting_for_is_collected_and_kept_for_it(store: Store) -> None:
     fill(store, lesson(4))
     script = lambda body, number: faithful(body) if "members" in str(body["messages"]) else forecast(body)  # noqa: E731

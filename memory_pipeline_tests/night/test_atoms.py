@@ -55,6 +55,7 @@ def test_a_cluster_without_a_cause_is_counted_as_not_causal(store: Store) -> Non
     assert sum(counted) == report.clusters_compressed == 1
 
 
+@pytest.mark.slow
 def test_saying_it_again_makes_the_atom_surer_and_running_again_does_not(store: Store) -> None:
     fill(store, stories("a"))
     run(store, DAY)

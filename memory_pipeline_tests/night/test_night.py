@@ -172,6 +172,7 @@ def test_a_late_memory_is_taken_up_by_the_next_night(store: Store) -> None:
     assert run(store, DAY + timedelta(days=1)).clusters_compressed == 1
 
 
+@pytest.mark.slow
 def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(store: Store) -> None:
     strict = settings_for(store, compression__min_ratio=50.0)
     fill(store, lesson(4))
@@ -182,6 +183,7 @@ def test_a_refused_cluster_is_left_alone_for_seven_days_and_then_tried_again(sto
     assert run(store, DAY + timedelta(days=7)).clusters_compressed == 1
 
 
+@pytest.mark.slow
 def test_an_early_night_run_late_does_not_see_later_decisions(store: Store) -> None:
     """The window of a fingerprint is measured from the partition, not from the clock."""
     fill(store, lesson(4))
@@ -272,6 +274,7 @@ def test_another_model_embeds_again_and_never_mixes(store: Store) -> None:
     assert models == {"planted": 4, "lexical-384": 5}
 
 
+@pytest.mark.slow
 def test_options_narrow_a_night(store: Store) -> None:
     old = [replace(c, created_at=FIRST - timedelta(days=40)) for c in lesson(4)]
     fill(store, [*old, *lesson(4, topic="printer")])

@@ -44,6 +44,7 @@ def test_a_reviewed_night_archives_nothing_and_leaves_proposals(store: Store) ->
     assert again.clusters_settled == 1 and len(find_proposals(store, [])) == 2
 
 
+@pytest.mark.slow
 def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Store, tmp_path: object) -> None:
     twin = Store(store.path.with_name("twin.duckdb"))
     for each in (store, twin):

@@ -61,6 +61,7 @@ def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
         preview_rollback(store, RollbackScope(run_id="run-"))
 
 
+@pytest.mark.slow
 def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
     with_a_night(store)
     for is_undone in (False, True):
@@ -139,6 +140,7 @@ def test_one_abstraction_is_undone_alone(store: Store) -> None:
     assert found["printer-0"].archived_at is None and found["gateway-0"].archived_at is not None
 
 
+@pytest.mark.slow
 def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
     before = with_a_night(store)
     made = abstraction_of(store)

@@ -63,6 +63,7 @@ def test_all_runs_share_one_file_of_events(home: Path, instance: DagsterInstance
     assert all(instance.all_logs(run) for run in runs)
 
 
+@pytest.mark.slow
 def test_another_process_reads_the_history_while_it_is_open(home: Path, instance: DagsterInstance) -> None:
     run = materialize([note], instance=instance).run_id
     script = f"from dagster import DagsterInstance; print(len(DagsterInstance.get().all_logs('{run}')))"
@@ -85,6 +86,7 @@ def test_a_page_that_watches_a_run_hears_of_its_events(instance: DagsterInstance
     assert len(heard) == len(instance.all_logs(run))
 
 
+@pytest.mark.slow
 def test_a_history_that_began_with_a_file_for_each_run_goes_on(home: Path) -> None:
     config = (home / "dagster.yaml").read_text()
     (home / "dagster.yaml").write_text(_OLD_CONFIG)
@@ -98,6 +100,7 @@ def test_a_history_that_began_with_a_file_for_each_run_goes_on(home: Path) -> No
         assert {run.run_id for run in new.get_runs()} == {earlier, later}
 
 
+@pytest.mark.slow
 def test_processes_that_begin_a_history_at_the_same_time_all_open_it(home: Path) -> None:
     script = "from dagster import DagsterInstance; DagsterInstance.get().get_runs()"
     started = [subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) for _ in range(3)]

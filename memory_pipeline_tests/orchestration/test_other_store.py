@@ -50,6 +50,7 @@ def launch(instance: DagsterInstance, config: dict[str, Any], job: str = "night"
     )
 
 
+@pytest.mark.slow
 def test_a_launched_night_leaves_everything_beside_the_store_that_it_names(
     instance: DagsterInstance, default: Path, other: Store
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_night_from_the_command_line_does_too_and_its_history_lies_there(defau
     assert not default.exists() and names_beside(other) >= {*BESIDE, "other.dagster"}
 
 
+@pytest.mark.slow
 def test_settings_of_a_run_go_with_it_and_secrets_do_not(default: Path, other: Store) -> None:
     changes = {"distillation.distiller": "extractive", "distillation.api_key": "sk-secret"}
     settings = load_project_settings({"store.path": str(other.path)}).values.with_values(changes)

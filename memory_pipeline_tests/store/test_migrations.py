@@ -121,6 +121,7 @@ def test_a_migration_changes_no_row_and_no_hash(earlier: Store) -> None:
     assert {table.name for table in TABLES} - full == {"lease", "schema_migrations", "comparison_cells"}
 
 
+@pytest.mark.slow
 def test_what_an_earlier_program_did_can_be_undone_and_nights_go_on(earlier: Store) -> None:
     with earlier.reading() as tx:
         ((count,),) = sql_rows(tx, "select count(*) from memories where archived_at is not null")

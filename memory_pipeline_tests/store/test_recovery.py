@@ -43,6 +43,7 @@ def test_a_damaged_file_comes_back_whole_from_its_snapshot_and_the_log(store: St
     assert len(list(store.path.parent.glob("store.duckdb.damaged-*"))) == 2, "file and log are kept"
 
 
+@pytest.mark.slow
 def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_store(store: Store) -> None:
     """Rows are inserted, changed and deleted in each log: they refer to rows by where they lie in the file."""
     fill_and_settle(store, 4)
