@@ -145,8 +145,11 @@ def write_abstractions(
     tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, night.embedder.name)
     pairs = list(zip(distillations, memories, strict=True))
+    sources = [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids]
+    if len({source.id for source in sources}) < len(sources):
+        raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(
-        [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids],
+        sources,
         archived_at=night.as_of,
         critical_floor=night.settings.compression.critical_floor,
     )

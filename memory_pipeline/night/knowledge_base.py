@@ -8,6 +8,7 @@ every entry of it in hand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -69,21 +70,21 @@ def compress_knowledge_base(night: Night) -> dict[str, Any]:
     Nothing is done where the store cannot be reached or has too few entries; the line says so. Raises
     StoreBusyError while a night runs.
     """
-    try:
-        entries, eligible = _read(night)
-    except StoreBusyError:
-        raise
-    except (StoreError, EmbeddingError) as error:
-        night.log.error("the knowledge base cannot be read: %s", error)
-        return {"line": f"COMPRESSION BLOCKED: {UNAVAILABLE}", "blocked": str(error)}
-    least = night.settings.knowledge_base.min_entries
-    if len(entries) < least:
-        return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
-    with night.on_its_store() as tonight, tonight.store.kept_open():
+    with ExitStack() as opened:
         try:
-            return _compress(tonight, entries, eligible)
-        finally:
-            tonight.store.release_lease(tonight.options.run_id)
+            tonight = opened.enter_context(night.on_its_store())
+            entries, eligible = _read(tonight)
+        except StoreBusyError:
+            raise
+        except (StoreError, EmbeddingError) as error:
+            night.log.error("the knowledge base cannot be read: %s", error)
+            return {"line": f"COMPRESSION BLOCKED: {UNAVAILABLE}", "blocked": str(error)}
+        opened.callback(tonight.store.release_lease, tonight.options.run_id)
+        least = tonight.settings.knowledge_base.min_entries
+        if len(entries) < least:
+            return {"line": f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"}
+        opened.enter_context(tonight.store.kept_open())
+        return _compress(tonight, entries, eligible)
 
 
 def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMemory]) -> dict[str, Any]:

@@ -49,16 +49,10 @@ def _has_begun(address: str) -> bool:
         return bool(MigrationContext.configure(connection).get_current_heads())
 
 
-class _Runs(SqliteRunStorage):
-    """The runs, in a file that stays open."""
+class _KeptOpen:
+    """What Dagster's storages of one file have in common here: one engine, whose file stays open."""
 
-    @classmethod
-    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
-        """Open the runs in `base_dir`, or begin them."""
-        address = create_db_conn_string(base_dir, "runs")
-        if Path(base_dir).is_dir() and _has_begun(address):
-            return cls(address, inst_data)
-        return super().from_local(base_dir, inst_data)
+    _conn_string: str
 
     @cached_property
     def _engine(self) -> Engine:
@@ -73,6 +67,18 @@ class _Runs(SqliteRunStorage):
     def dispose(self) -> None:
         """Close the file."""
         self._engine.dispose()
+
+
+class _Runs(_KeptOpen, SqliteRunStorage):
+    """The runs, in a file that stays open."""
+
+    @classmethod
+    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
+        """Open the runs in `base_dir`, or begin them."""
+        address = create_db_conn_string(base_dir, "runs")
+        if Path(base_dir).is_dir() and _has_begun(address):
+            return cls(address, inst_data)
+        return super().from_local(base_dir, inst_data)
 
 
 class _Events(ConsolidatedSqliteEventLogStorage):
@@ -125,7 +131,7 @@ class _Events(ConsolidatedSqliteEventLogStorage):
         self._engine.dispose()
 
 
-class _Schedules(SqliteScheduleStorage):
+class _Schedules(_KeptOpen, SqliteScheduleStorage):
     """Ticks of schedules and sensors, in a file that stays open."""
 
     @classmethod
@@ -135,20 +141,6 @@ class _Schedules(SqliteScheduleStorage):
         if Path(base_dir).is_dir() and _has_begun(address):
             return cls(address, inst_data)
         return super().from_local(base_dir, inst_data)
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return _kept_open(self._conn_string)
-
-    @contextmanager
-    def connect(self) -> Iterator[Connection]:
-        """A transaction."""
-        with self._engine.begin() as connection:
-            yield connection
-
-    def dispose(self) -> None:
-        """Close the file."""
-        self._engine.dispose()
 
 
 class RunHistory(DagsterStorage, ConfigurableClass):

@@ -79,6 +79,20 @@ def test_a_dry_run_says_what_would_be_and_writes_nothing(store: Store) -> None:
     assert report["clusters_created"] == compress(store)["clusters_created"]
 
 
+def test_a_dry_run_embeds_what_has_no_vector_yet_and_keeps_none(store: Store) -> None:
+    knowledge(store)
+    with store.writing("test") as tx:
+        sql_rows(tx, "delete from embeddings")
+    before = store.path.read_bytes()
+    report = compress(store, dry_run=True)
+    assert report["line"] == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 3 entries would be archived"
+    assert store.path.read_bytes() == before
+
+
+def test_a_dry_run_without_a_store_blocks(store: Store) -> None:
+    assert "there is no store" in compress(store, dry_run=True)["blocked"] and not store.path.exists()
+
+
 def test_too_few_entries_are_left_as_they_are(store: Store) -> None:
     knowledge(store, strangers=5)
     assert compress(store) == {"line": "COMPRESSION SKIPPED: Insufficient entries (min 10, found 8)"}

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import duplicates, gates, levels
+from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import distill_clusters
+from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
+from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
@@ -82,6 +88,17 @@ def test_every_gate_refuses_its_cluster_alone(store: Store, monkeypatch: pytest.
     assert report.verdict == "PASS" and report.clusters_skipped == 1
     monkeypatch.undo()
     assert run(store, DAY + timedelta(days=7)).clusters_compressed == 1
+
+
+def test_of_two_clusters_with_a_source_in_common_one_is_made(store: Store) -> None:
+    fill(store, lesson(5))
+    night = night_of(store, DAY)
+    eligible = select_eligible(night, [])
+    (draft,) = distill_clusters(night, cluster_memories(night, eligible, find_similar(night, eligible)))
+    other = replace(draft, cluster_id="another", fingerprint="another")
+    done = archive_distillations(night, [draft, other])
+    assert [archive.status for archive in done] == ["compressed", "skipped"]
+    assert archived(store) == set(draft.member_ids)
 
 
 def test_a_gate_that_breaks_fails_its_cluster_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

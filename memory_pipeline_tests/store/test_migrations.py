@@ -107,6 +107,12 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
         assert sql_rows(tx, numbers) == sql_rows(other, numbers) == [(1, "001_tables.sql")]
 
 
+def test_a_dry_run_on_an_earlier_store_leaves_it_as_it_was(earlier: Store) -> None:
+    before = earlier.path.read_bytes()
+    assert run(earlier, date(2026, 3, 20), dry_run=True).dry_run
+    assert earlier.path.read_bytes() == before
+
+
 def test_a_migration_changes_no_row_and_no_hash(earlier: Store) -> None:
     before = rows_of(earlier.path)
     with earlier.reading() as tx:
