@@ -1,6 +1,6 @@
-"""Writes docs/reference.md: commands, settings, row columns and report fields, from the code itself.
+"""Generates docs/reference.md from the code: commands, settings, row columns and report fields.
 
-Run `python docs/make_reference.py` after changing any of them; a test fails when it was forgotten.
+Run `python docs/make_reference.py` after changing any of them; a test fails if the page is out of date.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _commands() -> list[str]:
     lines = [
         "## Commands",
         "",
-        "`--help` after any of them tells its options; all take `--store FILE` and `--json`.",
+        "`COMMAND --help` describes the options. All commands accept `--store FILE` and `--json`.",
         "",
     ]
     for name, command in _walk(typer.main.get_command(app), ""):
@@ -54,7 +54,7 @@ def _commands() -> list[str]:
             for parameter in command.params
             if parameter.param_type_name == "option" and parameter.opts[0] not in ("--store", "--json", "--help")
         )
-        help_text = (command.help or "").split("\n")[0]
+        help_text = " ".join((command.help or "").split("\n\n")[0].split())
         lines.append(
             f"- **`{f'{name} {usage}'.strip()}`** - {help_text}" + (f" Options: {options}." if options else "")
         )
@@ -72,8 +72,8 @@ def _settings() -> list[str]:
     lines = [
         "## Settings",
         "",
-        "In `memory_pipeline.toml` under their dotted keys, or as environment variables. A setting with several names",
-        "has one value; two of them with different values in one place are an error.",
+        "Set them in `memory_pipeline.toml` under their dotted keys, or as environment variables. A setting with",
+        "several names has one value; giving two of its names different values in one place is an error.",
         "",
         "| key | default | range | environment | meaning |",
         "| --- | --- | --- | --- | --- |",
@@ -87,7 +87,7 @@ def _settings() -> list[str]:
             lines.append(f"| `{alias}` | | {allowed} | `{own_variable(alias)}` | Another name of `{info.key}`. |")
     lines += [
         "",
-        "`MEMORY_PIPELINE_CONFIG` names another configuration file, `MEMORY_PIPELINE_HOME` the directory that",
+        "`MEMORY_PIPELINE_CONFIG` names a different configuration file, and `MEMORY_PIPELINE_HOME` the directory that",
         "relative paths start from.",
         "",
     ]
@@ -98,9 +98,9 @@ def _formats() -> list[str]:
     lines = [
         "## Import formats",
         "",
-        "`import FORMAT PATH` reads:",
+        "`import FORMAT PATH` reads these formats:",
         "",
-        "| format | takes | reads |",
+        "| format | path | content |",
         "| --- | --- | --- |",
     ]
     return [*lines, *(f"| `{name}` | {one.takes} | {one.about} |" for name, one in IMPORTERS.items()), ""]
@@ -110,32 +110,28 @@ def _rows() -> list[str]:
     return [
         "## Rows",
         "",
-        "JSONL and Parquet exports carry these columns; imports take any subset that has `content`, and "
-        "`embedding` with",
-        "`embedding_model` besides:",
+        "JSONL and Parquet exports have these columns. Imports accept any subset that includes `content`, and also",
+        "`embedding` with `embedding_model`:",
         "",
         "| column | meaning |",
         "| --- | --- |",
         *(f"| `{column.name}` | {column.meaning} |" for column in export_columns()),
         "",
-        "A row that cannot be kept goes to quarantine with its line and the reason. Bounds: "
+        "A row that cannot be imported goes to quarantine with its line and the reason. Limits: "
         f"content {MAX_CONTENT:,} characters (and `import.max_line_bytes`), an id {MAX_ID}, a tag {MAX_NAME}, "
         f"{MAX_LABELS} tags and {MAX_LABELS} categories, {MAX_SOURCES:,} sources, `compressed_from` {MAX_DEPTH} levels "
         "deep, times from 2000 on.",
         "",
-        "A row may say what nights did to it (`archived_*`, `consolidated_into_id`, `sources`, `compressed_from`, "
-        "`rolled_back_at`) as",
-        "far as the same file or the store bears it out. A source that is nowhere is left out; a row that was put away "
-        "into something",
-        "that does not name it as a source is refused.",
+        "A row may describe what nights did to it (`archived_*`, `consolidated_into_id`, `sources`, `compressed_from`,",
+        "`rolled_back_at`) if the same file or the store confirms it. A source that does not exist is omitted; a row",
+        "that is archived into a memory that does not name it as a source is refused.",
         "",
         "### An export of everything",
         "",
-        "`export --all` writes records, each with its kind in `record`. An import into an empty store checks the file, "
-        "and then gives the",
-        "same store; into a store that has memories it adds what is new, and says what it left out.",
+        "`export --all` writes records, each with its kind in `record`. An import into an empty store checks the file",
+        "and then gives the same store. An import into a store with memories adds what is new and lists omissions.",
         "",
-        "| `record` | what it is |",
+        "| `record` | content |",
         "| --- | --- |",
         f"| `{FIRST}` | the first: `format` (`{FORMAT}`), `version` ({VERSION}), `schema` of the store |",
         f"| `{MEMORY}` | a memory: the columns above, "
@@ -146,9 +142,8 @@ def _rows() -> list[str]:
         ),
         f"| `{LAST}` | the last: how many `records` of each kind; in JSONL the `sha256` of all lines before it |",
         "",
-        "A table that is not named here goes by its own name. In Parquet the memories stand in their columns, every "
-        "other record as",
-        "JSON in `payload`. Not carried, because they are made again: "
+        "The records of any other table have the name of the table. In Parquet, memories are stored in their columns",
+        "and every other record as JSON in `payload`. These tables are not exported because they can be rebuilt: "
         + ", ".join(f"`{table}`" for table in sorted(LEFT_BEHIND) if table not in ("memories", "lineage"))
         + ".",
         "",
@@ -157,15 +152,24 @@ def _rows() -> list[str]:
 
 #: What `--json` prints, by heading, with the commands that print it.
 DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
-    "Report fields": ("`night`, `report` and the JSON file of each report.", Report),
-    "Proposals": ("`proposals list` and `proposals show`, a list.", DescribedProposal),
-    "Conflicts": ("`conflicts list`, a list; `conflicts show` and `conflicts resolve`.", DescribedConflict),
-    "Jobs": ("`jobs list`, a list; `jobs show` and `jobs start`, and `jobs cancel` without the verdict.", JudgedJob),
-    "Histories": ("`history`, a list.", Event),
-    "Differences": ("`diff`.", Difference),
-    "Past states": ("`as-of WHEN list`.", StateListing),
-    "Searches of past states": ("`as-of WHEN search`.", StateSearch),
-    "Atoms": ("`atoms search`, a list; `atoms chain`, a list of lists; `atoms add`.", DescribedAtom),
+    "Report fields": ("Printed by `night` and `report`, and in the JSON file of each report.", Report),
+    "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
+    "Conflicts": (
+        "`conflicts list` prints a list; `conflicts show` and `conflicts resolve` print one object.",
+        DescribedConflict,
+    ),
+    "Jobs": (
+        "`jobs list` prints a list; `jobs show` and `jobs start` print one object, `jobs cancel` too, without verdict.",
+        JudgedJob,
+    ),
+    "Histories": ("`history` prints a list.", Event),
+    "Differences": ("`diff` prints one object.", Difference),
+    "Past states": ("`as-of WHEN list` prints one object.", StateListing),
+    "Searches of past states": ("`as-of WHEN search` prints one object.", StateSearch),
+    "Atoms": (
+        "`atoms search` prints a list, `atoms chain` a list of lists, and `atoms add` one object.",
+        DescribedAtom,
+    ),
 }
 
 
@@ -173,9 +177,9 @@ def _documents() -> list[str]:
     lines = [
         "## What `--json` prints",
         "",
-        "`a.b` is the field `b` of what stands in `a`, `a[].b` that of each thing in the list `a`. Times are ISO, UTC.",
-        "A report that an earlier version kept is shown with all fields: one that it did not have is empty (zero, no",
-        "text, an empty list, `null`), and one that no longer exists is left out.",
+        "`a.b` is the field `b` of the object `a`, and `a[].b` the field `b` of each object in the list `a`. Times are",
+        "ISO 8601 in UTC. A report that an earlier version stored is shown with all fields: a field that it did not",
+        "have is empty (zero, empty text, an empty list, `null`), and a field that no longer exists is omitted.",
         "",
     ]
     for heading, (commands, document) in DOCUMENTS.items():

@@ -1,6 +1,6 @@
-"""What users and programs see as JSON: models in which every field says what it means.
+"""Documents that users and programs see as JSON: models in which every field has a description.
 
-`--json`, the pages, Dagster's metadata and the reference are made from them.
+`--json`, the HTML pages, Dagster's metadata and the reference are generated from them.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Annotated, Any, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, ValidationInfo, model_validator
 
-#: A moment as ISO text with its offset, as `datetime.isoformat` writes it.
+#: A time as ISO text with its offset, as `datetime.isoformat` writes it.
 Moment = Annotated[datetime, PlainSerializer(lambda moment: moment.isoformat(), return_type=str, when_used="json")]
 
 
 class Document(BaseModel):
-    """A document that users see. It cannot be changed, and holds the fields that it declares and no others."""
+    """A document that users see. It is immutable and has exactly the declared fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     def as_json(self) -> dict[str, Any]:
-        """The document as `--json` prints it, its fields in the order of their declaration."""
+        """The document as `--json` prints it, with its fields in the order of declaration."""
         return self.model_dump(mode="json", by_alias=True)
 
     @classmethod
     def read_kept(cls, kept: Mapping[str, Any]) -> Self:
-        """A document that was kept as JSON, by this version or an earlier one.
+        """A document that was stored as JSON, by this version or an earlier one.
 
-        Fields that this version does not know are left out; those that the earlier version did not have are empty:
-        zero, no text, an empty list, None. Raises ValidationError where a field holds something else than today.
+        Fields that this version does not know are omitted. Fields that the earlier version did not have are empty:
+        zero, empty text, an empty list, None. Raises ValidationError if the type of a field has changed.
         """
         return cls.model_validate(kept, context={"kept": True})
 
     @classmethod
     def described_fields(cls) -> dict[str, str]:
-        """By the name that JSON shows, what each field means; those of documents in it as `name.field`, and as
-        `name[].field` where there is a list of them."""
+        """The meaning of each field by its name in JSON; fields of nested documents as `name.field`, and as
+        `name[].field` for lists of documents."""
         found: dict[str, str] = {}
         for name, field in cls.model_fields.items():
             shown = field.alias or name
@@ -59,7 +59,7 @@ class Document(BaseModel):
 
 
 def _empty(kind: Any) -> Any:
-    """What a field of a type holds when there is nothing to hold."""
+    """The empty value of a type."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return None if type(None) in arguments else _empty(arguments[0])

@@ -1,29 +1,29 @@
-"""The few errors that a user can do something about, named for what that is.
+"""The errors that a user can fix, named for what the user can do about them.
 
-Every message names the thing, its value and the mend, in one sentence; the command line prints it
-and exits non-zero.
+Every message names the thing, its value and the fix in one sentence; the command line prints it and exits with a
+non-zero code.
 """
 
 
 class MemoryPipelineError(Exception):
-    """Base of every error that is the user's to mend."""
+    """Base class of every error that the user can fix."""
 
 
 def in_words(error: Exception) -> str:
-    """An error as a person reads it: one that is theirs to mend speaks for itself, another one is named."""
+    """An error in words: the message of one that the user can fix, otherwise the class name and message."""
     return str(error) if isinstance(error, MemoryPipelineError) else f"{type(error).__name__}: {error}"
 
 
 class SettingError(MemoryPipelineError):
-    """A setting is unknown, has the wrong type, or lies outside its range."""
+    """A setting is unknown, has the wrong type, or is outside its range."""
 
 
 class InputError(MemoryPipelineError):
-    """A file, directory, date or argument that was named cannot be used."""
+    """A given file, directory, date or argument cannot be used."""
 
 
 class OutputError(MemoryPipelineError):
-    """A file that was to be written cannot be, or must not be."""
+    """A file cannot or must not be written."""
 
 
 class StoreError(MemoryPipelineError):
@@ -31,11 +31,11 @@ class StoreError(MemoryPipelineError):
 
 
 class DamagedStoreError(StoreError):
-    """Bytes of the store are missing or are not those that were written."""
+    """Bytes of the store are missing or differ from those that were written."""
 
 
 class StoreBusyError(StoreError):
-    """Another process holds the store, or another run has it in use."""
+    """Another process or run holds the store."""
 
 
 class StoreVersionError(StoreError):
@@ -43,7 +43,7 @@ class StoreVersionError(StoreError):
 
 
 class EmbeddingError(MemoryPipelineError):
-    """The embedding model is missing, or it answered with something that is no unit vector."""
+    """The embedding model is missing, or returned something other than a unit vector."""
 
 
 class SnapshotError(StoreError):
@@ -51,16 +51,16 @@ class SnapshotError(StoreError):
 
 
 class ModelError(MemoryPipelineError):
-    """The language model cannot be used: its key, its name, its price or its server."""
+    """The language model cannot be used: its key, its name, its price or its server is wrong."""
 
 
 class StrategyError(MemoryPipelineError):
-    """A distiller or strategy that was named does not exist or cannot work."""
+    """A given distiller or strategy does not exist or does not work."""
 
 
 class HistoryError(MemoryPipelineError):
-    """Dagster's history of the runs cannot be opened, read or written."""
+    """Dagster's run history cannot be opened, read or written."""
 
 
 class RunStoppedError(BaseException):
-    """A run has to end between two pieces of work: its time is over. No handler of ordinary errors holds it up."""
+    """The run must end between two units of work: its time is up. Handlers of ordinary errors do not catch it."""

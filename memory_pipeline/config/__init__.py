@@ -1,1 +1,1 @@
-"""Every setting: its name, default, range and meaning, and where its value comes from; the policies; cron lines."""
+"""Every setting with its name, default, range, meaning and the source of its value; policies; cron expressions."""

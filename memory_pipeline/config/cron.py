@@ -1,4 +1,4 @@
-"""Cron lines as people write them, checked here: a wrong one is a sentence, and not a program that will not load."""
+"""Checks cron expressions, so that a wrong one gives a clear error message instead of a program that does not load."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-#: Each field: its name, its least and greatest value, and the words that stand for values from the least on.
+#: Each field: its name, its lowest and highest value, and the words that represent values from the lowest on.
 _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("minute", 0, 59, ()),
     ("hour", 0, 23, ()),
@@ -19,7 +19,8 @@ _PART = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{
 
 
 def check_cron(line: str) -> str:
-    """The line as it is. Raises ValueError when it is not a cron line of five fields, or never comes due."""
+    """Return the expression unchanged. Raises ValueError if it is not a cron expression of five fields, or never
+    matches."""
     fields = line.split()
     if len(fields) != len(_FIELDS):
         raise ValueError(f"{line!r} is not a cron line of five fields; write it like 0 2 * * *")

@@ -1,4 +1,4 @@
-"""What there is to say about each setting, from its one definition."""
+"""Descriptions of each setting, from its single definition."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from memory_pipeline.config.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What there is to say about one setting.
+    """The description of one setting.
 
-    `key`: its dotted key; `env`: the variables that name it, the first one first; `aliases`: other dotted keys of
-    the same value, with their ranges; `table`: for tables whose names a user chooses, what stands in each.
+    `key`: its dotted key; `env`: its environment variables, in order of precedence; `aliases`: other dotted keys of
+    the same value, with their ranges; `table`: for tables with user-defined names, the keys in each.
     """
 
     key: str
@@ -48,7 +48,7 @@ def describe_settings() -> tuple[SettingInfo, ...]:
 
 
 def own_variable(key: str) -> str:
-    """The environment variable that every dotted key has."""
+    """The environment variable of a dotted key."""
     return "MEMORY_PIPELINE_" + key.upper().replace(".", "_")
 
 

@@ -1,4 +1,5 @@
-"""The settings in force: the run's overrides, the environment, `memory_pipeline.toml`, the defaults, in that order."""
+"""The effective settings, from the run's overrides, the environment, `memory_pipeline.toml` and the defaults, in that
+order."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from memory_pipeline.errors import SettingError
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, and for each dotted key where its value came from."""
+    """The effective settings, and the source of each value by dotted key."""
 
     values: Settings
     origins: Mapping[str, str]
 
     def rows(self) -> list[dict[str, object]]:
-        """One row a setting for `config show`: key, value (secrets masked), origin, meaning."""
+        """One row per setting for `config show`: key, value (secrets masked), origin, meaning."""
         rows: list[dict[str, object]] = []
         for info in describe_settings():
             value = info.value_in(self.values)
@@ -40,10 +41,10 @@ def load_settings(
 ) -> LoadedSettings:
     """Read the settings from the run's overrides, the environment, the file and the defaults.
 
-    `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working
-    directory; a missing default file is not an error, a missing named one is. Tables of policies and profiles are
-    merged name by name. Raises SettingError for an unknown key, a value of the wrong type, one outside its range,
-    or two names of one setting that do not agree.
+    `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working directory. A
+    missing default file is not an error; a missing file that was named is. Tables of policies and profiles are merged
+    by name. Raises SettingError for an unknown key, a value of the wrong type or outside its range, or two names of
+    one setting with different values.
     """
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
@@ -59,7 +60,7 @@ def load_settings(
 
 
 def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
-    """The overrides that make `settings` of `base`, by dotted key, in plain values; secrets are never among them."""
+    """The overrides that turn `base` into `settings`, by dotted key, as plain values; secrets are never included."""
     return {
         info.key: plain(info.value_in(settings))
         for info in describe_settings()
@@ -68,7 +69,7 @@ def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
 
 
 def plain(value: object) -> Any:
-    """A setting's value as JSON has it."""
+    """A setting's value in its JSON form."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Mapping):
@@ -77,7 +78,7 @@ def plain(value: object) -> Any:
 
 
 def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
-    """The first thing that is wrong: the key, where its value came from, the value, and what is allowed."""
+    """The first error: the key, the source of its value, the value, and what is allowed."""
     first = error.errors()[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
     key = ".".join(path)

@@ -1,4 +1,4 @@
-"""Settings of what a night does: what it may touch, its thresholds and policies, and the levels above it."""
+"""Settings of a night: what it may touch, its thresholds and policies, and the levels above it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Compression(Section):
 
     similarity_threshold: float = setting(
         0.82,
-        "Cosine at or above which two memories may be distilled as one.",
+        "Minimum cosine at which two memories may be distilled as one.",
         "COMPRESSION_SIMILARITY_THRESHOLD",
         aliases={"consolidation.similarity.pattern": (0.75, 0.95), "compression.policies.distill.threshold": None},
         ge=0.5,
@@ -29,60 +29,70 @@ class Compression(Section):
     )
     min_cluster_size: int = setting(
         3,
-        "Smallest cluster that is distilled.",
+        "Minimum size of a cluster that is distilled.",
         "COMPRESSION_MIN_CLUSTER_SIZE",
         aliases={"consolidation.min_group_size": (2, 10), "compression.policies.distill.min_size": None},
         ge=2,
         le=100,
     )
     freshness_hours: float = setting(
-        24.0, "Memories younger than this are left alone.", "COMPRESSION_FRESHNESS_HOURS", ge=0, le=8760
+        24.0, "Memories younger than this number of hours are left alone.", "COMPRESSION_FRESHNESS_HOURS", ge=0, le=8760
     )
     critical_floor: float = setting(
         2.5,
-        "Importance from which a memory is critical and never touched.",
+        "Importance at or above which a memory is critical and never touched.",
         "COMPRESSION_CRITICAL_FLOOR",
         ge=2.0,
         le=3.0,
     )
     rate_limit_per_min: int = setting(
-        10, "Model calls in any minute.", "COMPRESSION_RATE_LIMIT_PER_MIN", ge=1, le=10_000
+        10, "Maximum number of model calls in any minute.", "COMPRESSION_RATE_LIMIT_PER_MIN", ge=1, le=10_000
     )
     min_ratio: float = setting(
         1.5,
-        "Lowest accepted ratio of original to abstraction tokens.",
+        "Minimum accepted ratio of original to abstraction tokens.",
         "COMPRESSION_MIN_RATIO",
         "COMPRESSION_MAX_RATIO",
         ge=1.0,
         le=100,
     )
     fingerprint_ttl_days: int = setting(
-        7, "A cluster decided within so many days is skipped.", "COMPRESSION_FINGERPRINT_TTL_DAYS", ge=0, le=3650
+        7,
+        "A cluster that was decided within this number of days is skipped.",
+        "COMPRESSION_FINGERPRINT_TTL_DAYS",
+        ge=0,
+        le=3650,
     )
     max_abstraction_tokens: int = setting(
-        2000, "Longest abstraction accepted.", "COMPRESSION_MAX_ABSTRACTION_TOKENS", ge=50, le=100_000
+        2000,
+        "Maximum number of tokens of an accepted abstraction.",
+        "COMPRESSION_MAX_ABSTRACTION_TOKENS",
+        ge=50,
+        le=100_000,
     )
     policies: dict[str, PolicyTable] = setting(
         {},
-        "Policies that are changed or added, as tables `[compression.policies.NAME]` with the keys method, threshold, "
-        "min_size, group_by, linkage, memory_types, projects and enabled; as a variable, in JSON: "
+        "Changed or added policies, as tables `[compression.policies.NAME]` with the keys method, threshold, "
+        "min_size, group_by, linkage, memory_types, projects and enabled; in an environment variable, as JSON: "
         '`{"fixes": {"method": "distill", "threshold": 0.88, "memory_types": ["error_fix"]}}`.',
     )
     profiles: dict[str, ProfileTable] = setting(
         {},
-        "How `distill` differs in a project, as tables `[compression.profiles.PROJECT]` with the keys threshold, "
-        'min_size, group_by and linkage; as a variable, in JSON: `{"webshop": {"threshold": 0.85}}`.',
+        "Project-specific values for `distill`, as tables `[compression.profiles.PROJECT]` with the keys threshold, "
+        'min_size, group_by and linkage; in an environment variable, as JSON: `{"webshop": {"threshold": 0.85}}`.',
     )
-    linkage: Linkage = setting("complete", "Linkage inside a component: `complete`, `average` or `single`.")
-    block_size: int = setting(2048, "Rows per similarity block.", ge=16, le=65_536)
-    min_active_memories: int = setting(10, "With fewer active memories a night is skipped.", ge=0, le=1_000_000)
+    linkage: Linkage = setting("complete", "Linkage within a component: `complete`, `average` or `single`.")
+    block_size: int = setting(2048, "Rows per block of the similarity computation.", ge=16, le=65_536)
+    min_active_memories: int = setting(10, "A night is skipped if there are fewer active memories.", ge=0, le=1_000_000)
     archived_weight: float = setting(0.5, "Weight of an archived memory in search.", ge=0, le=1)
-    recall_sample: int = setting(50, "Newly archived memories that the recall check looks up.", ge=0, le=100_000)
+    recall_sample: int = setting(
+        50, "Number of newly archived memories that the recall check searches for.", ge=0, le=100_000
+    )
     review: Literal["auto", "manual"] = setting(
-        "auto", "`manual`: nights leave proposals, and archive nothing that no person approved."
+        "auto", "`manual`: nights leave proposals and archive nothing without a person's approval."
     )
     review_projects: tuple[str, ...] = setting(
-        (), "Projects that are reviewed by hand although `compression.review` is `auto`."
+        (), "Projects that a person reviews even if `compression.review` is `auto`."
     )
 
     @field_validator("policies", "profiles", mode="before")
@@ -106,7 +116,7 @@ class Similarity(Section):
 
     merge: float = setting(
         0.95,
-        "Cosine at or above which near-duplicates merge.",
+        "Minimum cosine at which near-duplicates merge.",
         aliases={"compression.policies.merge.threshold": None},
         ge=0.90,
         le=0.99,
@@ -116,26 +126,27 @@ class Similarity(Section):
 class Confidence(Section):
     """`consolidation.confidence`."""
 
-    min: float = setting(0.7, "Lowest accepted confidence of a distillation.", ge=0.5, le=0.9)
+    min: float = setting(0.7, "Minimum accepted confidence of a distillation.", ge=0.5, le=0.9)
 
 
 class Consolidation(Section):
-    """`consolidation`: the job that goes over what nights have left, and which projects it may touch."""
+    """`consolidation`: the job that processes what nights have left, and the projects that it may touch."""
 
-    schedule: str = setting("0 2 * * *", "Cron of the consolidation job, New York time.")
+    schedule: str = setting("0 2 * * *", "Cron schedule of the consolidation job, New York time.")
     threshold: int = setting(
-        100, "Unconsolidated memories, old enough to be touched, that start a job.", ge=10, le=1000
+        100, "Number of unconsolidated memories, old enough to be touched, that starts a job.", ge=10, le=1000
     )
     similarity: Similarity = Similarity()
     mode: Literal["automatic", "opt_in"] = setting(
-        "automatic", "`automatic`: nights and jobs take every project; `opt_in`: only those of consolidation.projects."
+        "automatic",
+        "`automatic`: nights and jobs process every project; `opt_in`: only those in consolidation.projects.",
     )
     projects: tuple[str, ...] = setting((), "Projects that have opted in.")
-    excluded: tuple[str, ...] = setting((), "Projects that are left alone in either mode.")
+    excluded: tuple[str, ...] = setting((), "Projects that are left alone in both modes.")
     confidence: Confidence = Confidence()
-    timeout: int = setting(600, "Seconds a job may take; what it has done until then stays.", ge=60, le=3600)
+    timeout: int = setting(600, "Time limit of a job in seconds; what it has done until then stays.", ge=60, le=3600)
     retry_delay_s: float = setting(
-        5.0, "Seconds until a phase that failed is tried again; twice as long each further time.", ge=0, le=600
+        5.0, "Seconds before a failed phase is retried; doubled for each further retry.", ge=0, le=600
     )
 
     @field_validator("schedule")
@@ -145,16 +156,18 @@ class Consolidation(Section):
 
 
 class KnowledgeBase(Section):
-    """`knowledge_base`: entries that are made canonical."""
+    """`knowledge_base`: how entries become canonical."""
 
     threshold: float = setting(
         0.90,
-        "Cosine at or above which knowledge-base entries become one canonical entry.",
+        "Minimum cosine at which knowledge-base entries become one canonical entry.",
         aliases={"compression.policies.canonical.threshold": None},
         ge=0.5,
         le=1.0,
     )
-    min_entries: int = setting(10, "With fewer active entries the knowledge base is left as it is.", ge=0, le=1_000_000)
+    min_entries: int = setting(
+        10, "The knowledge base stays unchanged if there are fewer active entries.", ge=0, le=1_000_000
+    )
     memory_types: tuple[str, ...] = setting(
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
@@ -162,28 +175,28 @@ class KnowledgeBase(Section):
 
 
 class Principles(Section):
-    """`principles`: what is made of related patterns."""
+    """`principles`: how related patterns become principles."""
 
-    similarity: float = setting(0.55, "Cosine at or above which patterns are related.", ge=0.3, le=0.95)
-    min_patterns: int = setting(3, "Smallest number of related patterns that make a principle.", ge=3, le=20)
+    similarity: float = setting(0.55, "Minimum cosine at which patterns are related.", ge=0.3, le=0.95)
+    min_patterns: int = setting(3, "Minimum number of related patterns that make a principle.", ge=3, le=20)
 
 
 class Atoms(Section):
-    """`atoms`: when two of them speak of one thing."""
+    """`atoms`: when two atoms are about the same thing."""
 
-    similarity: float = setting(0.85, "Cosine at or above which two atoms speak of one subject.", ge=0.5, le=1.0)
+    similarity: float = setting(0.85, "Minimum cosine at which two atoms have the same subject.", ge=0.5, le=1.0)
     action_similarity: float = setting(
-        0.75, "Cosine at or above which two atoms of one subject speak of one action.", ge=0.5, le=1.0
+        0.75, "Minimum cosine at which two atoms of one subject have the same action.", ge=0.5, le=1.0
     )
     chain_similarity: float = setting(
-        0.6, "Cosine at or above which an outcome leads on to another atom's subject and action.", ge=0.3, le=1.0
+        0.6, "Minimum cosine at which an outcome leads to another atom's subject and action.", ge=0.3, le=1.0
     )
 
 
 class NightSection(Section):
     """`night`: its partitions."""
 
-    first_partition: str = setting("2024-01-01", "First day that a night can be run for, YYYY-MM-DD, 1970 to 2199.")
+    first_partition: str = setting("2024-01-01", "First day for which a night can run, YYYY-MM-DD, 1970 to 2199.")
 
     @field_validator("first_partition")
     @classmethod
@@ -193,5 +206,5 @@ class NightSection(Section):
         except ValueError as error:
             raise ValueError(f"{value!r} is not a day; write it as YYYY-MM-DD") from error
         if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
-            raise ValueError(f"{value!r} lies outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
+            raise ValueError(f"{value!r} is outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
         return day.isoformat()

@@ -1,7 +1,7 @@
-"""Policies: the cuts that a night makes through one set of similarity edges, and how a user writes one.
+"""Policies: how a night forms clusters from one set of similarity edges, and how users define them.
 
-`merge` makes one memory of near-copies, `canonical` one entry of knowledge-base entries, `distill` one
-pattern of memories on one subject. A table of the settings can change each, add more, and give a project its own.
+`merge` makes one memory of near-copies, `canonical` one entry of knowledge-base entries, `distill` one pattern of
+memories on one subject. A table in the settings can change each of them, add more, and give a project its own values.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Method = Literal["merge", "canonical", "distill"]
 GroupBy = Literal["project", "memory_type"]
 Linkage = Literal["complete", "average", "single"]
 
-#: By this name the weekly step that makes principles of patterns stands in clusters and log rows.
+#: The name of the weekly step that makes principles of patterns, in clusters and log rows.
 PRINCIPLE = "principle"
-#: In this order a night goes through the methods; within one, added policies come before the built-in one.
+#: The order of methods in a night; within one, added policies come before the built-in one.
 METHODS: tuple[Method, ...] = get_args(Method)
 
 
 class PolicyTable(Section):
-    """`[compression.policies.NAME]`: what it changes of a built-in policy, or an added one."""
+    """`[compression.policies.NAME]`: changes to a built-in policy, or an added policy."""
 
     method: Method | None = None
     threshold: float | None = Field(None, ge=0.5, le=1.0)
@@ -62,12 +62,12 @@ class ProfileTable(Section):
 
 
 def given(table: PolicyTable | ProfileTable) -> dict[str, Any]:
-    """What a table says, by field."""
+    """The values that a table sets, by field."""
     return table.model_dump(exclude_none=True)
 
 
 def check_policies(tables: Mapping[str, PolicyTable]) -> None:
-    """Raises ValueError for a new policy that lacks something, or a built-in one that becomes another."""
+    """Raises ValueError for a new policy with missing keys, or a built-in one whose method changes."""
     for name, table in tables.items():
         if name in METHODS:
             if table.method not in (None, name):
@@ -80,11 +80,11 @@ def check_policies(tables: Mapping[str, PolicyTable]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A cut of the stored edges, and what becomes of each cluster.
+    """How clusters are formed from the stored edges, and what becomes of each.
 
-    `threshold`: the least cosine of any pair; `min_size`: the least number of memories that a cluster stands
-    for, at least two; `group_by`: within a project alone, or within a memory type of it too.
-    `memory_types` and `projects` limit it (empty: all). `own`: how it differs, by project.
+    `threshold`: the minimum cosine of any pair; `min_size`: the minimum number of memories that a cluster represents,
+    at least two; `group_by`: within a project only, or also within a memory type. `memory_types` and `projects` limit
+    the policy (empty: all). `own`: changes for single projects.
     """
 
     name: str
@@ -100,18 +100,19 @@ class Policy:
 
     @property
     def level(self) -> int:
-        """The abstraction level of what it makes."""
+        """The abstraction level of the memories it makes."""
         return LEVEL_PATTERN if self.method == "distill" else LEVEL_MERGED
 
     def of_project(self, project_id: str) -> Policy | None:
-        """The policy as it holds for a project, or None where it does not."""
+        """The policy as it applies to a project, or None if it does not apply."""
         if not self.enabled or (self.projects and project_id not in self.projects):
             return None
         return replace(self, **given(self.own[project_id])) if project_id in self.own else self
 
 
 def changed_policies(built_in: Iterable[Policy], tables: Mapping[str, PolicyTable]) -> tuple[Policy, ...]:
-    """The policies of a night in their order: by method, and within one as they were written, the built-in last."""
+    """The policies of a night in their order: by method, and within a method as written, with the built-in policy
+    last."""
     known = {policy.name: policy for policy in built_in}
     for name, table in tables.items():
         values = given(table)

@@ -1,4 +1,4 @@
-"""How a setting is written down: once, as a field of the section that its key begins with."""
+"""How a setting is defined: once, as a field of the section that its key begins with."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: An alias's own range, or None where the setting's range holds under that name too.
+#: An alias's own range, or None if the range of the setting applies.
 Range = tuple[float, float] | None
 
 
 class Section(BaseModel):
-    """A table of `memory_pipeline.toml`: settings of one subject, checked, and unchangeable once read."""
+    """A table of `memory_pipeline.toml`: the settings of one subject, validated and immutable."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, protected_namespaces=()
@@ -29,9 +29,9 @@ def setting(
 ) -> Any:
     """A field of a section that is a setting.
 
-    Its dotted key is its place in the sections, and it can always be given as `MEMORY_PIPELINE_` + that key in
-    capitals with `_` for dots. `env`: further names that the field already uses; `aliases`: other dotted keys of
-    the same value, each with its range where that is narrower; `secret`: never to be shown.
+    Its dotted key is its position in the sections. It always has the environment variable `MEMORY_PIPELINE_` + that
+    key in capitals with `_` for dots. `env`: further established variable names; `aliases`: other dotted keys of the
+    same value, each with its range if that is narrower; `secret`: never shown.
     """
     extra: dict[str, Any] = {"env": list(env), "secret": secret, "aliases": dict(aliases or {})}
     return Field(default, description=meaning, json_schema_extra=extra, **limits)

@@ -1,7 +1,7 @@
-"""Every setting, grouped as in `memory_pipeline.toml`: a section a subject, each setting written down once.
+"""Every setting, grouped as in `memory_pipeline.toml`: one section per subject, each setting defined once.
 
-Values come from, first found wins: the run's own configuration, the environment,
-`memory_pipeline.toml`, the default. A key nobody knows is an error, with the nearest known one named.
+Values come from these sources, in order of precedence: the run's own configuration, the environment,
+`memory_pipeline.toml`, the defaults. An unknown key is an error that names the nearest known one.
 """
 
 from __future__ import annotations
@@ -28,21 +28,29 @@ from memory_pipeline.config.section import Section, setting
 
 
 class StoreSection(Section):
-    """`store`: the file, and how long it is waited for."""
+    """`store`: the file, and how long to wait for it."""
 
     path: str = setting("data/store.duckdb", "The store: one DuckDB file.")
-    busy_timeout_s: float = setting(30.0, "How long to wait for a store that another process holds.", ge=0, le=600)
-    snapshots_kept: int = setting(7, "Snapshots kept; the oldest go first.", ge=1, le=365)
-    lease_expiry_s: float = setting(60.0, "A night's lease without a heartbeat for so long is free.", ge=5, le=3600)
+    busy_timeout_s: float = setting(30.0, "Seconds to wait for a store that another process holds.", ge=0, le=600)
+    snapshots_kept: int = setting(
+        7, "Number of snapshots of nights to keep; the oldest are removed first.", ge=1, le=365
+    )
+    lease_expiry_s: float = setting(
+        60.0, "Seconds without a heartbeat after which a night's lease expires.", ge=5, le=3600
+    )
 
 
 class Import(Section):
-    """`import`: what is taken in, and how."""
+    """`import`: what is imported, and how."""
 
-    timezone: str = setting("UTC", "Zone of times that name none.")
-    redact: bool = setting(True, "Mask secrets, e-mail addresses and phones.")
-    max_entry_tokens: int = setting(1000, "Longer entries are split at sentences.", ge=100, le=8000)
-    max_line_bytes: int = setting(4_000_000, "Longer input lines go to quarantine.", ge=10_000, le=1_000_000_000)
+    timezone: str = setting("UTC", "Time zone of times that name none.")
+    redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
+    max_entry_tokens: int = setting(
+        1000, "Maximum tokens per entry; longer entries are split between sentences.", ge=100, le=8000
+    )
+    max_line_bytes: int = setting(
+        4_000_000, "Maximum bytes per input line; longer lines go to quarantine.", ge=10_000, le=1_000_000_000
+    )
 
     @field_validator("timezone")
     @classmethod
@@ -55,22 +63,22 @@ class Import(Section):
 
 
 class Report(Section):
-    """`report`: the pages that a night leaves."""
+    """`report`: the report files of a night."""
 
-    strict_verdict: bool = setting(False, "Report FAIL where IDLE would stand.")
-    directory: str = setting("", "Where reports go; empty means `reports` beside the store.")
+    strict_verdict: bool = setting(False, "Report FAIL instead of IDLE.")
+    directory: str = setting("", "Directory for reports; if empty, `reports` next to the store.")
 
 
 class Playbook(Section):
     """`playbook`: its Markdown files."""
 
-    directory: str = setting("", "Where the playbook goes as Markdown; empty means `playbook` beside the store.")
+    directory: str = setting("", "Directory for the playbook as Markdown; if empty, `playbook` next to the store.")
 
 
 class Notices(Section):
-    """`notices`: who hears of a night."""
+    """`notices`: who is notified of a night."""
 
-    urls: tuple[str, ...] = setting((), "Where notices go besides the outbox, as Apprise URLs.", secret=True)
+    urls: tuple[str, ...] = setting((), "Recipients of notices besides the outbox, as Apprise URLs.", secret=True)
 
 
 class Connectors(Section):
@@ -80,8 +88,8 @@ class Connectors(Section):
 
 
 class Settings(BaseSettings):
-    """All settings, validated. Read them with `load_settings`; one that is made directly holds defaults, and reads
-    neither the environment nor a file."""
+    """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
+    and reads neither the environment nor a file."""
 
     model_config = SettingsConfigDict(
         frozen=True, extra="forbid", validate_default=True, case_sensitive=True, validate_by_name=True
@@ -111,18 +119,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What it is made with, and nothing else; `load_settings` brings the sources."""
+        """Only the values that it is created with; `load_settings` adds the other sources."""
         return (init_settings,)
 
     def with_values(self, changes: Mapping[str, object]) -> Settings:
-        """A copy in which the settings of these dotted keys have other values, which are taken as they are."""
+        """A copy with other values for the settings with these dotted keys; the values are not validated."""
         changed = self
         for key, value in changes.items():
             changed = _replaced(changed, ["import_" if part == "import" else part for part in key.split(".")], value)
         return changed
 
     def is_reviewed(self, project_id: str) -> bool:
-        """Whether a person approves what nights make of a project."""
+        """Whether a person approves what nights propose for a project."""
         return self.compression.review == "manual" or project_id in self.compression.review_projects
 
     def is_consolidated(self, project_id: str) -> bool:
@@ -134,7 +142,7 @@ class Settings(BaseSettings):
     def night_policies(self, distill_threshold: float | None = None) -> tuple[Policy, ...]:
         """The policies of a night, in the order in which they run.
 
-        `distill_threshold` overrides that of `distill` for one run, projects' own included.
+        `distill_threshold` overrides the threshold of `distill` for one run, including those of single projects.
         """
         rules, own = self.compression, self.compression.profiles
         threshold = rules.similarity_threshold
@@ -151,12 +159,12 @@ class Settings(BaseSettings):
 
     @property
     def reports_path(self) -> Path:
-        """Directory of the reports: the setting, else `reports` beside the store."""
+        """Directory of the reports: the setting, else `reports` next to the store."""
         return Path(self.report.directory or Path(self.store.path).parent / "reports")
 
     @property
     def playbook_path(self) -> Path:
-        """Directory of the playbook: the setting, else `playbook` beside the store."""
+        """Directory of the playbook: the setting, else `playbook` next to the store."""
         return Path(self.playbook.directory or Path(self.store.path).parent / "playbook")
 
 
@@ -164,7 +172,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def _replaced(model: _Model, path: list[str], value: object) -> _Model:
-    """A copy of the model in which the field at the end of the path has another value. Raises AttributeError for a
-    field that it does not have."""
+    """A copy of the model in which the field at the end of the path has another value. Raises AttributeError for an
+    unknown field."""
     inner = getattr(model, path[0])
     return model.model_copy(update={path[0]: _replaced(inner, path[1:], value) if path[1:] else value})

@@ -1,4 +1,4 @@
-"""The places that settings are read from: each gives values by dotted key, and says where each one stood."""
+"""The places that settings are read from: each gives values by dotted key, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from memory_pipeline.errors import SettingError
 from memory_pipeline.files import cause_and_mend
 
 CONFIG_FILE = "memory_pipeline.toml"
-#: Variables with our prefix that are no settings: where the file and the home are, and what the tests use.
+#: Variables with our prefix that are not settings: the locations of the file and the home, and test variables.
 NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
 _LARGEST_FILE = 1_000_000
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 
-#: The parts of a dotted key; the name of a project may hold a dot itself.
+#: The parts of a dotted key; a project name may itself contain a dot.
 KeyPath = tuple[str, ...]
 
 
 class Given(PydanticBaseSettingsSource):
-    """Values by key from one place. Keys that are aliases become the setting that they stand for.
+    """Values by key from one place. Aliases are replaced with the setting that they represent.
 
-    Raises SettingError for a key that is unknown, and for two names of one setting with different values.
+    Raises SettingError for an unknown key, and for two names of one setting with different values.
     """
 
     def __init__(self, given: Iterable[tuple[KeyPath, object, str]]) -> None:
@@ -45,11 +45,11 @@ class Given(PydanticBaseSettingsSource):
                 self._take(leaf, inner, origin)
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """The section of this name, as far as it was given."""
+        """The values of the section with this name."""
         return self._tree.get(field_name), field_name, True
 
     def __call__(self) -> dict[str, Any]:
-        """All that was given, as sections within sections."""
+        """All values, as nested sections."""
         return self._tree
 
     def _take(self, path: KeyPath, value: object, origin: str) -> None:
@@ -72,12 +72,12 @@ class Given(PydanticBaseSettingsSource):
 
 
 def from_overrides(overrides: Mapping[str, object]) -> Given:
-    """What a run was given, by dotted key."""
+    """The values that a run was given, by dotted key."""
     return Given((tuple(key.split(".")), value, "run config") for key, value in overrides.items())
 
 
 def from_environment(environment: Mapping[str, str]) -> Given:
-    """What variables say. Raises SettingError for one with our prefix that is none of a setting."""
+    """The values in environment variables. Raises SettingError for a variable with our prefix that is not a setting."""
     names = _variables()
     for name in environment:
         if name in names or name in NOT_SETTINGS or not name.startswith(_GUARDED_PREFIXES):
@@ -95,7 +95,7 @@ def from_environment(environment: Mapping[str, str]) -> Given:
 
 
 def from_file(named: Path | None) -> Given:
-    """What the configuration file says: the named one, or the default one where there is any."""
+    """The values in the configuration file: the given one, or the default one if it exists."""
     path = named or Path(CONFIG_FILE)
     try:
         tree = _File(Settings, path).toml_data if named or path.exists() else {}
@@ -111,7 +111,7 @@ def from_file(named: Path | None) -> Given:
 
 
 class _File(TomlConfigSettingsSource):
-    """A TOML file of bounded size, which has to be there."""
+    """Read a TOML file of bounded size, which must exist."""
 
     def _read_files(self, files: Any, deep_merge: bool = False) -> dict[str, Any]:
         return self._read_file(files)
@@ -125,7 +125,8 @@ class _File(TomlConfigSettingsSource):
 
 
 def _variables() -> dict[str, tuple[str, SettingInfo]]:
-    """The key and the setting of each variable, a setting's own variable after the others, so that it wins."""
+    """The key and the setting of each variable. A setting's own variable comes after the others, so that it takes
+    precedence."""
     names = {}
     for info in describe_settings():
         for alias in info.aliases:
@@ -136,7 +137,7 @@ def _variables() -> dict[str, tuple[str, SettingInfo]]:
 
 
 def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
-    """The values in tables within tables, each with its path; an empty table that a user named is one too."""
+    """The values in nested tables, each with its path; an empty table with a user-defined name is a value too."""
     if not isinstance(value, Mapping) or (not value and len(path) > 2):
         yield path, value
         return
@@ -145,7 +146,7 @@ def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
 
 
 def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
-    """The setting that a path leads to, or to one of whose tables it leads, and the rest of the path within it."""
+    """The setting that a path leads to (directly or through one of its tables), and the rest of the path within it."""
     name, named = ".".join(path), _names()
     if name in named:
         return named[name], ()
@@ -163,13 +164,13 @@ def _names() -> dict[str, SettingInfo]:
 
 
 def nearest(key: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown key: the nearest known one."""
+    """The end of a sentence about an unknown key: a suggestion of the nearest known one."""
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"
 
 
 def _check_range(name: str, value: object, limits: Range, origin: str) -> None:
-    """An alias may allow less than its setting. What is not a number is refused by the setting itself."""
+    """Check the narrower range of an alias. The setting itself refuses values that are not numbers."""
     try:
         number = float(str(value))
     except ValueError:
@@ -186,7 +187,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _parsed(info: SettingInfo, text: str) -> object:
-    """A variable's text: a list may be written with commas or in JSON, a table in JSON."""
+    """Parse a variable's text: a list may be written with commas or as JSON, a table as JSON."""
     if info.table or (isinstance(info.default, tuple) and text.lstrip().startswith("[")):
         kind = "table" if info.table else "list"
         try:

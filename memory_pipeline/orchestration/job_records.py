@@ -24,7 +24,7 @@ from memory_pipeline.store.identifiers import only_one
 class JobRecord(Document):
     """Everything that there is to say of a consolidation job; its status is Dagster's."""
 
-    job_id: str = Field(description="The job, which is a Dagster run.")
+    job_id: str = Field(description="The job's id, which is that of its Dagster run.")
     status: str = Field(description="`pending`, `running`, `completed`, `failed` or `cancelled`.")
     trigger: str = Field(description="What started it: `manual`, `schedule` or `threshold`.")
     triggered_by: str = Field(description="Who started it.")
@@ -32,17 +32,17 @@ class JobRecord(Document):
         description="What it was limited to, as far as it was: `projects`, `memory_types`, `date_range`, "
         "`unconsolidated_only`."
     )
-    dry_run: bool = Field(description="Whether it only showed what would happen.")
-    phases_completed: tuple[str, ...] = Field(description="The phases that it has been through, in order.")
-    metrics: dict[str, int] = Field(description="What the phases came to, by name.")
-    created_at: Moment = Field(description="When it was asked for.")
+    dry_run: bool = Field(description="Whether it was a dry run.")
+    phases_completed: tuple[str, ...] = Field(description="The completed phases, in order.")
+    metrics: dict[str, int] = Field(description="The figures of the phases, by name.")
+    created_at: Moment = Field(description="When it was requested.")
     started_at: Moment | None = Field(description="When it began.")
     completed_at: Moment | None = Field(description="When it ended.")
-    duration_seconds: float | None = Field(description="How long it took.")
-    error: str | None = Field(description="What made it fail.")
-    skipped: str | None = Field(description="Why it did nothing, as when a night held the store.")
-    retry_count: int = Field(description="Retries of its phases.")
-    max_retries: int = Field(description="The most retries of a phase.")
+    duration_seconds: float | None = Field(description="Its duration in seconds.")
+    error: str | None = Field(description="The error that made it fail.")
+    skipped: str | None = Field(description="Why it was skipped, for example because a night held the store.")
+    retry_count: int = Field(description="How often its phases were retried.")
+    max_retries: int = Field(description="Maximum number of retries per phase.")
 
 
 class JudgedJob(JobRecord):

@@ -34,16 +34,16 @@ class DescribedAtom(Document):
 
     id: str = Field(description="The atom.")
     project_id: str = Field(description="Its project.")
-    subject: str = Field(description="What it happens to.")
-    action: str = Field(description="What is done or occurs.")
-    outcome: str = Field(description="What follows.")
+    subject: str = Field(description="What the action is applied to.")
+    action: str = Field(description="What is done or happens.")
+    outcome: str = Field(description="What results.")
     consequences: str = Field(description="What follows further on.")
-    confidence: float = Field(description="0 to 1: how sure it is; 1 where somebody states it.")
-    source_ids: tuple[str, ...] = Field(description="The memories that it rests on.")
-    stated_by: str | None = Field(description="Who stated it, where a person or an agent did.")
+    confidence: float = Field(description="0 to 1; 1 if someone stated it.")
+    source_ids: tuple[str, ...] = Field(description="The memories that support it.")
+    stated_by: str | None = Field(description="The person or agent who stated it, if any.")
     created_at: Moment = Field(description="When it was found or stated.")
-    strengthened_at: Moment | None = Field(description="When another memory last made it surer.")
-    score: float = Field(description="The cosine with what was asked; 1 where nothing was.")
+    strengthened_at: Moment | None = Field(description="When another memory last raised its confidence.")
+    score: float = Field(description="Cosine to the query; 1 without a query.")
 
 
 def describe_atom(found: FoundAtom) -> DescribedAtom:

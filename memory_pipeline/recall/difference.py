@@ -13,7 +13,7 @@ class CameMemory(Document):
     """A memory that is active in the later state alone."""
 
     id: str = Field(description="The memory.")
-    content: str = Field(description="Its words.")
+    content: str = Field(description="Its content.")
 
 
 class WentMemory(CameMemory):
@@ -33,11 +33,11 @@ class Difference(Document):
 
     before: str = Field(alias="from", description="The earlier state, in words.")
     after: str = Field(alias="to", description="The later state, in words.")
-    added: tuple[CameMemory, ...] = Field(description="Memories that came, by id.")
-    gone: tuple[WentMemory, ...] = Field(description="Memories that went, and where to, by id.")
-    changed: tuple[ChangedMemory, ...] = Field(description="Memories that changed, and in what, by id.")
-    tokens_before: int = Field(description="Tokens of the active memories of the earlier state.")
-    tokens_after: int = Field(description="And of the later one.")
+    added: tuple[CameMemory, ...] = Field(description="Memories that were added, by id.")
+    gone: tuple[WentMemory, ...] = Field(description="Memories that are no longer active, and why, by id.")
+    changed: tuple[ChangedMemory, ...] = Field(description="Memories that changed, with the changes, by id.")
+    tokens_before: int = Field(description="Tokens of the active memories in the earlier state.")
+    tokens_after: int = Field(description="Tokens of the active memories in the later state.")
 
 
 def diff_states(before: PastState, after: PastState) -> Difference:

@@ -43,33 +43,33 @@ class ListedMemory(Document):
 
     id: str = Field(description="The memory.")
     project: str = Field(description="Its project.")
-    created: date = Field(description="The day on which it came into being, UTC.")
+    created: date = Field(description="The day it was created, UTC.")
     importance: float = Field(description="0 to 3.")
     archived: bool = Field(description="Whether it was archived then.")
-    content: str = Field(description="Its words.")
+    content: str = Field(description="Its content.")
 
 
 class StateListing(Document):
     """The memories of a past state."""
 
     as_of: str = Field(description="The state, in words.")
-    memories: tuple[ListedMemory, ...] = Field(description="Its memories, by creation and id.")
+    memories: tuple[ListedMemory, ...] = Field(description="Its memories, ordered by creation time and id.")
 
 
 class FoundMemory(Document):
     """A memory that a search found."""
 
-    score: float = Field(description="How well it answers, fused from words and meaning.")
+    score: float = Field(description="Relevance, fused from word and vector scores.")
     id: str = Field(description="The memory.")
     archived: bool = Field(description="Whether it was archived then.")
-    content: str = Field(description="Its words.")
+    content: str = Field(description="Its content.")
 
 
 class StateSearch(Document):
     """What a search of a past state found."""
 
     as_of: str = Field(description="The state, in words.")
-    results: tuple[FoundMemory, ...] = Field(description="The memories found, the best first.")
+    results: tuple[FoundMemory, ...] = Field(description="The memories found, best first.")
 
 
 def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:

@@ -1,7 +1,6 @@
-"""The nouns of the pipeline: what flows from step to step, and what the store keeps.
+"""The data types of the pipeline: what steps pass to each other, and what the store keeps.
 
-All times are aware UTC datetimes; every record is frozen, so that a step cannot change what an
-earlier one decided.
+All times are aware UTC datetimes. Every record is frozen, so that a step cannot change a decision of an earlier step.
 """
 
 from memory_pipeline.records.atom import (

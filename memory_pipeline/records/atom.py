@@ -1,4 +1,4 @@
-"""What led to what, as far as memories tell."""
+"""Causes and effects, as stated by memories."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ AtomStatus = Literal["created", "strengthened", "skipped", "not_causal"]
 
 @dataclass(frozen=True, slots=True)
 class Causal:
-    """What led to what."""
+    """A cause and its effect."""
 
-    subject: Annotated[str, Column("What it was done to.")]
+    subject: Annotated[str, Column("What the action was applied to.")]
     action: Annotated[str, Column("What was done.")]
-    outcome: Annotated[str, Column("What came of it.")]
-    consequences: Annotated[str, Column("What follows further on.")] = ""
+    outcome: Annotated[str, Column("What resulted.")]
+    consequences: Annotated[str, Column("What followed further on.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A causal finding that may rest on many memories."""
+    """A causal finding, supported by one or more memories."""
 
     id: Annotated[str, Column("Derived from project, subject and action, or given.")]
-    project_id: Annotated[str, Column("The project that it holds in.")]
-    causal: Annotated[Causal, Column("What led to what.")]
+    project_id: Annotated[str, Column("The project in which it applies.")]
+    causal: Annotated[Causal, Column("The cause and its effect.")]
     confidence: Annotated[
-        float, Column("0.7 when a night creates it, 0.1 more with each further memory, 1 when somebody states it.")
+        float, Column("0.7 when a night creates it, 0.1 more for each further memory, 1 when someone states it.")
     ]
-    source_ids: Annotated[tuple[str, ...], Column("The abstractions or memories that it rests on.")]
+    source_ids: Annotated[tuple[str, ...], Column("The abstractions or memories that support it.")]
     created_at: Annotated[datetime, Column("When it was first found or stated.")]
-    strengthened_at: Annotated[datetime | None, Column("When a further memory bore it out.")] = None
-    retracted_at: Annotated[datetime | None, Column("When nothing was left for it to rest on.")] = None
+    strengthened_at: Annotated[datetime | None, Column("When another memory last supported it.")] = None
+    retracted_at: Annotated[datetime | None, Column("When no supporting memory was left.")] = None
     stated_by: Annotated[str | None, Column("Who stated it.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class AtomDecision:
-    """What became of one abstraction's causal finding."""
+    """The result for the causal finding of one abstraction."""
 
-    memory_id: Annotated[str, Column("The abstraction that says it.")]
+    memory_id: Annotated[str, Column("The abstraction with the finding.")]
     project_id: str
     status: Annotated[AtomStatus, Column("created, strengthened, skipped or not_causal.")]
-    atom_id: Annotated[str | None, Column("The atom that the finding became or made surer.")]
+    atom_id: Annotated[str | None, Column("The atom that was created or strengthened.")]
     reason: Annotated[str | None, Column("Why it was skipped.")]
     causal: Annotated[
         tuple[str, ...],
-        Column("Subject, action, outcome and consequences; empty when it says nothing of causes."),
+        Column("Subject, action, outcome and consequences; empty if the abstraction is not causal."),
     ] = ()

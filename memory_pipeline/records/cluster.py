@@ -1,4 +1,4 @@
-"""Memories that say the same thing, what was made of them, and what became of them."""
+"""Memories that say the same thing, the drafts made of them, and the results."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from typing import Annotated, Literal
 
 from memory_pipeline.records.columns import Column
 
-#: Reasons for which a cluster is put off and not decided: the next night takes it up.
+#: Reasons for which a cluster is deferred, not decided: the next night processes it.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
 BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"
 DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER)
 
 
-#: What the judge says of a draft; the last two are tried again the next night.
+#: The judge's verdicts on a draft; the last two are tried again the next night.
 Outcome = Literal["accepted", "refused", "deferred", "failed"]
-#: How the sources of a cluster are linked to what is made of it.
+#: How the sources of a cluster are linked to the abstraction made of it.
 LevelRelation = Literal["merged", "canonical", "distilled"]
-#: What the log keeps of a cluster.
+#: The status of a cluster in the log.
 Decided = Literal["compressed", "skipped", "failed"]
-#: What became of a cluster in the store.
+#: The status of a cluster in the store.
 ArchiveStatus = Literal["compressed", "skipped", "failed", "proposed", "settled"]
 
-# What a cluster, its distillation and its archive all say.
+# The meanings of fields that a cluster, its distillation and its archive share.
 ClusterId = Annotated[
     str, Column("Derived from policy, project and members: the same cluster has the same id every night.")
 ]
 Fingerprint = Annotated[str, Column("SHA-256 of the sorted member ids.")]
-PolicyName = Annotated[str, Column("Which rule made it.")]
+PolicyName = Annotated[str, Column("The policy that found it.")]
 Members = Annotated[tuple[str, ...], Column("The memories of the cluster.")]
 MeanCosine = Annotated[float, Column("Mean cosine over all pairs.")]
-LowestCosine = Annotated[float, Column("The lowest cosine of any pair; never under the threshold.")]
+LowestCosine = Annotated[float, Column("The lowest cosine of any pair; never below the threshold.")]
 TokensBefore = Annotated[int, Column("Tokens of all members.")]
 TokensAfter = Annotated[int, Column("Tokens of the proposed memory, as measured.")]
 Ratio = Annotated[float, Column("Tokens before divided by tokens after.")]
 FactsFound = Annotated[int, Column("Numbers, dates, names, identifiers, negations and recommendations in the sources.")]
-FactsKept = Annotated[int, Column("Facts that stand in the shared statement.")]
-FactsAttached = Annotated[int, Column("Facts that were added from single sources.")]
+FactsKept = Annotated[int, Column("Facts kept in the shared statement.")]
+FactsAttached = Annotated[int, Column("Facts attached from single sources.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Memories that say the same thing."""
+    """A group of memories that say the same thing."""
 
     cluster_id: ClusterId
     fingerprint: Fingerprint
@@ -52,32 +52,31 @@ class Cluster:
     member_count: int
     avg_similarity: MeanCosine
     min_similarity: LowestCosine
-    dominant_category: Annotated[str, Column("The category that most members carry.")]
+    dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
     total_tokens: TokensBefore
     max_importance: Annotated[float, Column("The highest importance among the members.")]
     oldest_member_at: datetime
     newest_member_at: datetime
     settled: Annotated[
-        str | None, Column("Why tonight leaves the cluster alone; empty for those that are distilled.")
+        str | None, Column("Why the night leaves the cluster alone; empty for clusters to be distilled.")
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Distillation:
-    """What a distiller made of one cluster, already judged. Ratios and token counts are measured, never a model's
-    word."""
+    """A draft for one cluster, already judged. Ratios and token counts are measured, not taken from a model."""
 
     cluster_id: ClusterId
     fingerprint: Fingerprint
     policy: PolicyName
     project_id: str
     member_ids: Members
-    similarities: Annotated[tuple[float, ...], Column("Each member's mean cosine to the others.")]
+    similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others.")]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
-    attached: Annotated[tuple[str, ...], Column("Facts of single sources, added after the shared statement.")]
+    attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")]
     outcome: Annotated[
-        Outcome, Column("accepted, refused (see reason), or deferred or failed (tried again next night).")
+        Outcome, Column("accepted, refused (see reason), deferred or failed (tried again the next night).")
     ]
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
     tokens_before: TokensBefore
@@ -86,7 +85,7 @@ class Distillation:
     facts_found: FactsFound
     facts_kept: FactsKept
     facts_attached: FactsAttached
-    method: Annotated[str, Column("Which distiller wrote it.")]
+    method: Annotated[str, Column("The distiller that wrote it.")]
     prompt_version: str
     memory_type: str
     categories: tuple[str, ...]
@@ -95,13 +94,14 @@ class Distillation:
     oldest_member_at: datetime
     pattern_type: str | None = None
     confidence: Annotated[float, Column("0 to 1; for extractive drafts the mean cosine of the sources.")] = 0.0
-    is_causal: Annotated[bool, Column("Whether it says that one thing led to another.")] = False
+    is_causal: Annotated[bool, Column("Whether it states a cause and its effect.")] = False
     causal: Annotated[
         tuple[str, ...],
-        Column("Subject, action, outcome and consequences; empty when it says nothing of causes."),
+        Column("Subject, action, outcome and consequences; empty if it is not causal."),
     ] = ()
     contradictions: Annotated[
-        tuple[str, ...], Column("Pairs of members that the model found to disagree; the draft quotes both.")
+        tuple[str, ...],
+        Column("Pairs of members that contradict each other according to the model; the draft quotes both."),
     ] = ()
     relation: Annotated[LevelRelation, Column("How the sources will be linked: merged, canonical or distilled.")] = (
         "distilled"
@@ -111,14 +111,16 @@ class Distillation:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What became of one cluster in the store, and why. One that an earlier night decided is neither done nor logged
-    again."""
+    """What became of one cluster in the store, and why. A cluster that an earlier night decided is neither processed
+    nor logged again."""
 
     cluster_id: ClusterId
     fingerprint: Fingerprint
     policy: PolicyName
     project_id: str
-    status: Annotated[ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled on an earlier night.")]
+    status: Annotated[
+        ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided on an earlier night).")
+    ]
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
     abstraction_id: Annotated[str | None, Column("The memory that was written.")]
     archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")]
@@ -135,15 +137,15 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One row of `compression_log`: what was decided about one fingerprint, as of when."""
+    """One row of `compression_log`: the decision about one fingerprint, as of a night."""
 
-    id: Annotated[str, Column("Derived from what was decided about which fingerprint as of when.")]
+    id: Annotated[str, Column("Derived from the decision, the fingerprint and the as-of time.")]
     cluster_fingerprint: Fingerprint
     policy: PolicyName
     compressed_memory_id: Annotated[str | None, Column("The memory that was written.")]
     status: Annotated[Decided, Column("`compressed`, `skipped` or `failed`.")]
     reason: Annotated[str | None, Column("Why it was not compressed.")]
-    member_count: Annotated[int, Column("How many memories it had.")]
+    member_count: Annotated[int, Column("The number of its members.")]
     compression_ratio: Annotated[float | None, Column("Tokens before divided by tokens after.")]
-    run_id: Annotated[str, Column("The run that decided.")]
-    created_at: Annotated[datetime, Column("As of which night.")]
+    run_id: Annotated[str, Column("The run that made the decision.")]
+    created_at: Annotated[datetime, Column("The night of the decision.")]

@@ -1,6 +1,7 @@
-"""What is known of the fields of a record, said where each stands: `name: Annotated[type, Column("what it is")]`.
+"""Metadata of record fields, given where each field is defined: `name: Annotated[type, Column("what it is")]`.
 
-The store's columns, the rows of exports and imports, the audit log's guards and the reference page follow from it.
+The store's columns, the rows of exports and imports, the audit log's guards and the reference page are derived from
+it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-#: In every export, in those of everything alone, or in none because it follows from the rest.
+#: In every export, only in exports of everything, or in none because it is derived from the rest.
 Export = Literal["every", "everything", "none"]
 
 
@@ -43,7 +44,7 @@ class Column:
 
 @cache
 def columns_of(record: type) -> tuple[Column, ...]:
-    """The fields of a record that say what they are, in order."""
+    """The annotated fields of a record, in order."""
     hints = get_type_hints(record, include_extras=True)
     found = [(field.name, hints[field.name]) for field in fields(record)]
     return tuple(_column(name, hint) for name, hint in found if _said(hint))
@@ -63,13 +64,13 @@ def flat_columns_of(record: type) -> tuple[Column, ...]:
 
 @cache
 def state_of(record: type) -> tuple[Column, ...]:
-    """What may change in a record and is logged when it does: its state."""
+    """The fields of a record that may change and are logged when they do."""
     return tuple(column for column in flat_columns_of(record) if column.changes and not column.unlogged)
 
 
 @cache
 def fixed_in(record: type) -> tuple[Column, ...]:
-    """What never changes in a record."""
+    """The fields of a record that never change."""
     return tuple(column for column in flat_columns_of(record) if not column.changes)
 
 

@@ -15,8 +15,8 @@ class Conflict:
 
     project_id: Annotated[str, Column("The project of both.")]
     a: Annotated[str, Column("One memory.")]
-    b: Annotated[str, Column("The other, by id behind the first.")]
-    kind: Annotated[str, Column("What they disagree in: a number, a negation, a name, ...")]
+    b: Annotated[str, Column("The other memory; its id sorts after the first.")]
+    kind: Annotated[str, Column("What they disagree about: a number, a negation, a name, ...")]
     detail: Annotated[str, Column("The words that disagree.")]
     score: Annotated[float, Column("Cosine of the two.")]
 
@@ -27,7 +27,7 @@ class ConflictCase:
 
     id: str
     conflict: Annotated[Conflict, Column("The pair.")]
-    found_at: Annotated[datetime, Column("As of which night it was found.")]
+    found_at: Annotated[datetime, Column("The night in which it was found.")]
     resolution: Annotated[
         str | None,
         Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline; nothing while it is "
@@ -36,7 +36,7 @@ class ConflictCase:
     resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
     resolved_by: Annotated[str | None, Column("Who decided.")] = None
     kept_id: Annotated[str | None, Column("The side that was kept.")] = None
-    scope_a: Annotated[str | None, Column("Where the one holds, when both were kept.")] = None
-    scope_b: Annotated[str | None, Column("Where the other holds.")] = None
+    scope_a: Annotated[str | None, Column("Where side a applies, if both were kept.")] = None
+    scope_b: Annotated[str | None, Column("Where side b applies.")] = None
     note: Annotated[str | None, Column("What the person noted.")] = None
-    resolution_run: Annotated[str | None, Column("The run that carried the decision out.")] = None
+    resolution_run: Annotated[str | None, Column("The run that applied the decision.")] = None

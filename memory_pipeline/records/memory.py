@@ -23,16 +23,16 @@ MEMORY_TYPES = (
 )
 PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
-#: How well the time of a memory is known: to the second, to the day, by its file's time, or by its import's alone.
+#: How exactly the time of a memory is known: to the second, to the day, by its file's time, or only by its import's.
 TIME_QUALITIES = ("exact", "date", "mtime", "import")
 
-#: Connector of what the pipeline itself makes of other memories; everything else is raw.
+#: Connector of memories that the pipeline makes from others; everything else is raw.
 MADE = "night"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.
 RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded")
-#: Relations of memories that stand beside a memory, and are no part of what it was made from.
+#: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded")
 
 _COUNT = 2**31 - 1
@@ -42,53 +42,52 @@ _COUNT = 2**31 - 1
 class Source:
     """Where a memory was read."""
 
-    connector: Annotated[str, Column("The name of what read it; `night` for what the pipeline made.")] = "api"
+    connector: Annotated[str, Column("The connector that read it; `night` for memories made by the pipeline.")] = "api"
     file: Annotated[str | None, Column("The file, relative to its root.")] = None
-    line: Annotated[int | None, Column("The line or row in it.", low=0, high=_COUNT)] = None
+    line: Annotated[int | None, Column("The line or row in the file.", low=0, high=_COUNT)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryBase:
-    """What a source tells of a memory and the store keeps as it was told."""
+    """What a source says about a memory; the store keeps it as given."""
 
     content: Annotated[str, Column("What is known, in words.")]
-    memory_type: Annotated[str, Column("What kind of knowledge it is.", choices=MEMORY_TYPES)] = "other"
-    categories: Annotated[tuple[str, ...], Column("What it is about.")] = ()
+    memory_type: Annotated[str, Column("The kind of knowledge.", choices=MEMORY_TYPES)] = "other"
+    categories: Annotated[tuple[str, ...], Column("The subjects it is about.")] = ()
     tags: Annotated[tuple[str, ...], Column("Further labels.")] = ()
     importance: Annotated[
-        float, Column("0 to 3; 2.5 and above is critical and never touched.", changes=True, low=0.0, high=3.0)
+        float,
+        Column("0 to 3; memories of 2.5 and above are critical and never touched.", changes=True, low=0.0, high=3.0),
     ] = 1.0
     abstraction_level: Annotated[
         int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=LEVEL_RAW, high=LEVEL_PRINCIPLE)
     ] = LEVEL_RAW
-    pattern_type: Annotated[str | None, Column("What a pattern is about.", choices=PATTERN_TYPES)] = None
-    confidence_score: Annotated[float | None, Column("How sure an abstraction is, 0 to 1.", low=0.0, high=1.0)] = None
+    pattern_type: Annotated[str | None, Column("The kind of pattern.", choices=PATTERN_TYPES)] = None
+    confidence_score: Annotated[float | None, Column("Confidence of an abstraction, 0 to 1.", low=0.0, high=1.0)] = None
     consolidation_method: Annotated[
         str | None, Column("How an abstraction was made.", choices=CONSOLIDATION_METHODS)
     ] = None
     created_at_quality: Annotated[
         str,
-        Column("How well `created_at` is known: exact, by its date, its file's time or its import.",
+        Column("How exactly `created_at` is known: exact, by its date, its file's time or its import.",
                choices=TIME_QUALITIES),
     ] = "exact"  # fmt: skip
     source: Annotated[Source, Column("Where it was read: connector, file and line.", prefix="source_")] = field(
         default_factory=Source
     )
-    archived_by: Annotated[str | None, Column("What put it away: a night, a rollback, a person.", changes=True)] = None
-    archived_at: Annotated[datetime | None, Column("When it was put away, as of the night.", changes=True)] = None
-    consolidated_into_id: Annotated[
-        str | None, Column("The memory that stands for it since.", changes=True, is_id=True)
-    ] = None
+    archived_by: Annotated[str | None, Column("What archived it: a night, a rollback, a person.", changes=True)] = None
+    archived_at: Annotated[datetime | None, Column("When it was archived, as of the night.", changes=True)] = None
+    consolidated_into_id: Annotated[str | None, Column("The memory that replaced it.", changes=True, is_id=True)] = None
     compressed_from: Annotated[
-        str | None, Column("Of a pattern or principle: what it was made from, as JSON.", is_json=True)
+        str | None, Column("For a pattern or principle: what it was made from, as JSON.", is_json=True)
     ] = None
     importance_before: Annotated[
-        float | None, Column("The importance that archiving replaced.", changes=True, low=0.0, high=3.0)
+        float | None, Column("The importance before archiving.", changes=True, low=0.0, high=3.0)
     ] = None
     is_canonical: Annotated[bool, Column("Whether it is the canonical form of knowledge-base entries.")] = False
     pinned: Annotated[bool, Column("Whether a person wants it left alone.", changes=True)] = False
     reuse_count: Annotated[int, Column("How often it was recalled.", changes=True, low=0, high=_COUNT)] = 0
-    useful_count: Annotated[int, Column("How often it was of use.", changes=True, low=0, high=_COUNT)] = 0
+    useful_count: Annotated[int, Column("How often it was useful.", changes=True, low=0, high=_COUNT)] = 0
     rolled_back_at: Annotated[datetime | None, Column("When a rollback retired this abstraction.", changes=True)] = None
 
 
@@ -96,23 +95,26 @@ class MemoryBase:
 class Memory(MemoryBase):
     """One thing that an agent knows.
 
-    What changes once it is written is what nights, rollbacks and recalls do to it, never what it says (law 1).
+    After it is written, only the fields that nights, rollbacks and recalls set can change, never what it says (law
+    1).
     """
 
-    id: Annotated[str, Column("Its id in its source, or one derived from it.", is_id=True)]
-    project_id: Annotated[str, Column("The project that it belongs to; nothing is compared across them.", is_id=True)]
-    created_at: Annotated[datetime, Column("When it came into being.")]
+    id: Annotated[str, Column("Its id in the source, or one derived from it.", is_id=True)]
+    project_id: Annotated[
+        str, Column("The project it belongs to; memories of different projects are never compared.", is_id=True)
+    ]
+    created_at: Annotated[datetime, Column("When it was created.")]
     effective_date: Annotated[
-        datetime, Column("The time that the content speaks of; of an abstraction its newest source's.")
+        datetime, Column("The time that the content refers to; for an abstraction, that of its newest source.")
     ]
     content_hash: Annotated[
-        str, Column("SHA-256 of the normalised words: the same for exact duplicates.", export="none")
+        str, Column("SHA-256 of the normalised content: equal for exact duplicates.", export="none")
     ]
-    shape_hash: Annotated[str, Column("The same for texts that differ in figures alone.", export="none")]
-    token_count: Annotated[int, Column("How many tokens the content has.", low=1, high=_COUNT, export="everything")]
+    shape_hash: Annotated[str, Column("Equal for texts that differ only in figures.", export="none")]
+    token_count: Annotated[int, Column("Number of tokens of the content.", low=1, high=_COUNT, export="everything")]
     updated_at: Annotated[
         datetime | None,
-        Column("When a night or a rollback last touched it.", changes=True, unlogged=True, export="everything"),
+        Column("When a night or a rollback last changed it.", changes=True, unlogged=True, export="everything"),
     ] = None
 
 
@@ -120,11 +122,11 @@ class Memory(MemoryBase):
 class LineageLink:
     """One direct source of a memory."""
 
-    memory_id: Annotated[str, Column("What was made, or took the place.", is_id=True)]
-    source_id: Annotated[str, Column("What it was made from.", is_id=True)]
+    memory_id: Annotated[str, Column("The memory that was made, or that replaced the other.", is_id=True)]
+    source_id: Annotated[str, Column("The memory it was made from.", is_id=True)]
     relation: Annotated[
         str,
-        Column("How it was made from it; `superseded`: a person settled a conflict for the other side.",
+        Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side.",
                choices=RELATIONS),
     ]  # fmt: skip
     similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]
@@ -132,18 +134,18 @@ class LineageLink:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Memories of one project whose normalised content is the same; the survivor is the oldest."""
+    """Memories of one project with the same normalised content; the survivor is the oldest."""
 
     project_id: str
     content_hash: str
-    survivor_id: Annotated[str, Column("The oldest copy, or what replaced it.")]
+    survivor_id: Annotated[str, Column("The oldest copy, or the memory that replaced it.")]
     duplicate_ids: Annotated[tuple[str, ...], Column("Copies that were archived into the survivor.")]
-    proposed: Annotated[bool, Column("Whether a person has to approve it before the copies are archived.")] = False
+    proposed: Annotated[bool, Column("Whether a person must approve it before the copies are archived.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class EligibleMemory:
-    """A memory that tonight's clustering may use; the fields that clustering needs, without the content."""
+    """A memory that the night may cluster: the fields that clustering needs, without the content."""
 
     id: str
     project_id: str

@@ -1,4 +1,4 @@
-"""What models were asked, what they answered, and what it cost."""
+"""Requests to models, their answers, and their cost."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ BatchStatus = Literal["sending", "sent", "collected", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model answered to one prompt, word for word; the prompt's hash finds it again."""
+    """A model's answer to one prompt, word for word, stored by the hash of the prompt."""
 
-    prompt_hash: Annotated[str, Column("What finds the answer again.")]
+    prompt_hash: Annotated[str, Column("Hash of model, prompt version and prompt.")]
     model: Annotated[str, Column("The model that was asked.")]
-    prompt_version: Annotated[str, Column("The version of the prompt that asked.")]
-    answer: Annotated[str, Column("What it answered, word for word.")]
-    stop_reason: Annotated[str | None, Column("Why it ended there.")]
-    answered_at: Annotated[datetime, Column("When it answered.")]
+    prompt_version: Annotated[str, Column("The version of the prompt.")]
+    answer: Annotated[str, Column("The answer, word for word.")]
+    stop_reason: Annotated[str | None, Column("Why the answer ended.")]
+    answered_at: Annotated[datetime, Column("When the model answered.")]
     run_id: Annotated[str, Column("The run that asked.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One question to a model and its bill."""
+    """One request to a model, with its cost."""
 
-    id: Annotated[str, Column("The call's own.")]
+    id: Annotated[str, Column("The id of this request.")]
     run_id: Annotated[str, Column("The run that asked.")]
-    prompt_hash: Annotated[str, Column("Of the prompt, as in its answer.")]
+    prompt_hash: Annotated[str, Column("Hash of the prompt, as in its answer.")]
     model: Annotated[str, Column("The model that was asked.")]
-    mode: Annotated[CallMode, Column("`live`, `batch`, or `cache`: an earlier answer was used, at no cost.")]
+    mode: Annotated[CallMode, Column("`live`, `batch`, or `cache`: an earlier answer was reused at no cost.")]
     outcome: Annotated[
         CallOutcome,
-        Column("`answered`, `failed` (the server said no: nothing is billed) or `unknown` (the connection broke: "
-               "billed at what was reserved, since the server may have charged it)."),
+        Column("`answered`, `failed` (the server returned an error: nothing is billed) or `unknown` (the connection "
+               "broke: billed at the reserved amount, because the server may have charged it)."),
     ]  # fmt: skip
     input_tokens: Annotated[int, Column("Tokens of the prompt.")]
     output_tokens: Annotated[int, Column("Tokens of the answer.")]
-    cost_usd: Annotated[float, Column("What it cost, in US dollars.")]
-    latency_ms: Annotated[int, Column("How long it took, in milliseconds.")]
-    masked_secrets: Annotated[int, Column("Secrets that were masked in the prompt.")]
-    masked_personal: Annotated[int, Column("Personal data that were masked in it.")]
+    cost_usd: Annotated[float, Column("Cost in US dollars.")]
+    latency_ms: Annotated[int, Column("Duration in milliseconds.")]
+    masked_secrets: Annotated[int, Column("Number of secrets masked in the prompt.")]
+    masked_personal: Annotated[int, Column("Number of personal data items masked in the prompt.")]
     error: Annotated[str | None, Column("What went wrong.")]
-    called_at: Annotated[datetime, Column("When it was asked.")]
+    called_at: Annotated[datetime, Column("When the request was made.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelBatch:
     """A Message Batch."""
 
-    id: Annotated[str, Column("This program's own id of it.")]
-    batch_id: Annotated[str | None, Column("Its id at the server.")]
-    server: Annotated[str, Column("Where it was sent.")]
+    id: Annotated[str, Column("This program's own id of the batch.")]
+    batch_id: Annotated[str | None, Column("The server's id of the batch.")]
+    server: Annotated[str, Column("The server that it was sent to.")]
     model: Annotated[str, Column("The model that was asked.")]
     status: Annotated[
-        BatchStatus, Column("`sending` (its id at the server is not known yet), `sent`, `collected` or `lost`.")
+        BatchStatus, Column("`sending` (the server's id is not known yet), `sent`, `collected` or `lost`.")
     ]
     prompt_hashes: Annotated[tuple[str, ...], Column("The prompts in it.")]
     run_id: Annotated[str, Column("The run that sent it.")]

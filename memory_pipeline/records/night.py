@@ -1,4 +1,4 @@
-"""How a night went."""
+"""Errors of a night."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Stage = Literal["embed", "distill", "write", "archive", "enrich", "recall", "exp
 
 @dataclass(frozen=True, slots=True)
 class NightError:
-    """Something that went wrong with one cluster, and did not stop the others."""
+    """An error in one cluster, which did not stop the others."""
 
     cluster_id: str
     stage: Stage

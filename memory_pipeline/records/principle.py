@@ -1,4 +1,4 @@
-"""What related patterns have in common."""
+"""Principles: the common rule of related patterns."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Annotated, Literal
 from memory_pipeline.records.cluster import Fingerprint, MeanCosine
 from memory_pipeline.records.columns import Column
 
-#: What became of a group of related patterns.
+#: The status of a group of related patterns.
 PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
 class PrincipleResult:
-    """What became of one group of related patterns."""
+    """The result for one group of related patterns."""
 
     group_id: Annotated[str, Column("Derived from the project and its patterns.")]
     project_id: str
     pattern_ids: Annotated[tuple[str, ...], Column("The related patterns; they stay active.")]
     status: Annotated[
         PrincipleStatus,
-        Column("created; skipped, failed or deferred (see reason; no answer could be had, taken up next week); or "
+        Column("created; skipped, failed or deferred (see reason; no answer was available, tried again next week); or "
                "settled."),
     ]  # fmt: skip
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
     principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")]
     content: Annotated[str, Column("The principle, or nothing.")]
-    replaces: Annotated[tuple[str, ...], Column("Earlier principles of some of these patterns, archived into it.")]
+    replaces: Annotated[tuple[str, ...], Column("Earlier principles from some of these patterns, archived into it.")]
     avg_similarity: MeanCosine
     fingerprint: Fingerprint

@@ -1,4 +1,4 @@
-"""What a night would have done and a person decides."""
+"""Proposals: what a night would have done, for a person to decide."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ProposalStatus = Literal["pending", "approved", "rejected", "withdrawn"]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a night would have done and a person decides.
+    """What a night would have done, for a person to decide.
 
-    `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is
-    the cluster's.
+    `draft` is the JSON of a Distillation or, for the policy `duplicate`, of a DuplicateGroup; the id is that of the
+    cluster.
     """
 
     id: str

@@ -19,12 +19,12 @@ class ConflictSide(Document):
     """One of two memories that contradict each other."""
 
     id: str = Field(description="The memory.")
-    content: str = Field(description="Its words.")
-    effective_date: Moment = Field(description="The time that they speak of.")
+    content: str = Field(description="Its content.")
+    effective_date: Moment = Field(description="The time that it refers to.")
     importance: float = Field(description="0 to 3.")
-    abstraction_level: int = Field(description="0 for a raw memory, 1 to 3 for what was made of others.")
-    archived_into: str | None = Field(description="The memory that stands for it now, where it is archived.")
-    scope: str | None = Field(description="Where it holds, as the person said who kept both.")
+    abstraction_level: int = Field(description="0 for a raw memory, 1 to 3 for an abstraction.")
+    archived_into: str | None = Field(description="The memory that replaces it, if it is archived.")
+    scope: str | None = Field(description="Where it applies, if a person kept both sides.")
 
 
 class DescribedConflict(Document):
@@ -32,17 +32,17 @@ class DescribedConflict(Document):
 
     id: str = Field(description="The conflict.")
     project_id: str = Field(description="The project of both sides.")
-    kind: str = Field(description="In what they differ: `number`, `unit`, `date`, `negation`, ...")
-    detail: str = Field(description="The difference itself.")
-    similarity: float = Field(description="The cosine of the two.")
+    kind: str = Field(description="How they differ: `number`, `unit`, `date`, `negation`, ...")
+    detail: str = Field(description="The differing words.")
+    similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
     status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
     a: ConflictSide = Field(description="One side.")
     b: ConflictSide = Field(description="The other side.")
     resolved_at: Moment | None = Field(description="When it was settled.")
     resolved_by: str | None = Field(description="Who settled it.")
-    kept_id: str | None = Field(description="The memory that was kept, where it was one.")
-    note: str | None = Field(description="Why, as they said.")
+    kept_id: str | None = Field(description="The memory that was kept, if only one was.")
+    note: str | None = Field(description="The person's note.")
     run_id: str | None = Field(description="The run that settled it.")
     alike: int | None = Field(
         default=None,

@@ -80,29 +80,29 @@ class ProposedMember(Document):
     """A memory that a proposal would archive."""
 
     id: str = Field(description="The memory.")
-    content: str = Field(description="Its words.")
+    content: str = Field(description="Its content.")
 
 
 class DescribedProposal(Document):
     """A proposal for a reader: the cluster beside its abstraction, what is kept and what is attached."""
 
-    id: str = Field(description="The proposal, which is its cluster's id.")
+    id: str = Field(description="The proposal's id, which is that of its cluster.")
     status: str = Field(description="`pending`, `approved`, `rejected` or `withdrawn`.")
     policy: str = Field(description="The policy that made it; `duplicate` for exact copies.")
     project_id: str = Field(description="The project of its members.")
-    partition: date = Field(description="The night that made it: a day, UTC.")
+    partition: date = Field(description="The night that made it, as a UTC day.")
     run_id: str = Field(description="The run that made it.")
     decided_at: Moment | None = Field(description="When a person decided.")
     decided_by: str | None = Field(description="Who decided.")
-    reason: str | None = Field(description="Why, as they said.")
-    members: tuple[ProposedMember, ...] = Field(description="The memories that it would archive, with their words.")
+    reason: str | None = Field(description="The reason they gave.")
+    members: tuple[ProposedMember, ...] = Field(description="The memories that it would archive, with their content.")
     rests_on_proposed: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda ids: not ids,
         description="Members that are proposed themselves, and have to be approved first; left out where there are "
         "none.",
     )
-    abstraction: str = Field(description="What would stand for them, attached facts included.")
+    abstraction: str = Field(description="The text that would replace them, including attached facts.")
     attached: tuple[str, ...] = Field(description="Facts of single members that are attached to it.")
     facts: str = Field(description="How many facts of the members it keeps, in words.")
     tokens: str | None = Field(

@@ -33,12 +33,12 @@ class Event(Document):
         description="When."
     )
     actor: str = Field(description="Who did it.")
-    run_id: str | None = Field(description="In which run.")
-    table: str = Field(description="The table that it was done to.")
-    row_id: str = Field(description="The row, by its key.")
-    action: str = Field(description="`insert`, `update`, `delete`, or `baseline` where the log began.")
-    before: dict[str, Any] | None = Field(description="The row before it.")
-    after: dict[str, Any] | None = Field(description="The row after it.")
+    run_id: str | None = Field(description="The run that did it.")
+    table: str = Field(description="The table that changed.")
+    row_id: str = Field(description="The key of the row.")
+    action: str = Field(description="`insert`, `update`, `delete`, or `baseline` at the start of the log.")
+    before: dict[str, Any] | None = Field(description="The row before the change.")
+    after: dict[str, Any] | None = Field(description="The row after the change.")
 
 
 class History:

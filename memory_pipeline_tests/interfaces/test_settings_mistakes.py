@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("in_home")
         (b"[store]\npath = ''", "names no file"),
         (b"store = 5", "unknown setting 'store'"),
         (b"[consolidation]\nschedule = '99 99 * * *'", "its minute is '99'"),
-        (b"[night]\nfirst_partition = '9999-12-31'", "lies outside"),
+        (b"[night]\nfirst_partition = '9999-12-31'", "is outside"),
         (b"[distillation]\ncost_cap_usd = inf", "finite"),
     ],
 )
