@@ -43,9 +43,12 @@ from memory_pipeline.store.seal import (
 #: A process and a store's path: what a forked process finds here of its parent's is not its own.
 _Key = tuple[int, str]
 
-#: Seconds for which a file that is kept open may lie unused, for which it may be kept while somebody waits, and for
-#: which one then steps back.
-_IDLE_S, _TURN_S, _COURTESY_S = 0.05, 0.2, 0.5
+#: Seconds for which a file that is kept open may lie unused, and for which it may do so while somebody waits.
+_IDLE_S, _IDLE_WHILE_WANTED_S = 0.4, 0.05
+#: Seconds for which a file may be kept while somebody waits, and for which one then steps back.
+_TURN_S, _COURTESY_S = 0.2, 0.5
+#: Seconds between two looks at whether a file that is kept open should be let go.
+_LOOK_S = 0.025
 
 _lock = threading.RLock()
 _numbers = count()
@@ -83,6 +86,11 @@ class _File:
     def is_due(self) -> bool:
         """Whether another process waits for the file, and this one has had its turn."""
         return monotonic() - self.since >= _TURN_S and self.lock.is_wanted()
+
+    def is_idle(self) -> bool:
+        """Whether nothing was asked of the file for so long that it need not be kept."""
+        idle = 0.0 if self.users else monotonic() - self.idle_since
+        return idle >= _IDLE_S or (idle >= _IDLE_WHILE_WANTED_S and self.lock.is_wanted())
 
 
 class Attached:
@@ -231,10 +239,12 @@ def kept_open(path: Path) -> Iterator[None]:
 
 
 def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
-    while not over.wait(_IDLE_S / 2):
+    while not over.wait(_LOOK_S):
         with _lock:
             file = _files.get(key)
-            if file and not file.users and (monotonic() - file.idle_since >= _IDLE_S or file.is_due()):
+            if file and not file.users and (file.is_idle() or file.is_due()):
+                if file.lock.is_wanted():
+                    _left_to_others.add(key)
                 _let_go(key)
 
 
@@ -258,7 +268,7 @@ def _step_back(key: _Key, path: Path) -> None:
         _left_to_others.discard(key)
         until = monotonic() + _COURTESY_S
         while is_wanted(path) and monotonic() < until:
-            sleep(_IDLE_S / 10)
+            sleep(_LOOK_S / 5)
 
 
 def written_stores() -> set[Path]:

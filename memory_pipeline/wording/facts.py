@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
@@ -343,6 +344,7 @@ def unit_of(word: str) -> str | None:
     return _UNIT_OF.get(word.lower())
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A rough English stem, enough to see that `restarts`, `restarted` and `restarting` are one word."""
     for suffix in ("ings", "ing", "edly", "ed", "ies", "es", "s", "ly"):

@@ -213,6 +213,7 @@ def mean_the_same(one: str, other: str) -> bool:
     return _is_slip(one, other)
 
 
+@lru_cache(maxsize=20_000)
 def _spelling(word: str) -> str:
     """One spelling for British and American words, and for doubled letters: `colour`, `organised`, `committed`."""
     if len(word) < 6:

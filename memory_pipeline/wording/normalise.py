@@ -26,6 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _WORD_AHEAD = re.compile(r"\s*\S")
+#: What a text of one line must hold, or begin with, for any of the above to find something in it.
+_MARKED = re.compile(r"[*_`~\n]|\]\(")
 _FIGURE = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _TITLE, _RECOMMENDATION, _TAIL = (
     re.compile(rf"^(?:(?!\n)[\s*_#>])*(?:{words})\s*:", re.IGNORECASE | re.MULTILINE)
@@ -109,6 +111,8 @@ def embedding_text(text: str) -> str:
     duplicates apart (docs/design.md). Of a knowledge-base entry it is the title and the recommendations: the
     stories behind one recommendation differ by nature.
     """
+    if text[:1].isalpha() and not _MARKED.search(text):
+        return " ".join(text.split())  # no line to end, no mark to take away: what the steps below would come to
     title = _TITLE.search(text)
     if title and _RECOMMENDATION.search(text, title.end()) and (tail := _TAIL.search(text)):
         text = _before(text, tail.start())

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import strip_leading
 
 #: Opens the line of facts that an abstraction has beside its text.
@@ -71,7 +72,7 @@ class Kept:
 def what_is_kept(sources: Sequence[str], stored: str) -> Kept:
     """Read sources and the memory that stands for them anew, and look every fact of the ones up in the other."""
     text, _, details = stored.partition(_ATTACHED)
-    in_text, in_details = _Reading(text), _Reading(details)
+    in_text, in_details = _reading_of(text), _reading_of(details)
     facts = {(said.kind, said.value): said for source in reversed(sources) for said in read_said(source)}
     kept = {key for key in facts if in_text.has(*key)}
     attached = {key for key in facts if key not in kept and in_details.has(*key)}
@@ -83,7 +84,7 @@ class _Reading:
     """A text, read once, in which things are looked up."""
 
     def __init__(self, text: str) -> None:
-        said = list(read_said(text))
+        said = read_said(text)
         self._keys = {(one.kind, one.value) for one in said}
         self._values = {one.value.split(" ")[0] for one in said if one.kind == "number"}
         self._words = f" {' '.join(_bare(token) for token in text.split())} "
@@ -103,9 +104,19 @@ class _Reading:
         return any(value in words and (words & roots or _refuses(words)) for words in self._sentences)
 
 
-def read_said(text: str) -> Iterator[Said]:
+@remembered
+def _reading_of(text: str) -> _Reading:
+    return _Reading(text)
+
+
+@remembered
+def read_said(text: str) -> tuple[Said, ...]:
     """Everything in a text that must not be lost. A stamp or date at the beginning of a line is no part of what it
     says."""
+    return tuple(_all_said(text))
+
+
+def _all_said(text: str) -> Iterator[Said]:
     lines = "\n".join(strip_leading(line) for line in text.split("\n"))
     for sentence in _SENTENCE.split(_ASSIGNED.sub(" ", lines)):
         tokens = [token for token in (sentence or "").split() if token.strip(_EDGES)]

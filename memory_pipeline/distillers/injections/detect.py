@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from memory_pipeline.distillers.injections import rules
 from memory_pipeline.distillers.injections.disguises import readings
 from memory_pipeline.wording.hidden import hides_words
+from memory_pipeline.wording.memo import remembered
 
 #: How the log and the report say that a cluster, a draft or an entry was left alone for this.
 STEERS = "looks like an attempt to steer"
@@ -40,6 +41,7 @@ def steering_draft(text: str) -> str | None:
     return f"{STEERS}: the draft {kind}" if kind else None
 
 
+@remembered
 def attempt_in(text: str) -> str | None:
     """How a text tries to steer its reader, in words, or None."""
     if hides_words(text):
