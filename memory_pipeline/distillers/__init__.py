@@ -5,7 +5,7 @@ from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, D
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
-from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, undistilled
+from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.support import SHARED_WORDS, find_addition, find_clash
 
@@ -30,6 +30,7 @@ __all__ = [
     "find_invention",
     "judge",
     "mean_similarities",
+    "similarities_of",
     "steering_draft",
     "undistilled",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.llm import Declined, Session
-from memory_pipeline.records import Causal, Cluster, Memory
+from memory_pipeline.records import Causal, Cluster, Disagreement, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Task:
 class Draft:
     """A proposed abstraction: its statements as one text, and facts attached below it word for word.
 
-    `contradictions` are pairs of member ids that disagree, `causal` what leads to what. `prompt_version`
-    changes whenever the same cluster could give another draft; it is part of the abstraction's id.
+    `contradictions` are members that disagree, `causal` what leads to what. `prompt_version` changes
+    whenever the same cluster could give another draft; it is part of the abstraction's id.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Draft:
     pattern_type: str | None = None
     confidence: float = 0.0
     causal: Causal | None = None
-    contradictions: tuple[tuple[str, str], ...] = ()
+    contradictions: tuple[Disagreement, ...] = ()
 
     @property
     def content(self) -> str:

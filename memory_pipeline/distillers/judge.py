@@ -6,8 +6,7 @@ Nothing that a model says of itself counts here; ratios, facts and lengths are m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
-from memory_pipeline.records import Cluster, Distillation, Outcome
+from memory_pipeline.records import Cluster, Distillation, Measured, Outcome
 
 COMPRESSED_CATEGORY = "compressed"
 
@@ -41,35 +40,30 @@ def judge(
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
     memory_types = Counter(member.memory.memory_type for member in members)
     return Distillation(
-        cluster_id=cluster.cluster_id,
-        fingerprint=cluster.fingerprint,
-        policy=cluster.policy,
-        project_id=cluster.project_id,
-        member_ids=tuple(member.memory.id for member in members),
-        similarities=tuple(round(member.centrality, 6) for member in members),
+        cluster=cluster,
+        similarities=similarities_of(cluster, {m.memory.id: m.centrality for m in members}),
         content=draft.content,
         attached=draft.attached,
         outcome="refused" if reason else "accepted",
         reason=reason,
-        tokens_before=before,
-        tokens_after=after,
-        compression_ratio=round(before / after, 4) if after else 0.0,
-        facts_found=preserved.found,
-        facts_kept=preserved.kept,
-        facts_attached=preserved.attached,
+        measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method=model.method,
         prompt_version=draft.prompt_version,
         memory_type=min(memory_types, key=lambda kind: (-memory_types[kind], kind)),
         categories=(*cluster.top_categories, COMPRESSED_CATEGORY),
         importance=max(1.0, cluster.max_importance),
         effective_date=max(member.memory.effective_date for member in members),
-        oldest_member_at=min(member.memory.effective_date for member in members),
+        oldest_source_at=min(member.memory.effective_date for member in members),
         pattern_type=draft.pattern_type,
         confidence=draft.confidence,
-        is_causal=draft.causal is not None,
-        causal=astuple(draft.causal) if draft.causal else (),
-        contradictions=tuple(f"{a}\n{b}" for a, b in draft.contradictions),
+        causal=draft.causal,
+        contradictions=draft.contradictions,
     )
+
+
+def similarities_of(cluster: Cluster, means: Mapping[str, float]) -> tuple[float, ...]:
+    """Each member's mean cosine to the others, in the order of the cluster's member ids. `means`: by member."""
+    return tuple(round(means[memory_id], 6) for memory_id in cluster.member_ids)
 
 
 def undistilled(cluster: Cluster, why: Declined | Exception, model: DistillationModel) -> Distillation:
@@ -79,29 +73,20 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
     if isinstance(why, Declined):
         outcome, reason = ("deferred" if why.again else "refused"), why.reason
     return Distillation(
-        cluster_id=cluster.cluster_id,
-        fingerprint=cluster.fingerprint,
-        policy=cluster.policy,
-        project_id=cluster.project_id,
-        member_ids=cluster.member_ids,
+        cluster=cluster,
         similarities=(),
         content="",
         attached=(),
         outcome=outcome,
         reason=reason[:500],
-        tokens_before=cluster.total_tokens,
-        tokens_after=0,
-        compression_ratio=0.0,
-        facts_found=0,
-        facts_kept=0,
-        facts_attached=0,
+        measured=Measured(tokens_before=cluster.total_tokens),
         method=model.method,
         prompt_version=model.prompt_version,
         memory_type="other",
         categories=(),
         importance=cluster.max_importance,
         effective_date=cluster.newest_member_at,
-        oldest_member_at=cluster.oldest_member_at,
+        oldest_source_at=cluster.oldest_member_at,
     )
 
 

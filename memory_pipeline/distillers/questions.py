@@ -16,7 +16,7 @@ from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
 from memory_pipeline.distillers.support import find_unshared, find_unsupported
 from memory_pipeline.llm import Declined, Question
-from memory_pipeline.records import Causal, Memory
+from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.wording.redaction import redact
 
 PROMPT_VERSION = f"claude-{VERSION}"
@@ -116,7 +116,7 @@ def _draft(task: Task, answer: Answer, version: str) -> Draft | Declined:
         pattern_type=answer.pattern_type,
         confidence=answer.confidence,
         causal=causal if answer.is_causal and causal.subject.strip() and causal.outcome.strip() else None,
-        contradictions=tuple((a.id, b.id) for a, b in pairs),
+        contradictions=tuple(Disagreement.between(a.id, b.id) for a, b in pairs),
     )
 
 

@@ -21,7 +21,7 @@ DISTILLED = "distilled"
 
 def abstraction_id(distillation: Distillation) -> str:
     """The id of what an accepted distillation becomes."""
-    return derived_id("abstraction", distillation.cluster_id, distillation.prompt_version)
+    return derived_id("abstraction", distillation.id, distillation.prompt_version)
 
 
 def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
@@ -32,32 +32,32 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     is_pattern = distillation.relation == DISTILLED
     memory_id = abstraction_id(distillation)
     compressed_from = {
-        "source_ids": sorted(distillation.member_ids),
-        "compression_ratio": round(distillation.compression_ratio, 2),
+        "source_ids": list(distillation.member_ids),
+        "compression_ratio": round(distillation.measured.compression_ratio, 2),
         "cluster_size": len(distillation.member_ids),
         "distilled_at": as_of.isoformat(),
         "source_date_range": [
-            distillation.oldest_member_at.isoformat(),
+            distillation.oldest_source_at.isoformat(),
             distillation.effective_date.isoformat(),
         ],
     }
     return Memory(
         id=memory_id,
-        project_id=distillation.project_id,
+        project_id=distillation.cluster.project_id,
         content=distillation.content,
         memory_type=distillation.memory_type,
         created_at=as_of,
         effective_date=distillation.effective_date,
         content_hash=content_hash(distillation.content),
         shape_hash=shape_hash(distillation.content),
-        token_count=distillation.tokens_after,
+        token_count=distillation.measured.tokens_after,
         categories=distillation.categories,
         importance=distillation.importance,
         abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
         pattern_type=distillation.pattern_type,
         confidence_score=distillation.confidence,
         consolidation_method=distillation.method,
-        source=Source(MADE, distillation.policy),
+        source=Source(MADE, distillation.cluster.policy),
         compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern else None,
         tags=distillation.tags,
         is_canonical=distillation.relation == "canonical",
@@ -80,7 +80,7 @@ def vectors_of_abstractions(
         found, known = vectors_of(sorted({i for row in merged for i in distillations[row].member_ids}))
         place = {memory_id: row for row, memory_id in enumerate(found)}
         for row in merged:
-            members = known[[place[i] for i in sorted(distillations[row].member_ids) if i in place]]
+            members = known[[place[i] for i in distillations[row].member_ids if i in place]]
             mean = members.astype(np.float64).mean(axis=0)
             vectors[row] = mean / np.linalg.norm(mean)
     return vectors

@@ -20,13 +20,13 @@ from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.records import (
     Archive,
     ArchiveStatus,
-    Causal,
     Cluster,
     Conflict,
     Decided,
     Distillation,
     LineageLink,
     LogRow,
+    Measured,
     Memory,
     derived_id,
 )
@@ -68,8 +68,8 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
 def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
     if isinstance(error, SourcesChangedError):
         return _result(draft, "skipped", str(error))
-    night.log.error("archiving cluster %s", draft.cluster_id, exc_info=error)
-    night.note_error(draft.cluster_id, "write", error)
+    night.log.error("archiving cluster %s", draft.id, exc_info=error)
+    night.note_error(draft.id, "write", error)
     return _result(draft, "failed", in_words(error)[:500])
 
 
@@ -77,18 +77,18 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
     refusals = refusals_of(night, drafts)
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
-    passed = [d for d in drafts if d.outcome == "accepted" and d.cluster_id not in refusals]
-    proposed = [d for d in passed if night.settings.is_reviewed(d.project_id)]
-    written = [d for d in passed if not night.settings.is_reviewed(d.project_id)]
+    passed = [d for d in drafts if d.outcome == "accepted" and d.id not in refusals]
+    proposed = [d for d in passed if night.settings.is_reviewed(d.cluster.project_id)]
+    written = [d for d in passed if not night.settings.is_reviewed(d.cluster.project_id)]
     made = make_abstractions(night, written)
-    left = {d.cluster_id: _left_alone(d, refusals) for d in drafts if d not in passed}
+    left = {d.id: _left_alone(d, refusals) for d in drafts if d not in passed}
     with night.store.writing(night.holder, night.options.run_id) as tx:
         for draft in proposed:
             propose_distillation(night, tx, draft)
-        done = {archive.cluster_id: archive for archive in write_abstractions(night, tx, written, made)}
+        done = {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
         tx.journal.log([_log_row(night, archive) for archive in left.values()])
-    done |= {d.cluster_id: _proposed(d) for d in proposed}
-    return [(done | left)[d.cluster_id] for d in drafts]
+    done |= {d.id: _proposed(d) for d in proposed}
+    return [(done | left)[d.id] for d in drafts]
 
 
 def _proposed(draft: Distillation) -> Archive:
@@ -99,7 +99,7 @@ def _proposed(draft: Distillation) -> Archive:
 
 def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
     if draft.outcome == "accepted":
-        return _result(draft, "skipped", refusals[draft.cluster_id])
+        return _result(draft, "skipped", refusals[draft.id])
     return _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
 
 
@@ -145,7 +145,7 @@ def write_abstractions(
     tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, night.embedder.name)
     pairs = list(zip(distillations, memories, strict=True))
-    sources = [Replacement(source, d.cluster_id, memory.id) for d, memory in pairs for source in d.member_ids]
+    sources = [Replacement(source, d.id, memory.id) for d, memory in pairs for source in d.member_ids]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(
@@ -165,15 +165,10 @@ def write_abstractions(
         ],
     )
     results = [
-        replace(_result(d, "compressed", None, archived=tuple(sorted(d.member_ids))), abstraction_id=memory.id)
-        for d, memory in pairs
+        replace(_result(d, "compressed", None, archived=d.member_ids), abstraction_id=memory.id) for d, memory in pairs
     ]
     tx.journal.log([_log_row(night, result) for result in results])
-    causes = [
-        Candidate(memory.id, memory.project_id, Causal(*d.causal) if d.causal else None)
-        for d, memory in pairs
-        if d.relation == DISTILLED
-    ]
+    causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
     tx.atoms.note_candidates(causes, night.options.run_id, night.as_of)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], night.as_of)
     return results
@@ -217,72 +212,42 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
 
 def _contradictions(distillation: Distillation) -> list[Conflict]:
     """Members that the model found to disagree, for a person to look at; the abstraction quotes both."""
-    pairs = [tuple(sorted(pair.split("\n", 1))) for pair in distillation.contradictions]
     similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
     return [
         Conflict(
-            distillation.project_id, a, b, "contradiction", "found in distillation", min(similarity[a], similarity[b])
+            distillation.cluster.project_id,
+            pair.a,
+            pair.b,
+            "contradiction",
+            "found in distillation",
+            min(similarity[pair.a], similarity[pair.b]),
         )
-        for a, b in pairs
+        for pair in distillation.contradictions
     ]
 
 
 def _result(
     distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
 ) -> Archive:
-    return Archive(
-        cluster_id=distillation.cluster_id,
-        fingerprint=distillation.fingerprint,
-        policy=distillation.policy,
-        project_id=distillation.project_id,
-        status=status,
-        reason=reason,
-        abstraction_id=None,
-        archived_ids=archived,
-        tokens_before=distillation.tokens_before,
-        tokens_after=distillation.tokens_after,
-        compression_ratio=distillation.compression_ratio,
-        facts_found=distillation.facts_found,
-        facts_kept=distillation.facts_kept,
-        facts_attached=distillation.facts_attached,
-        member_ids=distillation.member_ids,
-    )
+    return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
 
 
 def settled_archive(cluster: Cluster) -> Archive:
     """The result of a cluster that an earlier night decided: nothing is done and nothing logged."""
-    return Archive(
-        cluster_id=cluster.cluster_id,
-        fingerprint=cluster.fingerprint,
-        policy=cluster.policy,
-        project_id=cluster.project_id,
-        status="settled",
-        reason=cluster.settled,
-        abstraction_id=None,
-        archived_ids=(),
-        tokens_before=cluster.total_tokens,
-        tokens_after=0,
-        compression_ratio=0.0,
-        facts_found=0,
-        facts_kept=0,
-        facts_attached=0,
-        member_ids=cluster.member_ids,
-        avg_similarity=cluster.avg_similarity,
-        min_similarity=cluster.min_similarity,
-    )
+    return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
 
 
 def _log_row(night: Night, result: Archive) -> LogRow:
     assert result.status in get_args(Decided), "what is proposed or settled is not logged"
     return LogRow(
-        id=derived_id("log", result.policy, result.fingerprint, night.as_of.isoformat(), result.status),
-        cluster_fingerprint=result.fingerprint,
-        policy=result.policy,
+        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, night.as_of.isoformat(), result.status),
+        cluster_fingerprint=result.cluster.fingerprint,
+        policy=result.cluster.policy,
         compressed_memory_id=result.abstraction_id,
         status=cast(Decided, result.status),
         reason=result.reason,
         member_count=len(result.member_ids),
-        compression_ratio=result.compression_ratio,
+        compression_ratio=result.measured.compression_ratio,
         run_id=night.options.run_id,
         created_at=night.as_of,
     )

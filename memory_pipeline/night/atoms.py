@@ -62,7 +62,7 @@ def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
 def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> AtomDecision:
     causal = Causal(*(" ".join(part.split()) for part in astuple(finding.causal)))
     problem = _problem(causal, finding.sources)
-    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, astuple(causal))
+    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, causal)
     if problem:
         with night.store.writing(night.holder, night.options.run_id) as tx:
             tx.atoms.decide(decision, night.options.run_id, night.as_of)

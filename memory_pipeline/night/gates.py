@@ -51,9 +51,7 @@ class Gate:
 def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
     """Why accepted drafts must not be written, by cluster id. Whoever writes one asks here first."""
     return {
-        evidence.draft.cluster_id: reason
-        for evidence in _evidence(night, drafts)
-        if (reason := _refusal(evidence)) is not None
+        evidence.draft.id: reason for evidence in _evidence(night, drafts) if (reason := _refusal(evidence)) is not None
     }
 
 
@@ -95,9 +93,9 @@ def losses(evidence: Evidence) -> list[str]:
     draft = evidence.draft
     lost = losses_of([memory.content for memory in evidence.members], draft.content)
     if lost:
-        return [f"{draft.cluster_id}: {len(lost)} facts lost, first {lost[0]}"]
-    if draft.relation != "canonical" and draft.tokens_after >= draft.tokens_before:
-        return [f"{draft.cluster_id}: {draft.tokens_after} of {draft.tokens_before} tokens"]
+        return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
+    if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
+        return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []
 
 
@@ -109,7 +107,7 @@ def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
         made = memories.get(archive.abstraction_id or "")
         members = [memories[i] for i in archive.member_ids if i in memories]
         if made is None:
-            problems.append(f"{archive.cluster_id}: nothing was written")
+            problems.append(f"{archive.id}: nothing was written")
             continue
         lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
         problems += [f"'{made.id}' {text}" for text in lost]
@@ -139,7 +137,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
     there = {memory.id for memory in evidence.members}
     problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
     for memory in evidence.members:
-        if memory.archived_at is not None and memory.archived_by != draft.cluster_id:
+        if memory.archived_at is not None and memory.archived_by != draft.id:
             problems.append(f"'{memory.id}' is archived")
         elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.compression.critical_floor:
             problems.append(f"'{memory.id}' is critical")
@@ -147,7 +145,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             problems.append(f"'{memory.id}' is pinned")
         elif memory.created_at > (night.as_of if memory.source.connector == MADE else night.fresh_after):
             problems.append(f"'{memory.id}' is fresh")
-        elif memory.project_id != draft.project_id:
+        elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' is of project '{memory.project_id}'")
     return problems
 

@@ -19,6 +19,7 @@ from memory_pipeline.distillers import (
     check_preservation,
     find_attempt,
     mean_similarities,
+    similarities_of,
     steering_draft,
     undistilled,
 )
@@ -31,7 +32,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Memory
+from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Measured, Memory
 from memory_pipeline.store import AWAITS_REVIEW
 
 #: A merged memory says what its sources say, word for word.
@@ -59,11 +60,7 @@ def consolidate(
         clusters = cut_clusters(night, policy, left, pairs)
         todo = [cluster for cluster in clusters if cluster.settled is None]
         results += [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
-        done = archive_distillations(night, draft_clusters(night, todo, method))
-        results += [
-            replace(archive, avg_similarity=cluster.avg_similarity, min_similarity=cluster.min_similarity)
-            for archive, cluster in zip(done, todo, strict=True)
-        ]
+        results += archive_distillations(night, draft_clusters(night, todo, method))
     return results
 
 
@@ -123,7 +120,7 @@ def _draft(
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
     _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
     draft = _distillation(night, cluster, members, means, content, tags, method, reason)
-    if reason is None and method == "merge" and draft.tokens_after >= draft.tokens_before:
+    if reason is None and method == "merge" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return replace(draft, outcome="refused", reason=NOTHING_TWICE)
     return draft
 
@@ -156,29 +153,20 @@ def _distillation(
     preserved = check_preservation([memory.content for memory in members], content, ())
     categories = dict.fromkeys((*cluster.top_categories, *(c for memory in members for c in memory.categories)))
     return Distillation(
-        cluster_id=cluster.cluster_id,
-        fingerprint=cluster.fingerprint,
-        policy=cluster.policy,
-        project_id=cluster.project_id,
-        member_ids=tuple(memory.id for memory in members),
-        similarities=tuple(round(mean, 6) for mean in means),
+        cluster=cluster,
+        similarities=similarities_of(cluster, dict(zip((memory.id for memory in members), means, strict=True))),
         content=content,
         attached=(),
         outcome="refused" if reason else "accepted",
         reason=reason,
-        tokens_before=before,
-        tokens_after=after,
-        compression_ratio=round(before / after, 4) if after else 0.0,
-        facts_found=preserved.found,
-        facts_kept=preserved.kept,
-        facts_attached=preserved.attached,
+        measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method="heuristic",
         prompt_version=_VERSIONS[method],
         memory_type="lesson" if method == "canonical" else members[0].memory_type,
         categories=tuple(categories),
         importance=cluster.max_importance,
         effective_date=max(memory.effective_date for memory in members),
-        oldest_member_at=min(memory.effective_date for memory in members),
+        oldest_source_at=min(memory.effective_date for memory in members),
         confidence=MERGE_CONFIDENCE,
         relation=_RELATIONS[method],
         tags=tags,

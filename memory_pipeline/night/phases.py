@@ -81,7 +81,7 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
         f"{name}_archived": sum(len(archive.archived_ids) for archive in done),
         f"{name}_failed": sum(archive.status == "failed" for archive in archives),
         f"{name}_proposed": sum(archive.status == "proposed" for archive in archives),
-        f"{name}_tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
+        f"{name}_tokens_saved": sum(archive.measured.tokens_before - archive.measured.tokens_after for archive in done),
     }
 
 

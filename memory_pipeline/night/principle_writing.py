@@ -107,7 +107,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             replaced = tx.memories.supersede(
                 earlier,
                 winner=memory.id,
-                archived_by=result.group_id,
+                archived_by=result.group.cluster_id,
                 at=night.as_of,
                 critical_floor=night.settings.compression.critical_floor,
             )
@@ -124,8 +124,8 @@ def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], c
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
     top = sorted(set(subjects), key=lambda c: (-subjects.count(c), c))[:2]
     return Memory(
-        id=derived_id("principle", result.group_id, PRINCIPLE_VERSION, content_hash(result.content)),
-        project_id=result.project_id,
+        id=derived_id("principle", result.group.cluster_id, PRINCIPLE_VERSION, content_hash(result.content)),
+        project_id=result.group.project_id,
         content=result.content,
         memory_type=max(sorted(set(kinds)), key=kinds.count),
         created_at=night.as_of,
@@ -149,18 +149,7 @@ def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
 
 def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> PrincipleResult:
     """A result without a principle."""
-    return PrincipleResult(
-        group_id=group.cluster_id,
-        project_id=group.project_id,
-        pattern_ids=group.member_ids,
-        status=status,
-        reason=reason,
-        principle_id=None,
-        content="",
-        replaces=(),
-        avg_similarity=group.avg_similarity,
-        fingerprint=group.fingerprint,
-    )
+    return PrincipleResult(group, status, reason)
 
 
 def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
@@ -170,14 +159,14 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
         place = {member.memory.id: number for number, member in enumerate(task.members)}
         conflicts = [
             Conflict(
-                result.project_id,
-                min(a, b),
-                max(a, b),
+                result.group.project_id,
+                pair.a,
+                pair.b,
                 "contradiction",
                 "found among the patterns of a principle",
-                round(float(task.similarities[place[a], place[b]]), 6),
+                round(float(task.similarities[place[pair.a], place[pair.b]]), 6),
             )
-            for a, b in draft.contradictions
+            for pair in draft.contradictions
         ]
     with night.store.writing(night.holder, night.options.run_id) as tx:
         tx.conflicts.record(conflicts, night.as_of)
@@ -187,8 +176,8 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
 def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:
     status: Decided = "compressed" if result.principle_id else "skipped"
     return LogRow(
-        id=derived_id("log", PRINCIPLE, result.fingerprint, night.as_of.isoformat(), status),
-        cluster_fingerprint=result.fingerprint,
+        id=derived_id("log", PRINCIPLE, result.group.fingerprint, night.as_of.isoformat(), status),
+        cluster_fingerprint=result.group.fingerprint,
         policy=PRINCIPLE,
         compressed_memory_id=result.principle_id,
         status=status,

@@ -2,8 +2,8 @@
 
 import types
 import typing
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dagster import (
@@ -37,19 +37,20 @@ _PREVIEW = 8
 
 def schema_of(record: type) -> TableSchema:
     """The columns of a record class, with their types and, where it says it, their meaning: what a record carries of a
-    memory means there what it means in the memory."""
+    memory means there what it means in the memory. A record in a record is a column, and its fields are those below it:
+    `cluster.member_ids`."""
+    return TableSchema(columns=list(_columns(record)))
+
+
+def _columns(record: type, prefix: str = "") -> Iterator[TableColumn]:
     hints = typing.get_type_hints(record)
     meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}
-    return TableSchema(
-        columns=[
-            TableColumn(
-                field.name,
-                _type_name(hints[field.name]),
-                meanings.get(field.name),
-            )
-            for field in fields(record)
-        ]
-    )
+    for field in fields(record):
+        hint = hints[field.name]
+        yield TableColumn(prefix + field.name, _type_name(hint), meanings.get(field.name))
+        inner = next((part for part in typing.get_args(hint) if is_dataclass(part)), hint)
+        if is_dataclass(inner) and typing.get_origin(hint) is not tuple:
+            yield from _columns(typing.cast(type, inner), f"{prefix}{field.name}.")
 
 
 def _type_name(hint: Any) -> str:
@@ -142,10 +143,10 @@ def clusters_metadata(clusters: Sequence[Cluster]) -> dict[str, Any]:
 def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, Any]:
     """How many drafts were accepted, what was preserved, and the largest abstractions in words."""
     accepted = [d for d in distillations if d.outcome == "accepted"]
-    largest = sorted(distillations, key=lambda d: (-len(d.member_ids), d.fingerprint))[:_PREVIEW]
+    largest = sorted(distillations, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint))[:_PREVIEW]
     preview = "\n\n".join(
         f"**{len(d.member_ids)} memories, {d.outcome}**"
-        + (f" ({plain(d.reason)})" if d.reason else f", ratio {d.compression_ratio:.1f}")
+        + (f" ({plain(d.reason)})" if d.reason else f", ratio {d.measured.compression_ratio:.1f}")
         + (f"\n\n> {plain(clipped(d.content, 800))}\n\nFrom {named(d.member_ids)}." if d.content else "")
         for d in largest
     )
@@ -155,9 +156,9 @@ def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, A
         "refused": sum(d.outcome == "refused" for d in distillations),
         "deferred": sum(d.outcome == "deferred" for d in distillations),
         "failed": sum(d.outcome == "failed" for d in distillations),
-        "facts_found": sum(d.facts_found for d in accepted),
-        "facts_kept": sum(d.facts_kept for d in accepted),
-        "facts_attached": sum(d.facts_attached for d in accepted),
+        "facts_found": sum(d.measured.facts_found for d in accepted),
+        "facts_kept": sum(d.measured.facts_kept for d in accepted),
+        "facts_attached": sum(d.measured.facts_attached for d in accepted),
         "preview": MetadataValue.md(preview or "Nothing to distil tonight."),
     }
 
@@ -167,10 +168,10 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
     done = [archive for archive in archives if archive.status == "compressed"]
     rows: list[dict[str, object]] = [
         {
-            "cluster": archive.cluster_id,
+            "cluster": archive.id,
             "status": archive.status,
             "archived": len(archive.archived_ids),
-            "ratio": f"{archive.compression_ratio:.2f}",
+            "ratio": f"{archive.measured.compression_ratio:.2f}",
             "reason": archive.reason or "",
         }
         for archive in archives[:_PREVIEW]
@@ -180,7 +181,7 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
         "skipped": sum(archive.status == "skipped" for archive in archives),
         "failed": sum(archive.status == "failed" for archive in archives),
         "memories_archived": sum(len(archive.archived_ids) for archive in done),
-        "tokens_saved": sum(archive.tokens_before - archive.tokens_after for archive in done),
+        "tokens_saved": sum(archive.measured.tokens_before - archive.measured.tokens_after for archive in done),
         "preview": table(rows, "Nothing was archived."),
     }
 
@@ -226,16 +227,16 @@ def playbook_metadata(night: Night, done: Sequence[Contribution]) -> dict[str, A
 
 def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
     """What became of the causal findings, and the first of them in words."""
-    findings = [decision for decision in decisions if decision.causal]
+    findings = [(decision, decision.causal) for decision in decisions if decision.causal]
     rows: list[dict[str, object]] = [
         {
-            "subject": decision.causal[0],
-            "action": decision.causal[1],
-            "outcome": decision.causal[2],
+            "subject": causal.subject,
+            "action": causal.action,
+            "outcome": causal.outcome,
             "from": decision.memory_id,
             "became": decision.status + (f" ({decision.reason})" if decision.reason else ""),
         }
-        for decision in findings[:_PREVIEW]
+        for decision, causal in findings[:_PREVIEW]
     ]
     counts = {
         status: sum(decision.status == status for decision in decisions)

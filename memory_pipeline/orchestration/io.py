@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from dagster import ConfigurableIOManagerFactory, InputContext, OutputContext, UPathIOManager
+from pydantic import TypeAdapter, ValidationError
 from upath import UPath
 
 from memory_pipeline import records
+from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
 from memory_pipeline.orchestration.resources import NightResource
@@ -31,14 +33,16 @@ def to_table(value: Any) -> pa.Table:
         return _marked(pa.table({"report": [json.dumps(value, sort_keys=True)]}), _REPORT)
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
-    name = type(value[0]).__name__ if value else ""
-    rows = [_row(record) for record in value if is_dataclass(record)]
-    return _marked(pa.Table.from_pylist(rows), name)
+    if not value:
+        return _marked(pa.table({}), "")
+    record: Any = type(value[0])
+    return _marked(pa.Table.from_pylist(_listed(record).dump_python(list(value))), record.__name__)
 
 
-def _row(record: Any) -> dict[str, Any]:
-    """The fields of a record. `asdict` would copy every value of theirs too."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+@cache
+def _listed(record: Any) -> TypeAdapter[list[Any]]:
+    """What turns records of a class, with those in them, into rows and back."""
+    return TypeAdapter(list[record])
 
 
 def from_table(table: pa.Table) -> Any:
@@ -52,12 +56,7 @@ def from_table(table: pa.Table) -> Any:
         return Report.read_kept(json.loads(table.column("report")[0].as_py()))
     if not name:
         return []
-    record = getattr(records, name.decode())
-    columns = [
-        [tuple(value) for value in column.to_pylist()] if pa.types.is_list(column.type) else column.to_pylist()
-        for column in table.columns
-    ]
-    return [record(**dict(zip(table.column_names, values, strict=True))) for values in zip(*columns, strict=True)]
+    return _listed(getattr(records, name.decode())).validate_python(table.to_pylist())
 
 
 def _marked(table: pa.Table, name: str) -> pa.Table:
@@ -82,9 +81,15 @@ class ParquetByPartition(UPathIOManager):
         partial.rename(path)
 
     def load_from_path(self, context: InputContext, path: UPath) -> Any:
-        """Read what was written for this partition."""
+        """Read what was written for this partition. Raises InputError for what another version wrote."""
         with path.open("rb") as file:
-            return from_table(pq.ParquetFile(file).read())
+            table = pq.ParquetFile(file).read()
+        try:
+            return from_table(table)
+        except (ValidationError, AttributeError) as error:
+            raise InputError(
+                f"'{path}' was written by another version of memory_pipeline; materialize the asset that wrote it again"
+            ) from error
 
 
 class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):

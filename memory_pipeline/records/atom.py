@@ -48,7 +48,4 @@ class AtomDecision:
     status: Annotated[AtomStatus, Column("created, strengthened, skipped or not_causal.")]
     atom_id: Annotated[str | None, Column("The atom that was created or strengthened.")]
     reason: Annotated[str | None, Column("Why it was skipped.")]
-    causal: Annotated[
-        tuple[str, ...],
-        Column("Subject, action, outcome and consequences; empty if the abstraction is not causal."),
-    ] = ()
+    causal: Annotated[Causal | None, Column("The cause and its effect; empty if the abstraction is not causal.")] = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
+from memory_pipeline.records.atom import Causal
 from memory_pipeline.records.columns import Column
 
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
@@ -23,21 +24,11 @@ Decided = Literal["compressed", "skipped", "failed"]
 #: The status of a cluster in the store.
 ArchiveStatus = Literal["compressed", "skipped", "failed", "proposed", "settled"]
 
-# The meanings of fields that a cluster, its distillation and its archive share.
 ClusterId = Annotated[
     str, Column("Derived from policy, project and members: the same cluster has the same id every night.")
 ]
 Fingerprint = Annotated[str, Column("SHA-256 of the sorted member ids.")]
 PolicyName = Annotated[str, Column("The policy that found it.")]
-Members = Annotated[tuple[str, ...], Column("The memories of the cluster.")]
-MeanCosine = Annotated[float, Column("Mean cosine over all pairs.")]
-LowestCosine = Annotated[float, Column("The lowest cosine of any pair; never below the threshold.")]
-TokensBefore = Annotated[int, Column("Tokens of all members.")]
-TokensAfter = Annotated[int, Column("Tokens of the proposed memory, as measured.")]
-Ratio = Annotated[float, Column("Tokens before divided by tokens after.")]
-FactsFound = Annotated[int, Column("Numbers, dates, names, identifiers, negations and recommendations in the sources.")]
-FactsKept = Annotated[int, Column("Facts kept in the shared statement.")]
-FactsAttached = Annotated[int, Column("Facts attached from single sources.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +39,13 @@ class Cluster:
     fingerprint: Fingerprint
     policy: PolicyName
     project_id: str
-    member_ids: Members
+    member_ids: Annotated[tuple[str, ...], Column("The memories of the cluster, sorted.")]
     member_count: int
-    avg_similarity: MeanCosine
-    min_similarity: LowestCosine
+    avg_similarity: Annotated[float, Column("Mean cosine over all pairs.")]
+    min_similarity: Annotated[float, Column("The lowest cosine of any pair; never below the threshold.")]
     dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
-    total_tokens: TokensBefore
+    total_tokens: Annotated[int, Column("Tokens of all members.")]
     max_importance: Annotated[float, Column("The highest importance among the members.")]
     oldest_member_at: datetime
     newest_member_at: datetime
@@ -64,43 +55,65 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Distillation:
-    """A draft for one cluster, already judged. Ratios and token counts are measured, not taken from a model."""
+class Measured:
+    """The size and the facts of a draft, measured against its sources, not taken from a model."""
 
-    cluster_id: ClusterId
-    fingerprint: Fingerprint
-    policy: PolicyName
-    project_id: str
-    member_ids: Members
-    similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others.")]
+    tokens_before: Annotated[int, Column("Tokens of all members.")] = 0
+    tokens_after: Annotated[int, Column("Tokens of the proposed memory.")] = 0
+    compression_ratio: Annotated[float, Column("Tokens before divided by tokens after.")] = 0.0
+    facts_found: Annotated[
+        int, Column("Numbers, dates, names, identifiers, negations and recommendations in the sources.")
+    ] = 0
+    facts_kept: Annotated[int, Column("Facts kept in the shared statement.")] = 0
+    facts_attached: Annotated[int, Column("Facts attached from single sources.")] = 0
+
+    @classmethod
+    def of(cls, tokens_before: int, tokens_after: int, found: int, kept: int, attached: int) -> Measured:
+        """The figures with the ratio computed from the tokens; 0 if nothing was written."""
+        ratio = round(tokens_before / tokens_after, 4) if tokens_after else 0.0
+        return cls(tokens_before, tokens_after, ratio, found, kept, attached)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two members of a cluster that cannot both be true; `a` is the lesser id."""
+
+    a: str
+    b: str
+
+    @classmethod
+    def between(cls, one: str, other: str) -> Disagreement:
+        """The pair in either order."""
+        return cls(min(one, other), max(one, other))
+
+
+@dataclass(frozen=True, slots=True)
+class Distillation:
+    """A draft for one cluster, already judged."""
+
+    cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
+    similarities: Annotated[
+        tuple[float, ...], Column("The mean cosine of each member to the others, in the order of the member ids.")
+    ]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
     attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")]
     outcome: Annotated[
         Outcome, Column("accepted, refused (see reason), deferred or failed (tried again the next night).")
     ]
     reason: Annotated[str | None, Column("Why it was refused or failed.")]
-    tokens_before: TokensBefore
-    tokens_after: TokensAfter
-    compression_ratio: Ratio
-    facts_found: FactsFound
-    facts_kept: FactsKept
-    facts_attached: FactsAttached
+    measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")]
     method: Annotated[str, Column("The distiller that wrote it.")]
     prompt_version: str
     memory_type: str
     categories: tuple[str, ...]
     importance: float
     effective_date: datetime
-    oldest_member_at: datetime
+    oldest_source_at: Annotated[datetime, Column("The earliest effective date of its sources.")]
     pattern_type: str | None = None
     confidence: Annotated[float, Column("0 to 1; for extractive drafts the mean cosine of the sources.")] = 0.0
-    is_causal: Annotated[bool, Column("Whether it states a cause and its effect.")] = False
-    causal: Annotated[
-        tuple[str, ...],
-        Column("Subject, action, outcome and consequences; empty if it is not causal."),
-    ] = ()
+    causal: Annotated[Causal | None, Column("The cause and its effect; empty if it is not causal.")] = None
     contradictions: Annotated[
-        tuple[str, ...],
+        tuple[Disagreement, ...],
         Column("Pairs of members that contradict each other according to the model; the draft quotes both."),
     ] = ()
     relation: Annotated[LevelRelation, Column("How the sources will be linked: merged, canonical or distilled.")] = (
@@ -108,31 +121,40 @@ class Distillation:
     )
     tags: tuple[str, ...] = ()
 
+    @property
+    def id(self) -> str:
+        """The id of its cluster: there is one distillation a cluster."""
+        return self.cluster.cluster_id
+
+    @property
+    def member_ids(self) -> tuple[str, ...]:
+        """The memories that it would replace, sorted."""
+        return self.cluster.member_ids
+
 
 @dataclass(frozen=True, slots=True)
 class Archive:
     """What became of one cluster in the store, and why. A cluster that an earlier night decided is neither processed
     nor logged again."""
 
-    cluster_id: ClusterId
-    fingerprint: Fingerprint
-    policy: PolicyName
-    project_id: str
+    cluster: Annotated[Cluster, Column("The cluster.")]
     status: Annotated[
         ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided on an earlier night).")
     ]
-    reason: Annotated[str | None, Column("Why it was refused or failed.")]
-    abstraction_id: Annotated[str | None, Column("The memory that was written.")]
-    archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")]
-    tokens_before: TokensBefore
-    tokens_after: TokensAfter
-    compression_ratio: Ratio
-    facts_found: FactsFound
-    facts_kept: FactsKept
-    facts_attached: FactsAttached
-    member_ids: Members = ()
-    avg_similarity: MeanCosine = 0.0
-    min_similarity: LowestCosine = 0.0
+    reason: Annotated[str | None, Column("Why it was not compressed.")] = None
+    abstraction_id: Annotated[str | None, Column("The memory that was written, or is proposed.")] = None
+    archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")] = ()
+    measured: Annotated[Measured, Column("Tokens and facts of sources and draft.")] = Measured()
+
+    @property
+    def id(self) -> str:
+        """The id of its cluster."""
+        return self.cluster.cluster_id
+
+    @property
+    def member_ids(self) -> tuple[str, ...]:
+        """The memories of its cluster, sorted."""
+        return self.cluster.member_ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from memory_pipeline.records.cluster import Fingerprint, MeanCosine
+from memory_pipeline.records.cluster import Cluster
 from memory_pipeline.records.columns import Column
 
 #: The status of a group of related patterns.
@@ -16,17 +16,20 @@ PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]
 class PrincipleResult:
     """The result for one group of related patterns."""
 
-    group_id: Annotated[str, Column("Derived from the project and its patterns.")]
-    project_id: str
-    pattern_ids: Annotated[tuple[str, ...], Column("The related patterns; they stay active.")]
+    group: Annotated[Cluster, Column("The related patterns; they stay active.")]
     status: Annotated[
         PrincipleStatus,
         Column("created; skipped, failed or deferred (see reason; no answer was available, tried again next week); or "
                "settled."),
     ]  # fmt: skip
-    reason: Annotated[str | None, Column("Why it was refused or failed.")]
-    principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")]
-    content: Annotated[str, Column("The principle, or nothing.")]
-    replaces: Annotated[tuple[str, ...], Column("Earlier principles from some of these patterns, archived into it.")]
-    avg_similarity: MeanCosine
-    fingerprint: Fingerprint
+    reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
+    principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")] = None
+    content: Annotated[str, Column("The principle, or nothing.")] = ""
+    replaces: Annotated[
+        tuple[str, ...], Column("Earlier principles from some of these patterns, archived into it.")
+    ] = ()
+
+    @property
+    def pattern_ids(self) -> tuple[str, ...]:
+        """The memories of the group, sorted."""
+        return self.group.member_ids

@@ -11,7 +11,16 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.recall_check import check_recall
-from memory_pipeline.records import Archive, AtomDecision, Cluster, Conflict, Distillation, ModelCall, derived_id
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Causal,
+    Cluster,
+    Conflict,
+    Distillation,
+    ModelCall,
+    derived_id,
+)
 from memory_pipeline.reporting.model import (
     AtomReport,
     ClusterReport,
@@ -42,7 +51,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.policies if policy.method == "distill"}
-    ratios = [archive.compression_ratio for archive in compressed if archive.policy in patterns]
+    ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
     preserved = measure_preservation(night, compressed)
     return CountedRun(
         run_id=night.options.run_id,
@@ -70,7 +79,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         atoms_enriched=sum(decision.status == "strengthened" for decision in atoms),
         atoms_skipped=sum(decision.status == "skipped" for decision in atoms),
         atoms_not_causal=sum(decision.status == "not_causal" for decision in atoms),
-        atoms=tuple(_atom_words(decision) for decision in atoms if decision.causal)[:_EXAMPLES],
+        atoms=tuple(_atom_words(decision, decision.causal) for decision in atoms if decision.causal)[:_EXAMPLES],
         playbook_created=sum(c.status == "created" for c in tally.guidance),
         playbook_updated=sum(c.status == "updated" for c in tally.guidance),
         active_memories=tally.active,
@@ -91,7 +100,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         refusals=_refusals(archives),
         sources_sha256=sources,
         store=StoreFacts.model_validate(facts),
-        largest_clusters=_examples(night, clusters, outcome.distillations, archives),
+        largest_clusters=_examples(night, outcome.distillations, archives),
         recall_found=found,
         recall_sampled=sampled,
         recall_rate=round(found / sampled, 4) if sampled else None,
@@ -102,7 +111,7 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
     """One section a policy, in the order in which they ran."""
     sections = []
     for policy in night.policies:
-        mine = [archive for archive in archives if archive.policy == policy.name]
+        mine = [archive for archive in archives if archive.cluster.policy == policy.name]
         settled = sum(archive.status == "settled" for archive in mine)
         settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
         done = [archive for archive in mine if archive.status == "compressed"]
@@ -117,8 +126,8 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
                 settled=settled,
                 **{name: sum(archive.status == name for archive in mine) for name in _OUTCOMES},
                 memories_archived=sum(len(archive.archived_ids) for archive in done),
-                tokens_before=sum(archive.tokens_before for archive in done),
-                tokens_after=sum(archive.tokens_after for archive in done),
+                tokens_before=sum(archive.measured.tokens_before for archive in done),
+                tokens_after=sum(archive.measured.tokens_after for archive in done),
             )
         )
     return tuple(sections)
@@ -170,50 +179,49 @@ def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
     }
 
 
-def _atom_words(decision: AtomDecision) -> AtomReport:
-    subject, action, outcome, consequences = map(visible, decision.causal)
+def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
     return AtomReport(
         status=decision.status,
         reason=decision.reason,
         atom_id=decision.atom_id,
         memory_id=decision.memory_id,
-        subject=subject,
-        action=action,
-        outcome=outcome,
-        consequences=consequences,
+        subject=visible(causal.subject),
+        action=visible(causal.action),
+        outcome=visible(causal.outcome),
+        consequences=visible(causal.consequences),
     )
 
 
 def _examples(
-    night: Night, clusters: Sequence[Cluster], distillations: Sequence[Distillation], archives: Sequence[Archive]
+    night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
     """The largest clusters with their members' words and what became of them, for a reader."""
-    scores = {cluster.cluster_id: (cluster.avg_similarity, cluster.min_similarity) for cluster in clusters}
-    drafts = {distillation.cluster_id: distillation.content for distillation in distillations}
+    drafts = {distillation.id: distillation.content for distillation in distillations}
     worked_on = [archive for archive in archives if archive.status != "settled"]
-    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.fingerprint))[:_EXAMPLES]
+    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:_EXAMPLES]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
     memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
     examples = []
     for archive in shown:
-        average, least = scores.get(archive.cluster_id, (archive.avg_similarity, archive.min_similarity))
+        measured = archive.measured
+        ids = sorted(archive.member_ids, key=lambda i: (memories[i].effective_date, i))
         made_of_it = memories.get(archive.abstraction_id or "")
         examples.append(
             ClusterReport(
-                cluster_id=archive.cluster_id,
-                project_id=archive.project_id,
-                policy=archive.policy,
-                member_ids=archive.member_ids,
-                members=tuple(visible(memories[i].content) for i in archive.member_ids),
-                member_count=len(archive.member_ids),
-                avg_similarity=round(average, 3),
-                min_similarity=round(least, 3),
+                cluster_id=archive.id,
+                project_id=archive.cluster.project_id,
+                policy=archive.cluster.policy,
+                member_ids=tuple(ids),
+                members=tuple(visible(memories[i].content) for i in ids),
+                member_count=len(ids),
+                avg_similarity=round(archive.cluster.avg_similarity, 3),
+                min_similarity=round(archive.cluster.min_similarity, 3),
                 status=archive.status,
                 reason=archive.reason,
                 abstraction_id=archive.abstraction_id,
-                abstraction=visible(drafts.get(archive.cluster_id) or (made_of_it.content if made_of_it else "")),
-                compression_ratio=round(archive.compression_ratio, 2),
-                facts=f"{archive.facts_kept}+{archive.facts_attached}/{archive.facts_found}",
+                abstraction=visible(drafts.get(archive.id) or (made_of_it.content if made_of_it else "")),
+                compression_ratio=round(archive.measured.compression_ratio, 2),
+                facts=f"{measured.facts_kept}+{measured.facts_attached}/{measured.facts_found}",
             )
         )
     return tuple(examples)

@@ -18,6 +18,8 @@ from memory_pipeline.records import (
     DuplicateGroup,
     EligibleMemory,
     LogRow,
+    Measured,
+    Memory,
 )
 from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
@@ -105,9 +107,10 @@ def _clusters(tx: Transaction, run_id: str, archived: set[str], told: Sequence[A
     found = [
         archive
         for archive in told
-        if archive.status != "compressed" or _status(logged.get((archive.policy, archive.fingerprint))) == "compressed"
+        if archive.status != "compressed"
+        or _status(logged.get((archive.cluster.policy, archive.cluster.fingerprint))) == "compressed"
     ]
-    known = {(archive.policy, archive.fingerprint) for archive in found}
+    known = {(archive.cluster.policy, archive.cluster.fingerprint) for archive in found}
     missing = [row for key, row in logged.items() if key not in known and row.policy not in _NO_CLUSTERS]
     return [*found, *(_from_log(tx, row, archived) for row in missing)]
 
@@ -124,23 +127,37 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
     members = tx.memories.read([link.source_id for link in links])
     kept = check_preservation([memory.content for memory in members.values()], made.content, ()) if made else None
-    gone = tuple(sorted(members.keys() & archived))
+    measured = Measured.of(
+        sum(memory.token_count for memory in members.values()),
+        made.token_count if made else 0,
+        *((kept.found, kept.kept, kept.attached) if kept else (0, 0, 0)),
+    )
     return Archive(
+        _cluster_of(row, made, list(members.values()), [link.similarity for link in links]),
+        row.status,
+        row.reason,
+        row.compressed_memory_id,
+        archived_ids=tuple(sorted(members.keys() & archived)),
+        measured=measured,
+    )
+
+
+def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]) -> Cluster:
+    """A cluster as far as its row of the log and its members tell."""
+    dates = [memory.created_at for memory in members] or [row.created_at]
+    return Cluster(
         cluster_id=made.id if made else row.cluster_fingerprint[:12],
         fingerprint=row.cluster_fingerprint,
         policy=row.policy,
         project_id=made.project_id if made else "",
-        status=row.status,
-        reason=row.reason,
-        abstraction_id=row.compressed_memory_id,
-        archived_ids=gone,
-        tokens_before=sum(memory.token_count for memory in members.values()),
-        tokens_after=made.token_count if made else 0,
-        compression_ratio=row.compression_ratio or 0.0,
-        facts_found=kept.found if kept else 0,
-        facts_kept=kept.kept if kept else 0,
-        facts_attached=kept.attached if kept else 0,
-        member_ids=tuple(sorted(members)),
-        avg_similarity=sum(link.similarity for link in links) / len(links) if links else 0.0,
-        min_similarity=min((link.similarity for link in links), default=0.0),
+        member_ids=tuple(sorted(memory.id for memory in members)),
+        member_count=len(members),
+        avg_similarity=sum(similarities) / len(similarities) if similarities else 0.0,
+        min_similarity=min(similarities, default=0.0),
+        dominant_category=made.categories[0] if made and made.categories else "",
+        top_categories=made.categories[:2] if made else (),
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max((memory.importance for memory in members), default=0.0),
+        oldest_member_at=min(dates),
+        newest_member_at=max(dates),
     )

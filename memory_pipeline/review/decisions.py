@@ -155,7 +155,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         missing = sorted(set(members_of(proposal)) - tx.memories.existing(members_of(proposal)).keys())
     if missing:
         return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
-    refusal = refusals_of(night, [draft]).get(draft.cluster_id)
+    refusal = refusals_of(night, [draft]).get(draft.id)
     if refusal:
         return f"not applied: {refusal}"
     try:

@@ -1,40 +1,69 @@
-"""What a proposal would do, read from the JSON in which it is kept."""
+"""What a proposal would do, and the JSON in which it is kept."""
 
 from __future__ import annotations
 
 import json
-import types
-import typing
+from collections.abc import Mapping
 from dataclasses import fields
-from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from memory_pipeline.records import Distillation, DuplicateGroup, Proposal
+from pydantic import TypeAdapter
+
+from memory_pipeline.records import (
+    Causal,
+    Cluster,
+    Disagreement,
+    Distillation,
+    DuplicateGroup,
+    Measured,
+    Proposal,
+)
 
 DUPLICATE_POLICY = "duplicate"
 
-_Record = TypeVar("_Record", Distillation, DuplicateGroup)
+_DISTILLATION, _DUPLICATES = TypeAdapter(Distillation), TypeAdapter(DuplicateGroup)
 
 
 def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
     """The distillation or group of duplicates that a proposal holds."""
     if proposal.policy == DUPLICATE_POLICY:
-        return _from_json(DuplicateGroup, proposal.draft)
-    return _from_json(Distillation, proposal.draft)
+        return _DUPLICATES.validate_json(proposal.draft)
+    kept = json.loads(proposal.draft)
+    return _DISTILLATION.validate_python(kept if "cluster" in kept else _nested(kept))
 
 
-def _from_json(record: type[_Record], text: str) -> _Record:
-    hints = typing.get_type_hints(record)
-    loaded = json.loads(text)
-    return record(**{field.name: _as(hints[field.name], loaded[field.name]) for field in fields(record)})
+def draft_json(draft: Distillation | DuplicateGroup) -> str:
+    """The JSON that `drafted` reads."""
+    kept = _DUPLICATES.dump_json(draft) if isinstance(draft, DuplicateGroup) else _DISTILLATION.dump_json(draft)
+    return kept.decode()
 
 
-def _as(hint: Any, value: Any) -> Any:
-    if isinstance(hint, types.UnionType):
-        return None if value is None else _as(hint.__args__[0], value)
-    if hint is datetime:
-        return datetime.fromisoformat(value)
-    return tuple(value) if isinstance(value, list) else value
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """A distillation as stores of before the first release keep it, with its cluster's fields beside its own. What it
+    does not say of its cluster follows from its members."""
+    similarity = dict(zip(flat["member_ids"], flat["similarities"], strict=True))
+    ids = tuple(sorted(similarity))
+    cluster = {
+        **{field.name: flat[field.name] for field in fields(Cluster) if field.name in flat},
+        "member_ids": ids,
+        "member_count": len(ids),
+        "avg_similarity": sum(similarity.values()) / len(ids),
+        "min_similarity": min(similarity.values()),
+        "dominant_category": next(iter(flat["categories"]), ""),
+        "top_categories": tuple(flat["categories"][:2]),
+        "total_tokens": flat["tokens_before"],
+        "max_importance": flat["importance"],
+        "newest_member_at": flat["effective_date"],
+    }
+    return {
+        **{field.name: flat[field.name] for field in fields(Distillation) if field.name in flat},
+        "cluster": cluster,
+        "similarities": tuple(similarity[memory_id] for memory_id in ids),
+        "measured": {field.name: flat[field.name] for field in fields(Measured)},
+        "oldest_source_at": flat["oldest_member_at"],
+        "causal": Causal(*flat["causal"]) if flat["causal"] else None,
+        "contradictions": tuple(Disagreement.between(*pair.split("\n", 1)) for pair in flat["contradictions"]),
+    }
 
 
 def members_of(proposal: Proposal) -> tuple[str, ...]:

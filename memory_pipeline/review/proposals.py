@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -12,7 +10,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
-from memory_pipeline.review.drafts import DUPLICATE_POLICY, drafted, members_of
+from memory_pipeline.review.drafts import DUPLICATE_POLICY, draft_json, drafted, members_of
 from memory_pipeline.store import Transaction
 
 
@@ -25,13 +23,18 @@ def propose_duplicates(night: Night, tx: Transaction, group: DuplicateGroup) -> 
 
 def propose_distillation(night: Night, tx: Transaction, draft: Distillation) -> None:
     """Leave an accepted distillation for a person to decide."""
-    _propose(night, tx, draft.cluster_id, draft.project_id, draft.fingerprint, draft.policy, draft)
+    _propose(night, tx, draft.id, draft.cluster.project_id, draft.cluster.fingerprint, draft.cluster.policy, draft)
 
 
 def _propose(
-    night: Night, tx: Transaction, cluster_id: str, project: str, fingerprint: str, policy: str, draft: object
+    night: Night,
+    tx: Transaction,
+    cluster_id: str,
+    project: str,
+    fingerprint: str,
+    policy: str,
+    draft: Distillation | DuplicateGroup,
 ) -> None:
-    assert isinstance(draft, Distillation | DuplicateGroup)
     tx.proposals.keep(
         Proposal(
             id=cluster_id,
@@ -40,7 +43,7 @@ def _propose(
             policy=policy,
             run_id=night.options.run_id,
             partition=night.options.partition,
-            draft=json.dumps(asdict(draft), default=str, sort_keys=True),
+            draft=draft_json(draft),
             status="pending",
             proposed_at=night.as_of,
         ),
@@ -118,16 +121,18 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
     ids = draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
     memories = tx.memories.read([*ids, *([survivor] if survivor else [])])
+    members = sorted((memories[i] for i in ids if i in memories), key=lambda memory: (memory.effective_date, memory.id))
     if isinstance(draft, DuplicateGroup):
         kept = memories[draft.survivor_id]
         said: dict[str, Any] = {"abstraction": kept.content, "attached": (), "facts": f"exact copies of {kept.id}"}
     else:
+        counted = draft.measured
         said = {
             "rests_on_proposed": tuple(i for i in ids if i not in memories),
             "abstraction": draft.content,
             "attached": draft.attached,
-            "facts": f"{draft.facts_kept} kept, {draft.facts_attached} attached, of {draft.facts_found}",
-            "tokens": f"{draft.tokens_before} -> {draft.tokens_after}",
+            "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
+            "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
         }
     return DescribedProposal(
         id=proposal.id,
@@ -139,7 +144,7 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
         decided_at=proposal.decided_at,
         decided_by=proposal.decided_by,
         reason=proposal.reason,
-        members=tuple(ProposedMember(id=i, content=memories[i].content) for i in ids if i in memories),
+        members=tuple(ProposedMember(id=memory.id, content=memory.content) for memory in members),
         **said,
     )
 

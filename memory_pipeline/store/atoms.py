@@ -104,7 +104,10 @@ class Atoms:
             """,
             [run_id],
         )
-        return [AtomDecision(*[*row[:5], tuple(row[5:]) if row[2] != "not_causal" else ()]) for row in rows]
+        return [
+            AtomDecision(row[0], row[1], row[2], row[3], row[4], Causal(*row[5:]) if row[2] != "not_causal" else None)
+            for row in rows
+        ]
 
     def read(self, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
         """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""

@@ -108,8 +108,10 @@ def test_what_is_mostly_said_by_one_member_alone_is_too_unsure() -> None:
 def test_a_good_draft_is_accepted_with_its_figures() -> None:
     result = judged(distil(*COPIES), *COPIES)
     assert result.outcome == "accepted"
-    assert result.facts_kept + result.facts_attached == result.facts_found > 0
-    assert result.compression_ratio == pytest.approx(result.tokens_before / result.tokens_after, abs=1e-4)
+    assert result.measured.facts_kept + result.measured.facts_attached == result.measured.facts_found > 0
+    assert result.measured.compression_ratio == pytest.approx(
+        result.measured.tokens_before / result.measured.tokens_after, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize(

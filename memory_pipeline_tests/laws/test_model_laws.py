@@ -82,7 +82,7 @@ def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str,
     if result.outcome == "accepted":
         assert check_preservation(members, proposed.text, proposed.attached).lost == ()
         assert find_invention(members, proposed.content) is None
-        assert result.tokens_before >= 1.5 * result.tokens_after
+        assert result.measured.tokens_before >= 1.5 * result.measured.tokens_after
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**5), st.floats(0, 1)), max_size=40), st.floats(0, 2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.orchestration.checks import check_report
 from memory_pipeline.recall import question_for, word_frequencies
-from memory_pipeline.records import Archive, LineageLink
+from memory_pipeline.records import Archive, Cluster, LineageLink
 from memory_pipeline.store import Replacement, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
@@ -39,8 +38,9 @@ def written(store: Store) -> list[Archive]:
     run(store, DAY)
     with store.reading() as tx:
         (made,) = [m for m in tx.memories.all() if m.source.connector == "night"]
-    fields: dict[str, Any] = dict.fromkeys(Archive.__dataclass_fields__, 0)
-    return [Archive(**{**fields, "abstraction_id": made.id, "status": "compressed", "member_ids": ()})]
+    at = made.created_at
+    cluster = Cluster("c", "f", "distill", "p", (), 0, 0.0, 0.0, "", (), 0, 0.0, at, at)
+    return [Archive(cluster, "compressed", abstraction_id=made.id)]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_of_two_clusters_with_a_source_in_common_one_is_made(store: Store) -> No
     night = night_of(store, DAY)
     eligible = select_eligible(night, [])
     (draft,) = distill_clusters(night, cluster_memories(night, eligible, find_similar(night, eligible)))
-    other = replace(draft, cluster_id="another", fingerprint="another")
+    other = replace(draft, cluster=replace(draft.cluster, cluster_id="another", fingerprint="another"))
     done = archive_distillations(night, [draft, other])
     assert [archive.status for archive in done] == ["compressed", "skipped"]
     assert archived(store) == set(draft.member_ids)

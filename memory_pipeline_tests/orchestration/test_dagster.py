@@ -38,7 +38,7 @@ from memory_pipeline.orchestration.schedules import (
     principles_schedule,
 )
 from memory_pipeline.orchestration.sensors import failed_night_notice
-from memory_pipeline.records import Cluster, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import Archive, AtomDecision, Causal, Cluster, DuplicateGroup, EligibleMemory, Measured
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, fill, lesson, run
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
@@ -361,7 +361,17 @@ def test_a_failed_run_is_reported_and_announced(
 def test_values_survive_the_way_through_parquet() -> None:
     eligible = [EligibleMemory("m", "p", "other", ("a", "b"), 1.0, 5, FIRST, FIRST)]
     cluster = Cluster("c", "f", "distill", "p", ("m", "n"), 2, 0.9, 0.8, "a", ("a",), 9, 1.0, FIRST, FIRST, None)
-    for value in (eligible, [cluster], [DuplicateGroup("p", "h", "m", ("n",))], [], {"a": [1, {"b": None}]}):
+    nested = [Archive(cluster, "compressed", None, "made", ("m", "n"), Measured(9, 3, 3.0, 2, 1, 1))]
+    decided = AtomDecision("m", "p", "created", "atom", None, Causal("the cache", "was cold", "the deploy took long"))
+    for value in (
+        eligible,
+        [cluster],
+        nested,
+        [decided],
+        [DuplicateGroup("p", "h", "m", ("n",))],
+        [],
+        {"a": [1, {"b": None}]},
+    ):
         assert io.from_table(io.to_table(value)) == value
 
 

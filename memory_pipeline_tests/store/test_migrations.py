@@ -21,6 +21,7 @@ from memory_pipeline.records import (
     Atom,
     ConflictCase,
     Contribution,
+    Distillation,
     LineageLink,
     LogRow,
     Memory,
@@ -30,6 +31,8 @@ from memory_pipeline.records import (
     PlaybookEntry,
 )
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
+from memory_pipeline.review.decisions import approve_proposals
+from memory_pipeline.review.drafts import drafted
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, migrations
 from memory_pipeline.store.audit import triggers
@@ -253,3 +256,16 @@ def test_every_entry_of_the_log_names_its_row(earlier: Store) -> None:
     with earlier.reading() as tx:
         logged = {row[0] for row in sql_rows(tx, f"select distinct table_name from {AUDIT_LOG}")}
         assert logged == names
+
+
+def test_the_proposals_of_an_earlier_store_are_still_read_and_approved(earlier: Store) -> None:
+    with earlier.reading() as tx:
+        waiting = tx.proposals.list()
+    assert {proposal.policy for proposal in waiting} == {"distill", "merge"}
+    for proposal in waiting:
+        draft = drafted(proposal)
+        assert isinstance(draft, Distillation) and draft.id == proposal.id
+        assert draft.member_ids == tuple(sorted(draft.member_ids)) and len(draft.similarities) == len(draft.member_ids)
+        assert draft.measured.compression_ratio > 1
+    done = approve_proposals(earlier, settings_for(earlier), [proposal.id for proposal in waiting], "me")
+    assert [result["outcome"] for result in done] == ["approved", "approved"], done
