@@ -16,7 +16,8 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
 

@@ -71,7 +71,8 @@ def measure(kind: str, count: int, model: str) -> dict[str, float]:
     from memory_pipeline.ingest import import_memories
     from memory_pipeline.ingest.candidates import Candidate
     from memory_pipeline.night import similarity
-    from memory_pipeline.night.context import Night, NightOptions
+    from memory_pipeline.night.context import Night
+    from memory_pipeline.night.plan import NightOptions
     from memory_pipeline.night.run import run_night
     from memory_pipeline.records import Source
     from memory_pipeline.store import Store

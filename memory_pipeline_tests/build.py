@@ -18,7 +18,8 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.reporting.model import Report

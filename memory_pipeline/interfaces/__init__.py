@@ -1,1 +1,1 @@
-"""The interfaces through which people and agents use the pipeline."""
+"""How people and agents meet the pipeline."""

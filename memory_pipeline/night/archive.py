@@ -17,6 +17,8 @@ from memory_pipeline.errors import in_words
 from memory_pipeline.night.abstractions import DISTILLED, abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusals_of
+from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
     Archive,
     ArchiveStatus,
@@ -60,8 +62,8 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
         if len(drafts) > 1:
             return [result for draft in drafts for result in _settle(night, [draft])]
         result = _broken(night, drafts[0], error)
-    with night.store.writing(night.holder, night.options.run_id) as tx:
-        tx.journal.log([_log_row(night, result)])
+    with night.writing() as tx:
+        tx.journal.log([_log_row(night.plan, result)])
     return [result]
 
 
@@ -74,19 +76,19 @@ def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
 
 
 def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
-    refusals = refusals_of(night, drafts)
+    refusals = refusals_of(night.reader, drafts)
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
     passed = [d for d in drafts if d.outcome == "accepted" and d.id not in refusals]
     proposed = [d for d in passed if night.settings.is_reviewed(d.cluster.project_id)]
     written = [d for d in passed if not night.settings.is_reviewed(d.cluster.project_id)]
-    made = make_abstractions(night, written)
+    made = make_abstractions(night.reader, written)
     left = {d.id: _left_alone(d, refusals) for d in drafts if d not in passed}
-    with night.store.writing(night.holder, night.options.run_id) as tx:
+    with night.writing() as tx:
         for draft in proposed:
-            propose_distillation(night, tx, draft)
-        done = {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
-        tx.journal.log([_log_row(night, archive) for archive in left.values()])
+            propose_distillation(night.plan, tx, draft)
+        done = {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
+        tx.journal.log([_log_row(night.plan, archive) for archive in left.values()])
     done |= {d.id: _proposed(d) for d in proposed}
     return [(done | left)[d.id] for d in drafts]
 
@@ -110,31 +112,33 @@ def apply_distillation(
 
     Raises SourcesChangedError when a source may no longer be archived.
     """
-    made = make_abstractions(night, [distillation])
-    with night.store.writing(night.holder, night.options.run_id) as tx:
-        (result,) = write_abstractions(night, tx, [distillation], made)
+    made = make_abstractions(night.reader, [distillation])
+    with night.writing() as tx:
+        (result,) = write_abstractions(night.plan, tx, [distillation], made)
         also(tx)
     return result
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What accepted distillations become, in their order: the memories, and their vectors, float32 (n, dimension)."""
+    """What accepted distillations become, in their order: the memories, and their vectors of a model, float32
+    (n, dimension)."""
 
     memories: tuple[Memory, ...]
     vectors: Vectors
+    model: str
 
 
-def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
+def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]) -> Made:
     """The memories with their vectors, before any transaction opens."""
-    memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
-    vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
-    check_vectors(vectors, [memory.id for memory in memories], night.embedder.dimension, night.embedder.name)
-    return Made(memories, vectors)
+    memories = tuple(make_abstraction(distillation, reader.plan.as_of) for distillation in distillations)
+    vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
+    check_vectors(vectors, [memory.id for memory in memories], reader.embedder.dimension, reader.embedder.name)
+    return Made(memories, vectors, reader.embedder.name)
 
 
 def write_abstractions(
-    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: Made
+    plan: NightPlan, tx: Transaction, distillations: Sequence[Distillation], made: Made
 ) -> list[Archive]:
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
 
@@ -143,15 +147,15 @@ def write_abstractions(
     memories, there = _under_free_ids(tx, made.memories)
     tx.memories.revive([memory.id for memory in memories if memory.id in there])
     tx.memories.add([memory for memory in memories if memory.id not in there])
-    tx.vectors.add([memory.id for memory in memories], made.vectors, night.embedder.name)
+    tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
     pairs = list(zip(distillations, memories, strict=True))
     sources = [Replacement(source, d.id, memory.id) for d, memory in pairs for source in d.member_ids]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(
         sources,
-        archived_at=night.as_of,
-        critical_floor=night.settings.compression.critical_floor,
+        archived_at=plan.as_of,
+        critical_floor=plan.settings.compression.critical_floor,
     )
     for distillation in distillations:
         gone = sorted(set(distillation.member_ids) - archived)
@@ -167,10 +171,10 @@ def write_abstractions(
     results = [
         replace(_result(d, "compressed", None, archived=d.member_ids), abstraction_id=memory.id) for d, memory in pairs
     ]
-    tx.journal.log([_log_row(night, result) for result in results])
+    tx.journal.log([_log_row(plan, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
-    tx.atoms.note_candidates(causes, night.options.run_id, night.as_of)
-    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], night.as_of)
+    tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
+    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
     return results
 
 
@@ -237,10 +241,10 @@ def settled_archive(cluster: Cluster) -> Archive:
     return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
 
 
-def _log_row(night: Night, result: Archive) -> LogRow:
+def _log_row(plan: NightPlan, result: Archive) -> LogRow:
     assert result.status in get_args(Decided), "what is proposed or settled is not logged"
     return LogRow(
-        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, night.as_of.isoformat(), result.status),
+        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, plan.as_of.isoformat(), result.status),
         cluster_fingerprint=result.cluster.fingerprint,
         policy=result.cluster.policy,
         compressed_memory_id=result.abstraction_id,
@@ -248,6 +252,6 @@ def _log_row(night: Night, result: Archive) -> LogRow:
         reason=result.reason,
         member_count=len(result.member_ids),
         compression_ratio=result.measured.compression_ratio,
-        run_id=night.options.run_id,
-        created_at=night.as_of,
+        run_id=plan.run_id,
+        created_at=plan.as_of,
     )

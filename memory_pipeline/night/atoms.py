@@ -13,9 +13,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import find_addition, find_clash
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
-from memory_pipeline.store import FIRST_CONFIDENCE
+from memory_pipeline.store import FIRST_CONFIDENCE, Store
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
 _LONGEST_FIELD = 300
@@ -32,7 +33,7 @@ class _Finding:
 def grow_atoms(night: Night) -> list[AtomDecision]:
     """Settle every causal finding that waits, and return what was decided, not causal ones included."""
     night.hold_lease()
-    waiting, decisions = _waiting(night)
+    waiting, decisions = _waiting(night.store, night.plan)
     indexes: dict[str, AtomIndex] = {}
     for done, finding in enumerate(waiting, start=1):
         night.hold_lease()
@@ -45,11 +46,11 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
     return sorted(decisions, key=lambda decision: decision.memory_id)
 
 
-def _waiting(night: Night) -> tuple[list[_Finding], list[AtomDecision]]:
+def _waiting(store: Store, plan: NightPlan) -> tuple[list[_Finding], list[AtomDecision]]:
     """The findings that wait, with the words of their raw sources, and what this run has decided already."""
-    with night.store.reading() as tx:
-        decided = tx.atoms.decisions_of(night.options.run_id)
-        pending = tx.atoms.pending_candidates(night.as_of)
+    with store.reading() as tx:
+        decided = tx.atoms.decisions_of(plan.run_id)
+        pending = tx.atoms.pending_candidates(plan.as_of)
         sources = tx.lineage.raw_sources_of(memory_id for memory_id, _, _ in pending)
         memories = tx.memories.read({i for ids in sources.values() for i in ids})
     waiting = [
@@ -64,7 +65,7 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
     problem = _problem(causal, finding.sources)
     decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, causal)
     if problem:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
+        with night.writing() as tx:
             tx.atoms.decide(decision, night.options.run_id, night.as_of)
         return decision
     if finding.project_id not in indexes:
@@ -82,7 +83,7 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
         created_at=night.as_of,
     )
     decision = replace(decision, status="strengthened" if known else "created", atom_id=atom.id)
-    with night.store.writing(night.holder, night.options.run_id) as tx:
+    with night.writing() as tx:
         if known:
             tx.atoms.strengthen(known.id, [finding.memory_id], night.as_of)
         else:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory_pipeline.night.context import Night
 from memory_pipeline.night.pairs import Separation
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.store import Cell, Transaction
 
 #: So many memories of one shape, nearly all with different figures, are readings; over some days, a series.
@@ -59,10 +59,10 @@ class Cells:
         return Separation(groups, cells)
 
 
-def cells_tonight(night: Night, tx: Transaction, project: str, ids: Sequence[str]) -> Cells:
+def cells_tonight(plan: NightPlan, model: str, tx: Transaction, project: str, ids: Sequence[str]) -> Cells:
     """The project's cells, with one for each of these memories whose shape is that of readings."""
-    kept = tx.cells.of_project(project, night.embedder.name)
-    shapes = {shape for owner, shape in tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST) if owner == project}
+    kept = tx.cells.of_project(project, model)
+    shapes = {shape for owner, shape in tx.cells.reading_shapes(plan.fresh_after, SERIES_LEAST) if owner == project}
     placed = {cell.memory_id for cell in kept if cell.kind == "shape"}
     filled = Counter(cell.member_of for cell in kept if cell.kind == "shape")
     new = []

@@ -13,6 +13,7 @@ from memory_pipeline.config.policies import Policy
 from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.linkage import connected_components, link
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     Cluster,
     Conflict,
@@ -21,7 +22,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.review.proposals import kept_apart
-from memory_pipeline.store import Transaction
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
@@ -39,11 +40,11 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     night.hold_lease()
     edges = link_conflicts(night, edges)
     clusters: list[Cluster] = []
-    for policy in night.policies:
+    for policy in night.plan.policies:
         if policy.method == "distill":
             taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
             left = [memory for memory in eligible if memory.id not in taken]
-            clusters += cut_clusters(night, policy, left, edges)
+            clusters += cut_clusters(night.store, night.plan, policy, left, edges)
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
@@ -53,9 +54,9 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
     What is only proposed is linked when it is written.
     """
     with night.store.reading() as tx:
-        readings = tx.cells.reading_shapes(night.fresh_after, SERIES_LEAST)
+        readings = tx.cells.reading_shapes(night.plan.fresh_after, SERIES_LEAST)
         shapes = tx.memories.shapes_of({*edges["a"].to_pylist(), *edges["b"].to_pylist()})
-        edges = reconcile_series(edges, shapes, tx.memories.series_shapes(night.fresh_after, SERIES_LEAST))
+        edges = reconcile_series(edges, shapes, tx.memories.series_shapes(night.plan.fresh_after, SERIES_LEAST))
         settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
     conflicts = [
         conflict
@@ -63,26 +64,28 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
         if {conflict.a, conflict.b} <= shapes.keys() and not _between_readings(conflict, shapes, readings)
     ]
     if conflicts or settled:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
+        with night.writing() as tx:
             tx.conflicts.record(conflicts, night.as_of)
             tx.conflicts.resolve(settled, "series")
     return edges
 
 
-def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
+def cut_clusters(
+    store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
+) -> list[Cluster]:
     """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
-    ttl = night.settings.compression.fingerprint_ttl_days
-    with night.store.reading() as tx:
+    ttl = plan.settings.compression.fingerprint_ttl_days
+    with store.reading() as tx:
         apart = kept_apart(tx)
-        settled = tx.journal.settled_fingerprints(night.as_of, ttl)
+        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
         reviewed = tx.proposals.reviewed_fingerprints()
-        rivals = _rivals(tx, night, eligible) if policy.linkage != "complete" else {}
+        rivals = _rivals(tx, plan, eligible) if policy.linkage != "complete" else {}
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
         clusters = _split_by_conflict(eligible, usable, policy, clusters, rivals)
-    wanted = night.options.cluster_id
+    wanted = plan.options.cluster_id
     marked = []
     for cluster in clusters:
         why = decided.get((policy.name, cluster.fingerprint))
@@ -125,9 +128,9 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
     return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
 
 
-def _rivals(tx: Transaction, night: Night, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
+def _rivals(tx: Transaction, plan: NightPlan, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
     """Readings that make no series by project and shape: their figures differ, and not all of their pairs are edges."""
-    since = night.fresh_after
+    since = plan.fresh_after
     shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - tx.memories.series_shapes(since, SERIES_LEAST)
     shape_of = tx.memories.shapes_of([memory.id for memory in eligible]) if shapes else {}
     named = {memory.id: (memory.project_id, shape_of.get(memory.id, "")) for memory in eligible}

@@ -92,9 +92,9 @@ def _tasks(
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
         with night.store.reading():
-            memories = night.memories(wanted)
-            vectors = dict(zip(*night.vectors_of(wanted), strict=True))
-            made_from = night.witnesses(wanted)
+            memories = night.reader.memories(wanted)
+            vectors = dict(zip(*night.reader.vectors_of(wanted), strict=True))
+            made_from = night.reader.witnesses(wanted)
         for cluster in page:
             try:
                 task = _task(cluster, memories, vectors, made_from, as_seen)

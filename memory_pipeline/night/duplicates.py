@@ -12,6 +12,7 @@ from itertools import groupby
 
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
 from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.proposals import propose_duplicates
@@ -25,7 +26,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     night.hold_lease()
     with night.store.reading() as tx:
         rows = tx.memories.same_content(
-            created_before=night.fresh_after,
+            created_before=night.plan.fresh_after,
             as_of=night.as_of,
             critical_floor=night.settings.compression.critical_floor,
         )
@@ -36,7 +37,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
         for g in groups
         if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
-        and night.may_touch(g.project_id)
+        and night.plan.may_touch(g.project_id)
     ]
     settled: list[DuplicateGroup] = []
     for start in range(0, len(groups), _GROUPS_AT_ONCE):
@@ -49,11 +50,11 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
 def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
     """Archive or propose groups in one transaction; where one of them breaks, each in its own, without that one."""
     try:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            archive_groups(night, tx, [group for group in groups if not group.proposed])
+        with night.writing() as tx:
+            archive_groups(night.plan, tx, [group for group in groups if not group.proposed])
             for group in groups:
                 if group.proposed:
-                    propose_duplicates(night, tx, group)
+                    propose_duplicates(night.plan, tx, group)
         return groups
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if len(groups) > 1:
@@ -67,14 +68,14 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
     night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
     night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
     reason = in_words(error)[:500]
-    with night.store.writing(night.holder, night.options.run_id) as tx:
-        tx.journal.log([_log_row(night, group, len(group.duplicate_ids) + 1, "failed", reason)])
+    with night.writing() as tx:
+        tx.journal.log([_log_row(night.plan, group, len(group.duplicate_ids) + 1, "failed", reason)])
 
 
-def _log_row(night: Night, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
+def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
     fingerprint = fingerprint_of(group.duplicate_ids)
     return LogRow(
-        id=derived_id("log", DUPLICATE_POLICY, fingerprint, night.as_of.isoformat(), status),
+        id=derived_id("log", DUPLICATE_POLICY, fingerprint, plan.as_of.isoformat(), status),
         cluster_fingerprint=fingerprint,
         policy=DUPLICATE_POLICY,
         compressed_memory_id=group.survivor_id if status == "compressed" else None,
@@ -82,8 +83,8 @@ def _log_row(night: Night, group: DuplicateGroup, members: int, status: Decided,
         reason=reason,
         member_count=members,
         compression_ratio=None,
-        run_id=night.options.run_id,
-        created_at=night.as_of,
+        run_id=plan.run_id,
+        created_at=plan.as_of,
     )
 
 
@@ -98,18 +99,18 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
+def archive_groups(plan: NightPlan, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
     copies = [_copies_of(group) for group in groups]
     everything = [copy for mine in copies for copy in mine]
     archived = tx.memories.archive(
-        everything, archived_at=night.as_of, critical_floor=night.settings.compression.critical_floor
+        everything, archived_at=plan.as_of, critical_floor=plan.settings.compression.critical_floor
     )
     tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
     rows = []
     for group, mine in zip(groups, copies, strict=True):
         members = sum(copy.id in archived for copy in mine) + 1
-        rows.append(_log_row(night, group, members, "compressed", "exact duplicates"))
+        rows.append(_log_row(plan, group, members, "compressed", "exact duplicates"))
     tx.journal.log(rows)
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.review.proposals import held_by_proposals
+from memory_pipeline.store import Store
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -23,7 +26,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     and only memories that have a vector take part.
     """
     night.hold_lease()
-    if too_few(night) is not None:
+    if too_few(night.store, night.plan) is not None:
         return []
     try:
         night.embed_missing()
@@ -33,26 +36,26 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
         candidates = tx.memories.candidates(
-            created_before=night.fresh_after,
+            created_before=night.plan.fresh_after,
             created_from=created_from,
             as_of=night.as_of,
             critical_floor=night.settings.compression.critical_floor,
         )
         candidates = [
-            memory for memory in candidates if night.may_touch(memory.project_id) and _in_scope(night, memory)
+            memory for memory in candidates if night.plan.may_touch(memory.project_id) and _in_scope(night.plan, memory)
         ]
-        embedded = night.with_vector(tx, [memory.id for memory in candidates]) - held_by_proposals(tx)
+        embedded = night.reader.with_vector(tx, [memory.id for memory in candidates]) - held_by_proposals(tx)
         stands_for = tx.lineage.count_raw_sources([m.id for m in candidates if m.source.connector == MADE])
     return [
-        as_eligible(night, memory, stands_for.get(memory.id, 1))
+        as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
         for memory in candidates
         if memory.id in embedded and memory.id not in copies
     ]
 
 
-def _in_scope(night: Night, memory: Memory) -> bool:
+def _in_scope(plan: NightPlan, memory: Memory) -> bool:
     """Whether the run was asked to look at this memory; a night looks at all."""
-    scope = night.options
+    scope = plan.options
     if scope.memory_types and memory.memory_type not in scope.memory_types:
         return False
     if scope.unconsolidated_only and memory.abstraction_level != LEVEL_RAW:
@@ -61,20 +64,20 @@ def _in_scope(night: Night, memory: Memory) -> bool:
     return (scope.first_day is None or day >= scope.first_day) and (scope.last_day is None or day <= scope.last_day)
 
 
-def too_few(night: Night) -> str | None:
+def too_few(store: Store, plan: NightPlan) -> str | None:
     """Why the night ends early, or None: it began with fewer active memories than the setting asks for."""
-    least = night.settings.compression.min_active_memories
-    with night.store.reading() as tx:
-        count = tx.memories.count_before_night(night.as_of)
+    least = plan.settings.compression.min_active_memories
+    with store.reading() as tx:
+        count = tx.memories.count_before_night(plan.as_of)
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
-def is_entry_of(night: Night, memory: Memory) -> bool:
+def is_entry_of(settings: Settings, memory: Memory) -> bool:
     """Whether a memory belongs to the knowledge base: by its form, or by its type where the setting says so."""
-    return memory.memory_type in night.settings.knowledge_base.memory_types or is_entry(memory.content)
+    return memory.memory_type in settings.knowledge_base.memory_types or is_entry(memory.content)
 
 
-def as_eligible(night: Night, memory: Memory, stands_for: int) -> EligibleMemory:
+def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> EligibleMemory:
     """What clustering needs of a memory; `stands_for`: how many raw memories it was merged from."""
     return EligibleMemory(
         id=memory.id,
@@ -86,5 +89,5 @@ def as_eligible(night: Night, memory: Memory, stands_for: int) -> EligibleMemory
         created_at=memory.created_at,
         effective_date=memory.effective_date,
         stands_for=stands_for,
-        is_entry=is_entry_of(night, memory),
+        is_entry=is_entry_of(settings, memory),
     )

@@ -15,8 +15,9 @@ from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.clustering import FIGURE_KINDS
-from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import losses_of
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import MADE, Archive, Distillation, Memory
 from memory_pipeline.store import Finding, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
@@ -36,7 +37,7 @@ class Evidence:
 
     draft: Distillation
     members: tuple[Memory, ...]
-    night: Night
+    plan: NightPlan
     series: Callable[[], set[tuple[str, str]]]
 
 
@@ -48,16 +49,18 @@ class Gate:
     find: Callable[[Evidence], list[str]]
 
 
-def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
+def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, str]:
     """Why accepted drafts must not be written, by cluster id. Whoever writes one asks here first."""
     return {
-        evidence.draft.id: reason for evidence in _evidence(night, drafts) if (reason := _refusal(evidence)) is not None
+        evidence.draft.id: reason
+        for evidence in _evidence(reader, drafts)
+        if (reason := _refusal(evidence)) is not None
     }
 
 
-def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
+def problems_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """What each gate finds in the accepted drafts, in words, by the gate's name."""
-    evidence = _evidence(night, drafts)
+    evidence = _evidence(reader, drafts)
     return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
 
 
@@ -99,9 +102,9 @@ def losses(evidence: Evidence) -> list[str]:
     return []
 
 
-def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
+def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str]:
     """What merged memories and canonical entries lack of their sources, all read again from the store, in words."""
-    memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+    memories = reader.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
     problems = []
     for archive in archives:
         made = memories.get(archive.abstraction_id or "")
@@ -133,17 +136,17 @@ def levels_that_lack(tx: Transaction) -> list[Finding]:
 
 def unsafe_members(evidence: Evidence) -> list[str]:
     """Sources of an accepted draft that a night may not touch, in words."""
-    draft, night = evidence.draft, evidence.night
+    draft, plan = evidence.draft, evidence.plan
     there = {memory.id for memory in evidence.members}
     problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
     for memory in evidence.members:
         if memory.archived_at is not None and memory.archived_by != draft.id:
             problems.append(f"'{memory.id}' is archived")
-        elif max(memory.importance, memory.importance_before or 0.0) >= night.settings.compression.critical_floor:
+        elif max(memory.importance, memory.importance_before or 0.0) >= plan.settings.compression.critical_floor:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif memory.created_at > (night.as_of if memory.source.connector == MADE else night.fresh_after):
+        elif memory.created_at > (plan.as_of if memory.source.connector == MADE else plan.fresh_after):
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' is of project '{memory.project_id}'")
@@ -172,17 +175,17 @@ GATES: dict[str, Gate] = {
 }
 
 
-def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
+def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
     """The accepted drafts with their members, read from the store at once."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
-    memories = night.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
+    memories = reader.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
 
     @cache
     def series() -> set[tuple[str, str]]:
-        with night.store.reading() as tx:
-            return tx.memories.series_shapes(night.fresh_after, SERIES_LEAST)
+        with reader.store.reading() as tx:
+            return tx.memories.series_shapes(reader.plan.fresh_after, SERIES_LEAST)
 
     return [
-        Evidence(draft, tuple(memories[i] for i in draft.member_ids if i in memories), night, series)
+        Evidence(draft, tuple(memories[i] for i in draft.member_ids if i in memories), reader.plan, series)
         for draft in accepted
     ]

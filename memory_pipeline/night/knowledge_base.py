@@ -19,9 +19,11 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import as_eligible, is_entry_of
-from memory_pipeline.night.levels import consolidate
+from memory_pipeline.night.order import run_level
+from memory_pipeline.night.plan import NightOptions, NightPlan
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
@@ -91,9 +93,9 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
     started = datetime.now(UTC)
     try:
         take_snapshot(night)
-        edges = EDGE_SCHEMA.empty_table() if _is_past(night) else find_similar(night, eligible)
-        archives = consolidate(night, "canonical", eligible, edges)
-        report = _report(night, entries, eligible, archives)
+        edges = EDGE_SCHEMA.empty_table() if _is_past(night.store, night.plan) else find_similar(night, eligible)
+        archives = run_level(night, "canonical", eligible, edges)
+        report = _report(night.reader, entries, eligible, archives)
         try:
             path = str(write_kb_report(night.settings.reports_path, report))
         except (OSError, OutputError) as error:
@@ -108,18 +110,18 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
     return {**report, "line": _closing_line(report), "report_file": path}
 
 
-def _is_past(night: Night) -> bool:
+def _is_past(store: Store, plan: NightPlan) -> bool:
     """Whether a night of a later day has run. What this one made now would stand before what that one has made."""
-    with night.store.reading() as tx:
+    with store.reading() as tx:
         newest = tx.journal.newest_reported_day()
-    return newest is not None and newest >= night.as_of.date()
+    return newest is not None and newest >= plan.as_of.date()
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     """The active entries, and those of them that may become part of a canonical one."""
     with night.store.reading() as tx:
         active = tx.memories.all(include_archived=False, created_by=night.as_of)
-    entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night, m)]
+    entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night.settings, m)]
     night.embed_missing()
     since = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     free = [
@@ -127,21 +129,21 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
         for m in entries
         if m.importance < night.settings.compression.critical_floor
         and not m.pinned
-        and night.may_touch(m.project_id)
+        and night.plan.may_touch(m.project_id)
         and (since is None or m.created_at >= since)
-        and m.created_at <= night.fresh_after
+        and m.created_at <= night.plan.fresh_after
     ]
     with night.store.reading() as tx:
-        embedded = night.with_vector(tx, [memory.id for memory in free])
+        embedded = night.reader.with_vector(tx, [memory.id for memory in free])
         stands_for = tx.lineage.count_raw_sources([memory.id for memory in free])
-    return entries, [as_eligible(night, m, stands_for.get(m.id, 1)) for m in free if m.id in embedded]
+    return entries, [as_eligible(night.settings, m, stands_for.get(m.id, 1)) for m in free if m.id in embedded]
 
 
 def _report(
-    night: Night, entries: Sequence[Memory], eligible: Sequence[EligibleMemory], archives: Sequence[Archive]
+    reader: NightReader, entries: Sequence[Memory], eligible: Sequence[EligibleMemory], archives: Sequence[Archive]
 ) -> dict[str, Any]:
     done = [archive for archive in archives if archive.status == "compressed"]
-    made = night.memories({archive.abstraction_id for archive in done if archive.abstraction_id})
+    made = reader.memories({archive.abstraction_id for archive in done if archive.abstraction_id})
     words = {memory.id: memory for memory in entries}
     archived = {memory_id for archive in done for memory_id in archive.archived_ids}
     before = sum(words[i].token_count or TOKENS_OF_AN_ENTRY for i in archived if i in words)
@@ -153,10 +155,10 @@ def _report(
     counted["feedback"] = types.count("feedback")
     others = [archive for archive in archives if archive.status not in ("compressed", "settled")]
     return {
-        "run_id": night.options.run_id,
-        "run_date": night.as_of.date().isoformat(),
-        "threshold": night.settings.knowledge_base.threshold,
-        "dry_run": night.options.dry_run,
+        "run_id": reader.plan.options.run_id,
+        "run_date": reader.plan.as_of.date().isoformat(),
+        "threshold": reader.plan.settings.knowledge_base.threshold,
+        "dry_run": reader.plan.options.dry_run,
         "before": {"total_entries": len(entries), **counted, "other": len(entries) - sum(counted.values())},
         "after": {
             "total_entries": left,
@@ -178,7 +180,7 @@ def _report(
         ],
         "no_cluster": {
             "count": len(entries) - len(clustered & words.keys()),
-            "reason": f"no other entry reaches the threshold of {night.settings.knowledge_base.threshold:g}",
+            "reason": f"no other entry reaches the threshold of {reader.plan.settings.knowledge_base.threshold:g}",
         },
         "left_alone": [
             {"members": list(archive.member_ids), "status": archive.status, "reason": archive.reason}

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from memory_pipeline.config.policies import Method
+from memory_pipeline.config.policies import Method, Policy
 from memory_pipeline.distillers import (
     STEERS,
     Extractive,
@@ -23,6 +23,7 @@ from memory_pipeline.distillers import (
     steering_draft,
     undistilled,
 )
+from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import entry_text, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents
@@ -31,7 +32,7 @@ from memory_pipeline.night.clustering import cut_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
-from memory_pipeline.night.similarity import find_similar
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Measured, Memory
 from memory_pipeline.store import AWAITS_REVIEW
 
@@ -44,51 +45,40 @@ _VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
 _RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonical"}
 
 
-def consolidate(
-    night: Night, method: Method, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive] = ()
-) -> list[Archive]:
-    """Carry out every policy of one method; return what became of each cluster, settled ones included.
-
-    `earlier`: what the methods before this one did tonight, on the same eligible memories and edges.
-    """
+def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
+    """Carry out one policy that merges or makes entries canonical; the result of each cluster, settled ones
+    included."""
     night.hold_lease()
-    results: list[Archive] = []
-    for policy in night.policies:
-        if policy.method != method:
-            continue
-        left, pairs = what_is_left(night, eligible, edges, [*earlier, *results])
-        clusters = cut_clusters(night, policy, left, pairs)
-        todo = [cluster for cluster in clusters if cluster.settled is None]
-        results += [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
-        results += archive_distillations(night, draft_clusters(night, todo, method))
-    return results
+    clusters = cut_clusters(night.store, night.plan, policy, eligible, edges)
+    todo = [cluster for cluster in clusters if cluster.settled is None]
+    settled = [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
+    return [*settled, *archive_distillations(night, draft_clusters(night, todo, policy.method))]
 
 
 def what_is_left(
-    night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive]
-) -> tuple[list[EligibleMemory], pa.Table]:
-    """The eligible memories and their pairs once the earlier results count: sources gone, what was made of
-    them there. What waits for a person is left alone too."""
+    reader: NightReader, eligible: list[EligibleMemory], earlier: Sequence[Archive]
+) -> list[EligibleMemory]:
+    """The eligible memories after what was done earlier tonight: without the sources, and with the memories made of
+    them. Members of proposals are left out too."""
     waiting = {i for a in earlier if a.status == "proposed" or a.reason == AWAITS_REVIEW for i in a.member_ids}
     gone = waiting | {i for archive in earlier for i in archive.archived_ids}
     made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
     if not gone:
-        return eligible, edges
-    memories = night.memories(made)
-    with night.store.reading() as tx:
+        return eligible
+    memories = reader.memories(made)
+    with reader.store.reading() as tx:
         stands_for = tx.lineage.count_raw_sources(made)
     counts = {memory.id: memory.stands_for for memory in eligible}
     for archive in earlier:
         if archive.abstraction_id:
             counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
     new = [
-        as_eligible(night, memory, stands_for.get(memory_id) or counts[memory_id])
+        as_eligible(reader.plan.settings, memory, stands_for.get(memory_id) or counts[memory_id])
         for memory_id, memory in memories.items()
     ]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}
-    left = sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
-    return left, find_similar(night, left)
+    return sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
 
 
 def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) -> Iterator[Distillation]:
@@ -97,18 +87,18 @@ def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) ->
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         ids = sorted({i for cluster in page for i in cluster.member_ids})
-        memories = night.memories(ids)
-        vectors = dict(zip(*night.vectors_of(ids), strict=True))
+        memories = night.reader.memories(ids)
+        vectors = dict(zip(*night.reader.vectors_of(ids), strict=True))
         for cluster in page:
             try:
-                yield _draft(night, cluster, method, memories, vectors)
+                yield _draft(night.embedder, cluster, method, memories, vectors)
             except Exception as error:
                 note_failure(night, cluster, error)
                 yield undistilled(cluster, error, Extractive())
 
 
 def _draft(
-    night: Night,
+    embedder: Embedder,
     cluster: Cluster,
     method: Method,
     memories: Mapping[str, Memory],
@@ -119,7 +109,7 @@ def _draft(
     content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
     _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
-    draft = _distillation(night, cluster, members, means, content, tags, method, reason)
+    draft = _distillation(embedder, cluster, members, means, content, tags, method, reason)
     if reason is None and method == "merge" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return replace(draft, outcome="refused", reason=NOTHING_TWICE)
     return draft
@@ -139,7 +129,7 @@ def _all_tags(members: Sequence[Memory]) -> tuple[str, ...]:
 
 
 def _distillation(
-    night: Night,
+    embedder: Embedder,
     cluster: Cluster,
     members: Sequence[Memory],
     means: Sequence[float],
@@ -149,7 +139,7 @@ def _distillation(
     reason: str | None,
 ) -> Distillation:
     before = sum(memory.token_count for memory in members)
-    after = night.embedder.count_tokens(content)
+    after = embedder.count_tokens(content)
     preserved = check_preservation([memory.content for memory in members], content, ())
     categories = dict.fromkeys((*cluster.top_categories, *(c for memory in members for c in memory.categories)))
     return Distillation(

@@ -6,12 +6,13 @@ what must survive a night is in the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from memory_pipeline.config.policies import Method
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import cluster_memories
@@ -52,11 +53,34 @@ def _similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
 
 
 def _merges(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
-    return consolidate(night, "merge", eligible, edges)
+    return run_level(night, "merge", eligible, edges)
 
 
 def _canonical(night: Night, eligible: list[EligibleMemory], edges: pa.Table, merges: list[Archive]) -> list[Archive]:
-    return consolidate(night, "canonical", eligible, edges, merges)
+    return run_level(night, "canonical", eligible, edges, merges)
+
+
+def run_level(
+    night: Night,
+    method: Method,
+    eligible: list[EligibleMemory],
+    edges: pa.Table,
+    earlier: Sequence[Archive] = (),
+) -> list[Archive]:
+    """Every policy of one method, in order, each on what the ones before it left."""
+    done: list[Archive] = []
+    for policy in night.plan.policies:
+        if policy.method == method:
+            done += consolidate(night, policy, *_left(night, eligible, edges, [*earlier, *done]))
+    return done
+
+
+def _left(
+    night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: list[Archive]
+) -> tuple[list[EligibleMemory], pa.Table]:
+    """The memories left by earlier results, and their pairs: a memory that was just made is compared as well."""
+    left = what_is_left(night.reader, eligible, earlier)
+    return left, (edges if left is eligible else find_similar(night, left))
 
 
 def _clusters(
@@ -66,7 +90,7 @@ def _clusters(
     merges: list[Archive],
     canonical: list[Archive],
 ) -> list[Cluster]:
-    return cluster_memories(night, *what_is_left(night, eligible, edges, [*merges, *canonical]))
+    return cluster_memories(night, *_left(night, eligible, edges, [*merges, *canonical]))
 
 
 def _distillations(night: Night, clusters: list[Cluster]) -> list[Distillation]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.night.context import Night
 from memory_pipeline.records import Archive, Memory
+from memory_pipeline.store import Store
 from memory_pipeline.wording.witness import Kept, what_is_kept
 
 #: Links to memories that an abstraction says again in other words; the rest are copies, or stay active.
@@ -31,10 +31,10 @@ class Preservation:
         return round((self.kept + self.attached) / self.found, 4) if self.found else None
 
 
-def measure_preservation(night: Night, archives: Sequence[Archive]) -> Preservation:
+def measure_preservation(store: Store, archives: Sequence[Archive]) -> Preservation:
     """What the abstractions of these archives keep of their sources."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
-    with night.store.reading() as tx:
+    with store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
         for link in tx.lineage.of(made):
             if link.relation in _SAID_AGAIN:

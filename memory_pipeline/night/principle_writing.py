@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
-from memory_pipeline.distillers import COMPRESSED_CATEGORY, Draft, Task
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, DistillationModel, Draft, Task
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.knowledge.principle_drafts import PRINCIPLE_VERSION, find_refusal
@@ -16,6 +16,7 @@ from memory_pipeline.llm import Declined
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
@@ -51,7 +52,7 @@ def settle_group(
             raise draft
         if isinstance(draft, Declined) and draft.again:
             return replace(blank, status="deferred", reason=draft.reason)
-        patterns = list(night.memories(group.member_ids).values())
+        patterns = list(night.reader.memories(group.member_ids).values())
         if isinstance(draft, Declined):
             reason: str | None = draft.reason
         else:
@@ -64,8 +65,8 @@ def settle_group(
         return _write(night, made, patterns, draft.confidence)
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
-        with night.store.writing(night.holder, night.options.run_id) as tx:
-            tx.journal.log([_log_row(night, refused, None)])
+        with night.writing() as tx:
+            tx.journal.log([_log_row(night.plan, refused, None)])
         return refused
     except Exception as error:  # one group failing leaves the others; it is logged and reported
         if task is not None or not isinstance(error, ModelError):
@@ -84,15 +85,15 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
 
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """The principle with its links, and the earlier ones that it replaces archived into it, in one transaction."""
-    memory = _memory(night, result, patterns, confidence)
+    memory = _memory(night.plan, night.distiller, night.embedder.count_tokens, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
-    theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
+    theirs = night.reader.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
     links = [
         LineageLink(memory.id, pattern.id, PRINCIPLE, round(min(1.0, float(score)), 6))
         for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
     ]
-    with night.store.writing(night.holder, night.options.run_id) as tx:
+    with night.writing() as tx:
         gone = misplaced_among(tx.memories.read(result.pattern_ids), result.pattern_ids)
         if gone:
             raise SourcesChangedError(f"{len(gone)} patterns changed since the group was formed, first '{gone[0]}'")
@@ -114,11 +115,18 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             if replaced:
                 tx.lineage.add([LineageLink(memory.id, earlier, "superseded", 1.0)])
         done = replace(result, principle_id=memory.id)
-        tx.journal.log([_log_row(night, done, _ratio(patterns, memory))])
+        tx.journal.log([_log_row(night.plan, done, _ratio(patterns, memory))])
     return done
 
 
-def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
+def _memory(
+    plan: NightPlan,
+    model: DistillationModel,
+    count_tokens: Callable[[str], int],
+    result: PrincipleResult,
+    patterns: Sequence[Memory],
+    confidence: float,
+) -> Memory:
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
@@ -128,17 +136,17 @@ def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], c
         project_id=result.group.project_id,
         content=result.content,
         memory_type=max(sorted(set(kinds)), key=kinds.count),
-        created_at=night.as_of,
+        created_at=plan.as_of,
         effective_date=max(pattern.effective_date for pattern in patterns),
         content_hash=content_hash(result.content),
         shape_hash=shape_hash(result.content),
-        token_count=night.embedder.count_tokens(result.content),
+        token_count=count_tokens(result.content),
         categories=tuple(top),
         importance=max(1.0, *(pattern.importance for pattern in patterns)),
         abstraction_level=LEVEL_PRINCIPLE,
         pattern_type=max(sorted(set(types)), key=types.count) if types else None,
         confidence_score=confidence,
-        consolidation_method=night.distiller.method,
+        consolidation_method=model.method,
         source=Source(MADE, PRINCIPLE),
     )
 
@@ -168,15 +176,15 @@ def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined,
             )
             for pair in draft.contradictions
         ]
-    with night.store.writing(night.holder, night.options.run_id) as tx:
+    with night.writing() as tx:
         tx.conflicts.record(conflicts, night.as_of)
-        tx.journal.log([_log_row(night, result, None)])
+        tx.journal.log([_log_row(night.plan, result, None)])
 
 
-def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogRow:
+def _log_row(plan: NightPlan, result: PrincipleResult, ratio: float | None) -> LogRow:
     status: Decided = "compressed" if result.principle_id else "skipped"
     return LogRow(
-        id=derived_id("log", PRINCIPLE, result.group.fingerprint, night.as_of.isoformat(), status),
+        id=derived_id("log", PRINCIPLE, result.group.fingerprint, plan.as_of.isoformat(), status),
         cluster_fingerprint=result.group.fingerprint,
         policy=PRINCIPLE,
         compressed_memory_id=result.principle_id,
@@ -184,6 +192,6 @@ def _log_row(night: Night, result: PrincipleResult, ratio: float | None) -> LogR
         reason=result.reason,
         member_count=len(result.pattern_ids),
         compression_ratio=ratio,
-        run_id=night.options.run_id,
-        created_at=night.as_of,
+        run_id=plan.run_id,
+        created_at=plan.as_of,
     )

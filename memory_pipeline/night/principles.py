@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from memory_pipeline.config.policies import PRINCIPLE, Policy
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.knowledge.principle_drafts import choose_principle_model
 from memory_pipeline.knowledge.principles import CONTRADICTING
@@ -21,10 +22,11 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import similar_pairs
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_writing import misplaced_among, result_of, settle_group
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
-from memory_pipeline.store import EDGE_SCHEMA, create_snapshot
+from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
@@ -33,14 +35,14 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     A group that holds all patterns of an earlier principle replaces it.
     """
     night.hold_lease()
-    patterns, principles = _patterns(night)
+    patterns, principles = _patterns(night.store, night.plan)
     if len(patterns) < night.settings.principles.min_patterns:
         return []
     edges = _edges(night, patterns)
     _link_contradictions(night, edges)
-    taken = _sources_of(night, principles)
-    groups = [group for group in _related(night, patterns, edges) if _is_new(group, taken)]
-    results = _settled(night, groups)
+    taken = _sources_of(night.store, principles)
+    groups = [group for group in _related(night.settings, patterns, edges) if _is_new(group, taken)]
+    results = _settled(night.store, night.plan, groups)
     todo = [group for group in groups if group.cluster_id not in results]
     if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
@@ -53,13 +55,13 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     return [results[group.cluster_id] for group in groups]
 
 
-def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list[str]:
+def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
     """Patterns behind the principles of this run that are not active patterns linked to it, read again, in words."""
     problems = []
     for result in results:
         if result.principle_id is None:
             continue
-        with night.store.reading() as tx:
+        with store.reading() as tx:
             linked = {link.source_id for link in tx.lineage.of([result.principle_id]) if link.relation == PRINCIPLE}
             patterns = tx.memories.read(result.pattern_ids)
         wrong = {i for i in result.pattern_ids if i not in linked} | {*misplaced_among(patterns, result.pattern_ids)}
@@ -67,11 +69,11 @@ def misplaced_patterns(night: Night, results: Sequence[PrincipleResult]) -> list
     return problems
 
 
-def _patterns(night: Night) -> tuple[list[Memory], list[Memory]]:
+def _patterns(store: Store, plan: NightPlan) -> tuple[list[Memory], list[Memory]]:
     """The active patterns, and the active principles, of the projects that take part."""
-    with night.store.reading() as tx:
-        active = tx.memories.all(include_archived=False, created_by=night.as_of)
-    mine = [memory for memory in active if night.may_touch(memory.project_id)]
+    with store.reading() as tx:
+        active = tx.memories.all(include_archived=False, created_by=plan.as_of)
+    mine = [memory for memory in active if plan.may_touch(memory.project_id)]
     return (
         [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN],
         [memory for memory in mine if memory.abstraction_level == LEVEL_PRINCIPLE],
@@ -83,7 +85,7 @@ def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
     night.embed_missing()
     tables = [EDGE_SCHEMA.empty_table()]
     for project in sorted({pattern.project_id for pattern in patterns}):
-        ids, vectors = night.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
+        ids, vectors = night.reader.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
         pairs = similar_pairs(
             vectors, night.settings.principles.similarity, block_size=night.settings.compression.block_size
         )
@@ -93,25 +95,25 @@ def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
 
 def _link_contradictions(night: Night, edges: pa.Table) -> None:
     conflicts = [
-        c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= night.threshold_of(c.project_id)
+        c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= night.plan.threshold_of(c.project_id)
     ]
     if conflicts:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
+        with night.writing() as tx:
             tx.conflicts.record(conflicts, night.as_of)
 
 
-def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
+def _related(settings: Settings, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
     """Groups of patterns that are related on average."""
-    least = night.settings.principles.similarity, night.settings.principles.min_patterns
-    candidates = [replace(as_eligible(night, pattern, 1), is_entry=False) for pattern in patterns]
+    least = settings.principles.similarity, settings.principles.min_patterns
+    candidates = [replace(as_eligible(settings, pattern, 1), is_entry=False) for pattern in patterns]
     return find_clusters(candidates, _between_subjects(edges), Policy(PRINCIPLE, "distill", *least, linkage="average"))
 
 
-def _settled(night: Night, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
+def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
     """By group, those that were decided not long ago."""
-    days = night.settings.compression.fingerprint_ttl_days
-    with night.store.reading() as tx:
-        settled = tx.journal.settled_fingerprints(night.as_of, days)
+    days = plan.settings.compression.fingerprint_ttl_days
+    with store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(plan.as_of, days)
     return {
         group.cluster_id: result_of(group, "settled", f"{before} within {days} days")
         for group in groups
@@ -126,8 +128,8 @@ def _between_subjects(edges: pa.Table) -> pa.Table:
     return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string()))
 
 
-def _sources_of(night: Night, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
-    with night.store.reading() as tx:
+def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
+    with store.reading() as tx:
         links = tx.lineage.of([principle.id for principle in principles])
     return {
         principle.id: frozenset(

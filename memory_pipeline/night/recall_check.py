@@ -55,7 +55,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
 
 
 def _found(night: Night, memories: Sequence[Memory], asked: dict[str, str], replacements: dict[str, str]) -> int:
-    ids, vectors = night.vectors_of([memory.id for memory in memories])
+    ids, vectors = night.reader.vectors_of([memory.id for memory in memories])
     embed = night.embedder.embed
     index = SearchIndex(
         memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.compression.archived_weight

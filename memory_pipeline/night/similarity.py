@@ -42,7 +42,7 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
+        tables.append(_edges_of_project(night, project, ids_of[project], night.plan.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
@@ -53,14 +53,14 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
         stored = sorted(tx.memories.existing(ids))
         proposed = sorted(set(ids) - set(stored))
         known = tx.vectors.compared(project, model, floor)
-        cells = cells_tonight(night, tx, project, sorted({*known, *stored}))
+        cells = cells_tonight(night.plan, model, tx, project, sorted({*known, *stored}))
         table = tx.vectors.edges(project, model, floor, cells.all)
     fresh = sorted(set(stored) - set(known))
     new = EDGE_SCHEMA.empty_table()
     if fresh:
         cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
     if fresh or cells.new:
-        with night.store.writing(night.holder, night.options.run_id) as tx:
+        with night.writing() as tx:
             tx.cells.keep(model, cells.new)
             if fresh:
                 tx.vectors.keep_edges(project, model, floor, fresh, new)
@@ -75,8 +75,8 @@ def _compare(
     night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float, cells: Cells, table: pa.Table
 ) -> tuple[Cells, pa.Table, pa.Table]:
     """The cells and the earlier edges, with what a crowd that was found takes from them, and the new edges."""
-    known_ids, known_vectors = night.vectors_of(known)
-    fresh_ids, fresh_vectors = night.vectors_of(fresh)
+    known_ids, known_vectors = night.reader.vectors_of(known)
+    fresh_ids, fresh_vectors = night.reader.vectors_of(fresh)
     ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
     block = night.settings.compression.block_size
     pairs = pairs_up_to(
@@ -129,7 +129,7 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
     `pairs`: rows of `ids`, and scores.
     """
     i, j, scores = _by_id(ids, pairs)
-    memories = night.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
+    memories = night.reader.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
     claims = {memory_id: claim_of(memory.content) for memory_id, memory in memories.items()}
     tables = [EDGE_SCHEMA.empty_table()]
     for start in range(0, len(i), _GUARD_AT_ONCE):

@@ -9,15 +9,16 @@ from typing import Any
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
-from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import (
     LOST_IN_LEVELS_MEND,
     lost_in_levels,
     problems_of,
 )
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import RECALL_FLOOR
-from memory_pipeline.records import Archive, AtomDecision, Distillation
+from memory_pipeline.records import Archive, AtomDecision, Distillation, NightError
 from memory_pipeline.reporting.model import Report
+from memory_pipeline.store import Store
 
 _WARN = AssetCheckSeverity.WARN
 
@@ -71,9 +72,9 @@ ATOM_CHECKS = [
 ]
 
 
-def check_distillations(night: Night, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
+def check_distillations(reader: NightReader, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
     """What the gates find; a draft that does not pass is refused by the archive, the others are written."""
-    looked_at, problems = len(distillations), problems_of(night, distillations)
+    looked_at, problems = len(distillations), problems_of(reader, distillations)
     return [
         _gate("nothing_lost", problems["losses"], looked_at, _WARN),
         _gate("sources_intact", problems["unsafe_members"], looked_at, _WARN),
@@ -81,27 +82,29 @@ def check_distillations(night: Night, distillations: Sequence[Distillation]) -> 
     ]
 
 
-def check_level(night: Night, asset: str, archives: Sequence[Archive]) -> list[AssetCheckResult]:
+def check_level(reader: NightReader, asset: str, archives: Sequence[Archive]) -> list[AssetCheckResult]:
     """Whether what was merged tonight holds all that its sources say, read again from the store."""
     done = [archive for archive in archives if archive.status == "compressed"]
     name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
-    return [_gate(name, lost_in_levels(night, done), len(done), _WARN, mend=LOST_IN_LEVELS_MEND)]
+    return [_gate(name, lost_in_levels(reader, done), len(done), _WARN, mend=LOST_IN_LEVELS_MEND)]
 
 
-def check_archives(night: Night) -> list[AssetCheckResult]:
+def check_archives(store: Store) -> list[AssetCheckResult]:
     """The integrity of the store after the archive, every hash and figure computed again."""
-    with night.store.reading() as tx:
+    with store.reading() as tx:
         findings = tx.integrity.check(deep=True)
     words = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
     return [_gate("store_sound", words, 1)]
 
 
-def check_atoms(night: Night, decisions: Sequence[AtomDecision]) -> list[AssetCheckResult]:
+def check_atoms(
+    store: Store, errors: Sequence[NightError], decisions: Sequence[AtomDecision]
+) -> list[AssetCheckResult]:
     """Whether the night's atoms are what the store holds, read again from it."""
     used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
-    failures = [error.error for error in night.errors if error.stage == "enrich"]
+    failures = [error.error for error in errors if error.stage == "enrich"]
     if used:
-        with night.store.reading() as tx:
+        with store.reading() as tx:
             standing = {atom.id: atom for atom in tx.atoms.read()}
         for decision in used:
             atom = standing.get(decision.atom_id or "")

@@ -15,7 +15,8 @@ from dagster import (
     TableSchema,
 )
 
-from memory_pipeline.night.context import Night
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.recall import diff_states, diff_text, read_state
 from memory_pipeline.records import (
     Archive,
@@ -30,6 +31,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.reporting.model import Report
+from memory_pipeline.store import Store
 from memory_pipeline.wording.quoting import clipped, named, plain
 
 _PREVIEW = 8
@@ -205,7 +207,7 @@ def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
     }
 
 
-def playbook_metadata(night: Night, done: Sequence[Contribution]) -> dict[str, Any]:
+def playbook_metadata(settings: Settings, done: Sequence[Contribution]) -> dict[str, Any]:
     """What went into the playbook, and where it lies."""
     rows: list[dict[str, object]] = [
         {
@@ -220,7 +222,7 @@ def playbook_metadata(night: Night, done: Sequence[Contribution]) -> dict[str, A
     return {
         "created": sum(c.status == "created" for c in done),
         "updated": sum(c.status == "updated" for c in done),
-        "directory": MetadataValue.path(str(night.settings.playbook_path)),
+        "directory": MetadataValue.path(str(settings.playbook_path)),
         "preview": table(rows, "Nothing new."),
     }
 
@@ -245,12 +247,12 @@ def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
     return {**counts, "preview": table(rows, "No causal findings tonight.")}
 
 
-def difference_of(night: Night, report: Report) -> MetadataValue:
+def difference_of(store: Store, plan: NightPlan, report: Report) -> MetadataValue:
     """What the run changed in the active memory, the first of each kind."""
     if not report.memories_archived:
         return MetadataValue.md("Nothing changed in the active memory.")
-    run_id = night.options.run_id
-    before, after = read_state(night.store, f"before:{run_id}"), read_state(night.store, run_id)
+    run_id = plan.run_id
+    before, after = read_state(store, f"before:{run_id}"), read_state(store, run_id)
     text = diff_text(diff_states(before, after), most=_PREVIEW)
     return MetadataValue.md("\n".join(f"    {line}" for line in text.splitlines()))
 

@@ -11,8 +11,9 @@ from pydantic import Field, PrivateAttr
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
 from memory_pipeline.night.knowledge_base import knowledge_base_night
+from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.store import Store
 

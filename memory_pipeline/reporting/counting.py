@@ -9,7 +9,9 @@ from typing import Any
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import measure_preservation
+from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.records import (
     Archive,
@@ -50,9 +52,9 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
-    patterns = {policy.name for policy in night.policies if policy.method == "distill"}
+    patterns = {policy.name for policy in night.plan.policies if policy.method == "distill"}
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
-    preserved = measure_preservation(night, compressed)
+    preserved = measure_preservation(night.store, compressed)
     return CountedRun(
         run_id=night.options.run_id,
         kind=kind,
@@ -74,7 +76,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         memories_archived=len(tally.archived),
         abstractions_created=len(compressed),
         patterns_created=len(ratios),
-        policies=_by_policy(night, clusters, archives),
+        policies=_by_policy(night.plan, clusters, archives),
         atoms_created=sum(decision.status == "created" for decision in atoms),
         atoms_enriched=sum(decision.status == "strengthened" for decision in atoms),
         atoms_skipped=sum(decision.status == "skipped" for decision in atoms),
@@ -96,21 +98,21 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         facts_lost=preserved.lost[:_EXAMPLES],
         preservation_rate=preserved.rate,
         conflicts_known=len(conflicts),
-        conflicts=_conflict_words(night, conflicts),
+        conflicts=_conflict_words(night.reader, conflicts),
         refusals=_refusals(archives),
         sources_sha256=sources,
         store=StoreFacts.model_validate(facts),
-        largest_clusters=_examples(night, outcome.distillations, archives),
+        largest_clusters=_examples(night.reader, outcome.distillations, archives),
         recall_found=found,
         recall_sampled=sampled,
         recall_rate=round(found / sampled, 4) if sampled else None,
     )
 
 
-def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
     """One section a policy, in the order in which they ran."""
     sections = []
-    for policy in night.policies:
+    for policy in plan.policies:
         mine = [archive for archive in archives if archive.cluster.policy == policy.name]
         settled = sum(archive.status == "settled" for archive in mine)
         settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
@@ -133,9 +135,9 @@ def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Arc
     return tuple(sections)
 
 
-def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
+def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
     groups = group_conflicts(conflicts)[:_EXAMPLES]
-    memories = night.memories({i for group in groups for i in (group[0].a, group[0].b)})
+    memories = reader.memories({i for group in groups for i in (group[0].a, group[0].b)})
     return tuple(
         ConflictReport(
             id=derived_id("conflict", conflict.a, conflict.b),
@@ -193,14 +195,14 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 
 
 def _examples(
-    night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]
+    reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
     """The largest clusters with their members' words and what became of them, for a reader."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
     worked_on = [archive for archive in archives if archive.status != "settled"]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:_EXAMPLES]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
-    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
+    memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})
     examples = []
     for archive in shown:
         measured = archive.measured

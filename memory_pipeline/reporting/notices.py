@@ -66,7 +66,7 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
         "body": f"{text}. What it had committed stays; see the run in Dagster.",
         "created_at": at,
     }
-    with night.store.writing(night.holder, night.options.run_id) as tx:
+    with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)
     if is_new:
         deliver_notice(night, notice)

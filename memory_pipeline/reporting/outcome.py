@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_pipeline.distillers import check_preservation
-from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     Archive,
     AtomDecision,
@@ -23,7 +23,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
-from memory_pipeline.store import Transaction
+from memory_pipeline.store import Store, Transaction
 
 #: Log rows of these speak of single memories, not of clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
@@ -75,10 +75,10 @@ class Tally:
     tokens_after: int
 
 
-def tally_of(night: Night, outcome: NightOutcome) -> Tally:
+def tally_of(store: Store, plan: NightPlan, outcome: NightOutcome) -> Tally:
     """What the run came to, by its rows."""
-    with night.store.reading() as tx:
-        return _by_rows(tx, night.options.run_id, outcome)
+    with store.reading() as tx:
+        return _by_rows(tx, plan.run_id, outcome)
 
 
 def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:

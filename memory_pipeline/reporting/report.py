@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import NightError
 from memory_pipeline.reporting.counting import count_run
 from memory_pipeline.reporting.files import safe_name, write_report_files
@@ -18,6 +19,7 @@ from memory_pipeline.reporting.model import Kind, NightFigures, Report
 from memory_pipeline.reporting.notices import deliver_notice, make_notice
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.reporting.verdict import closing_line, decide_verdict, judge
+from memory_pipeline.store import Store
 
 __all__ = [
     "Kind",
@@ -66,33 +68,33 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
     """
     if fatal is None:
         night.hold_lease()
-    counted = count_run(night, kind, outcome, tally_of(night, outcome), started_at)
-    report = judge(night, counted, _errors_of(night), fatal)
+    counted = count_run(night, kind, outcome, tally_of(night.store, night.plan, outcome), started_at)
+    report = judge(night.store, night.plan, counted, _errors_of(night.store, night.plan), fatal)
     finished = datetime.now(UTC)
     took = int((finished - started_at).total_seconds() * 1000)
     report = report.model_copy(update={"finished_at": finished, "duration_ms": took})
     if kind != "night" and report.verdict == "IDLE":
         return report
-    history = _history(night, report)
+    history = _history(night.store, report)
     try:
         write_report_files(night.settings.reports_path, report, history)
     except (OSError, OutputError) as error:
         night.note_error(
             "", "report", f"the report's files cannot be written to {night.settings.reports_path}: {error}"
         )
-        report = judge(night, report, _errors_of(night), fatal)
+        report = judge(night.store, night.plan, report, _errors_of(night.store, night.plan), fatal)
     _keep(night, report)
     return report
 
 
-def _errors_of(night: Night) -> Sequence[NightError]:
-    with night.store.reading() as tx:
-        return tx.journal.errors_of(night.options.run_id)
+def _errors_of(store: Store, plan: NightPlan) -> Sequence[NightError]:
+    with store.reading() as tx:
+        return tx.journal.errors_of(plan.run_id)
 
 
-def _history(night: Night, report: Report) -> list[NightFigures]:
+def _history(store: Store, report: Report) -> list[NightFigures]:
     """What the page plots: the last nights and this run, by their days."""
-    with night.store.reading() as tx:
+    with store.reading() as tx:
         known = [NightFigures.read_kept(kept) for kept in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
     return sorted([*nights, NightFigures.of(report)], key=lambda night: night.partition)

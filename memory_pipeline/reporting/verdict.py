@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import NightError, Verdict
 from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
+from memory_pipeline.store import Store
 
 _KINDS_TOLD = 3
 
 
-def judge(night: Night, counted: CountedRun, errors: Sequence[NightError], fatal: str | None) -> Report:
+def judge(
+    store: Store, plan: NightPlan, counted: CountedRun, errors: Sequence[NightError], fatal: str | None
+) -> Report:
     """The report: what was counted, what went wrong, and the verdict that they give."""
     is_night = counted.kind == "night"
     verdict, reason = decide_verdict(
@@ -23,13 +26,13 @@ def judge(night: Night, counted: CountedRun, errors: Sequence[NightError], fatal
         settled=counted.clusters_settled,
         errors=len(errors),
         eligible=counted.memories_scanned,
-        strict=night.settings.report.strict_verdict and is_night,
+        strict=plan.settings.report.strict_verdict and is_night,
         proposed=counted.proposals,
         refusals=counted.refusals,
         fatal=fatal,
     )
     if is_night and not counted.memories_scanned and not errors and verdict not in ("PASS", "PARTIAL"):
-        reason = too_few(night) or reason
+        reason = too_few(store, plan) or reason
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"

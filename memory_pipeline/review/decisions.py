@@ -20,10 +20,11 @@ from memory_pipeline.night.abstractions import DISTILLED, abstraction_id
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
 from memory_pipeline.night.duplicates import archive_groups
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.gates import refusals_of
+from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup, Proposal
@@ -117,8 +118,8 @@ def _makes(proposal: Proposal) -> str | None:
 
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
     """The proposals of one night in the order in which it would have carried them out, and what follows from them."""
-    ranked = sorted(proposals, key=lambda proposal: _rank(night, proposal))
-    patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
+    ranked = sorted(proposals, key=lambda proposal: _rank(night.plan, proposal))
+    patterns = [proposal for proposal in ranked if _rank(night.plan, proposal)[0] == len(_ORDER)]
     outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
     try:
         link_conflicts(night, find_similar(night, select_eligible(night, [])))
@@ -131,9 +132,9 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
     return outcomes
 
 
-def _rank(night: Night, proposal: Proposal) -> tuple[int, int, str]:
+def _rank(plan: NightPlan, proposal: Proposal) -> tuple[int, int, str]:
     draft = drafted(proposal)
-    names = [policy.name for policy in night.policies]
+    names = [policy.name for policy in plan.policies]
     place = names.index(proposal.policy) if proposal.policy in names else len(names)
     return (0 if isinstance(draft, DuplicateGroup) else 1 + _ORDER.index(draft.relation)), place, proposal.id
 
@@ -148,14 +149,14 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     draft = drafted(proposal)
     if isinstance(draft, DuplicateGroup):
         with night.store.writing(_HOLDER, night.options.run_id) as tx:
-            archive_groups(night, tx, [replace(draft, survivor_id=tx.lineage.replacement_of(draft.survivor_id))])
+            archive_groups(night.plan, tx, [replace(draft, survivor_id=tx.lineage.replacement_of(draft.survivor_id))])
             note(tx)
         return "approved"
     with night.store.reading() as tx:
         missing = sorted(set(members_of(proposal)) - tx.memories.existing(members_of(proposal)).keys())
     if missing:
         return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
-    refusal = refusals_of(night, [draft]).get(draft.id)
+    refusal = refusals_of(night.reader, [draft]).get(draft.id)
     if refusal:
         return f"not applied: {refusal}"
     try:

@@ -8,26 +8,26 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
-from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
 from memory_pipeline.review.drafts import DUPLICATE_POLICY, draft_json, drafted, members_of
 from memory_pipeline.store import Transaction
 
 
-def propose_duplicates(night: Night, tx: Transaction, group: DuplicateGroup) -> None:
+def propose_duplicates(plan: NightPlan, tx: Transaction, group: DuplicateGroup) -> None:
     """Leave a group of exact duplicates for a person to decide."""
     fingerprint = fingerprint_of(group.duplicate_ids)
     cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint)
-    _propose(night, tx, cluster_id, group.project_id, fingerprint, DUPLICATE_POLICY, group)
+    _propose(plan, tx, cluster_id, group.project_id, fingerprint, DUPLICATE_POLICY, group)
 
 
-def propose_distillation(night: Night, tx: Transaction, draft: Distillation) -> None:
+def propose_distillation(plan: NightPlan, tx: Transaction, draft: Distillation) -> None:
     """Leave an accepted distillation for a person to decide."""
-    _propose(night, tx, draft.id, draft.cluster.project_id, draft.cluster.fingerprint, draft.cluster.policy, draft)
+    _propose(plan, tx, draft.id, draft.cluster.project_id, draft.cluster.fingerprint, draft.cluster.policy, draft)
 
 
 def _propose(
-    night: Night,
+    plan: NightPlan,
     tx: Transaction,
     cluster_id: str,
     project: str,
@@ -41,11 +41,11 @@ def _propose(
             project_id=project,
             cluster_fingerprint=fingerprint,
             policy=policy,
-            run_id=night.options.run_id,
-            partition=night.options.partition,
+            run_id=plan.run_id,
+            partition=plan.options.partition,
             draft=draft_json(draft),
             status="pending",
-            proposed_at=night.as_of,
+            proposed_at=plan.as_of,
         ),
     )
 

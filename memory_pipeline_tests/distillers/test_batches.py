@@ -145,7 +145,8 @@ _NIGHT = """
 import json, sys
 from datetime import date
 from pathlib import Path
-from memory_pipeline.night.context import Night, NightOptions
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.store import Store

@@ -34,7 +34,7 @@ def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: 
         night.store.release_lease(run_id)
         with night.store.reading() as tx:
             assert tx.integrity.check(deep=True) == []
-        assert misplaced_patterns(night, results) == []
+        assert misplaced_patterns(night.store, results) == []
     return results
 
 

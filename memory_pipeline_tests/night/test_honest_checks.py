@@ -55,13 +55,13 @@ def test_a_planted_loss_lowers_the_figure_and_is_named(store: Store, said: str, 
     archives = written(store)
     made = archives[0].abstraction_id or ""
     night = night_of(store, DAY)
-    before = measure_preservation(night, archives)
+    before = measure_preservation(night.store, archives)
     assert (before.rate, before.lost) == (1.0, ())
     with store.reading() as tx:
         content = tx.memories.read([made])[made].content
     assert said in content
     tamper(store, made, content.replace(said, instead))
-    after = measure_preservation(night, archives)
+    after = measure_preservation(night.store, archives)
     assert after.rate is not None and after.rate < 1.0
     assert any(lost in words for words in after.lost), after.lost
 

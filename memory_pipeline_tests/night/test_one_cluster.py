@@ -120,8 +120,12 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
     run(store, DAY, run_id="night")
     night = night_of(store, DAY, run_id="night")
-    made = [archive for archive in tally_of(night, NightOutcome()).archives if archive.status == "compressed"]
-    assert len(made) == 1 and lost_in_levels(night, made) == []
+    made = [
+        archive
+        for archive in tally_of(night.store, night.plan, NightOutcome()).archives
+        if archive.status == "compressed"
+    ]
+    assert len(made) == 1 and lost_in_levels(night.reader, made) == []
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         report_failure(week, error, started, kind="principles")
         raise
     report_run(week, "principles", started)
-    broken = misplaced_patterns(week, results)
+    broken = misplaced_patterns(week.store, results)
     check = AssetCheckResult(
         check_name="patterns_stay_active",
         passed=not broken,

@@ -5,6 +5,7 @@ What each does stands in `night/order.py`; here is what the UI says and shows of
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
 
@@ -12,11 +13,11 @@ from dagster import (
     AssetCheckResult,
     AssetCheckSpec,
     AssetExecutionContext,
+    AssetIn,
     AssetsDefinition,
     MaterializeResult,
     Output,
     PythonObjectDagsterType,
-    ResourceParam,
     TableColumn,
     TableSchema,
     asset,
@@ -42,7 +43,6 @@ from memory_pipeline.orchestration.checks import (
     check_report,
 )
 from memory_pipeline.orchestration.held import why_held
-from memory_pipeline.orchestration.io import ParquetByPartition
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
@@ -76,37 +76,27 @@ class Shown:
     value_type: Any = RECORDS
 
 
-def _night_asset(
-    needs: Sequence[str] = (), after: Sequence[str] = (), **extra: Any
-) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows.
-
-    `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
-    would read each back from its file, with two events of the log, though the run itself has just made it.
-    """
+def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows."""
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
-        deps=[*needs, *after],
         group_name=GROUP,
         owners=OWNERS,
         io_manager_key=IO,
         freshness_policy=NIGHTLY,
         **extra,
     )
-    return lambda step: decorate(_reported(step, needs))
+    return lambda step: decorate(_reported(step))
 
 
-def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
+def _reported(step: Callable[..., Any]) -> Callable[..., Any]:
     if isgeneratorfunction(step):  # it reports for itself
         return step
 
-    def run(
-        context: AssetExecutionContext, night: NightResource, night_files: ResourceParam[ParquetByPartition]
-    ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
-        given = {name: night_files.value_of(name, context.partition_key) for name in needs}
+    @wraps(step)
+    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> Any:
         try:
-            result: MaterializeResult[Any] = step(context, night, **given)
-            return result
+            return step(context, night, **given)
         except Exception as error:
             report_failure(_open(context, night), error, night.started_at(context.run.run_id))
             raise
@@ -119,7 +109,7 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 
 
 @_night_asset(
-    after=["memory_workspace", "memory_store"],
+    deps=["memory_workspace", "memory_store"],
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
@@ -183,7 +173,7 @@ SHOWN: dict[str, Shown] = {
         figures=lambda night, value: describe.archives_metadata(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
         check_specs=MERGE_CHECKS,
-        check=lambda night, value: check_level(night, "merges", value),
+        check=lambda night, value: check_level(night.reader, "merges", value),
     ),
     "canonical_entries": Shown(
         description=(
@@ -196,7 +186,7 @@ SHOWN: dict[str, Shown] = {
         figures=lambda night, value: describe.archives_metadata(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
         check_specs=CANONICAL_CHECKS,
-        check=lambda night, value: check_level(night, "canonical_entries", value),
+        check=lambda night, value: check_level(night.reader, "canonical_entries", value),
     ),
     "clusters": Shown(
         description=(
@@ -230,7 +220,7 @@ SHOWN: dict[str, Shown] = {
             "measured.tokens_before": [("clusters", "total_tokens")],
         },
         check_specs=DISTILLATION_CHECKS,
-        check=lambda night, value: check_distillations(night, value),
+        check=lambda night, value: check_distillations(night.reader, value),
     ),
     "archives": Shown(
         description=(
@@ -246,7 +236,7 @@ SHOWN: dict[str, Shown] = {
             "archived_ids": [("distillations", "cluster.member_ids")],
         },
         check_specs=ARCHIVE_CHECKS,
-        check=lambda night, value: check_archives(night),
+        check=lambda night, value: check_archives(night.store),
     ),
     "atoms": Shown(
         description=(
@@ -259,7 +249,7 @@ SHOWN: dict[str, Shown] = {
         figures=lambda night, value: describe.atoms_metadata(value),
         lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
         check_specs=ATOM_CHECKS,
-        check=lambda night, value: check_atoms(night, value),
+        check=lambda night, value: check_atoms(night.store, night.errors, value),
     ),
     "playbook": Shown(
         description=(
@@ -269,7 +259,7 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "markdown"},
         columns=describe.schema_of(Contribution),
-        figures=lambda night, value: describe.playbook_metadata(night, value),
+        figures=lambda night, value: describe.playbook_metadata(night.settings, value),
     ),
 }
 
@@ -278,7 +268,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
     shown = SHOWN[step.name]
     lineage = {"dagster/column_lineage": describe.lineage_of_columns(shown.lineage)} if shown.lineage else {}
 
-    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
+    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
         return MaterializeResult(
@@ -287,8 +277,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
     return _night_asset(
         name=step.name,
-        needs=step.needs,
-        after=step.after,
+        ins={name: AssetIn() for name in step.needs},
+        deps=step.after,
         kinds=shown.kinds,
         check_specs=shown.check_specs,
         dagster_type=shown.value_type,
@@ -298,8 +288,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
 
 @_night_asset(
-    name="reports",
-    needs=[step.name for step in ORDER if step.name != "similarity_batches"],
+    ins={step.name: AssetIn() for step in ORDER if step.name != "similarity_batches"},
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(Report),
@@ -309,7 +298,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
         "Markdown and HTML, kept in the store, and announced."
     ),
 )
-def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
+def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
     tonight = _open(context, night)
     report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
@@ -317,7 +306,7 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
         value=report,
         metadata={
             **describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
-            "diff": describe.difference_of(tonight, report),
+            "diff": describe.difference_of(tonight.store, tonight.plan, report),
         },
         check_results=check_report(report),
     )

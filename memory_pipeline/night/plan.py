@@ -1,0 +1,100 @@
+"""Which night it is and how it runs, and what follows from that and the settings alone.
+
+A partition's *as-of* time is the end of its day; every step uses it instead of the clock, so that a
+night does the same whenever it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+
+from memory_pipeline.config.policies import Policy
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+
+#: The longest look back that `--days` may ask for: older memories than these there are none.
+MOST_DAYS = 18_250
+
+
+@dataclass(frozen=True, slots=True)
+class NightOptions:
+    """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster, and
+    `no_cache` asks the model again for what it has answered.
+
+    `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
+    narrow what the run looks at; a project that is named is taken though it has not opted in. `moment` is the
+    logical time of a run that a person starts for now. With `whole_weeks` a job forms principles as of the last week
+    that has ended, as the weekly asset does, instead of its day.
+    """
+
+    partition: date
+    run_id: str
+    dry_run: bool = False
+    threshold: float | None = None
+    days: int | None = None
+    cluster_id: str | None = None
+    no_cache: bool = False
+    projects: tuple[str, ...] = ()
+    memory_types: tuple[str, ...] = ()
+    first_day: date | None = None
+    last_day: date | None = None
+    unconsolidated_only: bool = False
+    moment: datetime | None = None
+    whole_weeks: bool = False
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
+            raise InputError(f"--threshold is {self.threshold}; use a cosine between 0.5 and 1.0")
+        if self.days is not None and not 1 <= self.days <= MOST_DAYS:
+            raise InputError(f"--days is {self.days}; use 1 to {MOST_DAYS}")
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night: the end of its day, UTC, or the moment that was named."""
+        return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
+
+
+@dataclass(frozen=True)
+class NightPlan:
+    """What a night works on and by which thresholds; it reads and writes nothing."""
+
+    settings: Settings
+    options: NightOptions
+
+    @property
+    def run_id(self) -> str:
+        """The run that carries the plan out."""
+        return self.options.run_id
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night."""
+        return self.options.as_of
+
+    @property
+    def fresh_after(self) -> datetime:
+        """Memories created after this time are too fresh to touch."""
+        return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
+
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """The cuts of the night, in their order."""
+        return self.settings.night_policies(self.options.threshold)
+
+    def threshold_of(self, project_id: str) -> float:
+        """The cosine from which memories of a project are distilled as one tonight."""
+        mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
+        return min((policy.threshold for policy in mine), default=1.0)
+
+    def floor_of(self, project_id: str) -> float:
+        """The lowest threshold in use for a project, from which its pairs are computed and kept."""
+        mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
+        return min((policy.threshold for policy in mine if policy), default=1.0)
+
+    def may_touch(self, project_id: str) -> bool:
+        """Whether the run works on a project."""
+        if self.options.projects:
+            return project_id in self.options.projects
+        return self.settings.is_consolidated(project_id)
