@@ -1,4 +1,4 @@
-"""Where memories come from, and go back to: one file a format, and one door that all of them pass."""
+"""Imports memories and exports them again: one file per format, and one gate that all candidates pass."""
 
 from memory_pipeline.ingest.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
 from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format, workspace_importer

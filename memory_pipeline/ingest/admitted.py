@@ -1,4 +1,4 @@
-"""A memory that passed the gate, with the links and the vector that come with it."""
+"""A memory that passed the gate, with its links and vector."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory_pipeline.records import LineageLink, Memory
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What the door writes for one row."""
+    """What an import writes for one row."""
 
     memory: Memory
     links: tuple[LineageLink, ...]

@@ -1,4 +1,4 @@
-"""What a reader hands to the door: a candidate memory, or a row that it had to reject."""
+"""What a reader passes on: a candidate memory, or a row that it had to reject."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from memory_pipeline.records import MemoryBase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(MemoryBase):
-    """A memory as a source tells it. What is None falls back at the door.
+    """A memory as a source describes it. The importer fills in fields that are None.
 
-    What nights do to a memory (`archived_*` and the like) is only set by rows that this program exported, `token_count`
-    only by its exports of everything. `source_links`: id, relation and similarity of each direct source. `masked`
-    counts what a reader masked before it cut its file into entries.
+    The fields that nights set (`archived_*` and the like) are only given by rows that this program exported, and
+    `token_count` only by its exports of everything. `source_links`: id, relation and similarity of each direct
+    source. `masked`: counts of what a reader masked before it split its file into entries.
     """
 
     native_id: str | None = None
@@ -31,7 +31,7 @@ class Candidate(MemoryBase):
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A line or row that cannot become a memory, and why."""
+    """A line or row that cannot become a memory, with the reason."""
 
     file: str
     line: int
@@ -40,24 +40,25 @@ class Rejected:
 
     @classmethod
     def of(cls, file: str, line: int, reason: str, content: str) -> Rejected:
-        """With the beginning of the content: more than is kept, so that a secret in it is whole when it is masked."""
+        """Attach the start of the content. This is more than is kept, so that a secret in it is complete when it is
+        masked."""
         if len(content) > _BEGINNING:
             content = content[:_BEGINNING].rpartition(" ")[0] or content[:_BEGINNING]
         return cls(file, line, reason, content)
 
 
-#: Characters of a rejected row that go to the door, which masks them and keeps the first of them.
+#: Characters of a rejected row that are passed on to be masked; only the first of them are kept.
 _BEGINNING = 2000
 
 
 @dataclass
 class Skipped:
-    """What a reader left out on purpose, counted by why."""
+    """Counts of what a reader skipped on purpose, by reason."""
 
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, why: str, number: int = 1) -> None:
-        """Count some more."""
+        """Add to a count."""
         self.counts[why] = self.counts.get(why, 0) + number
 
 
@@ -65,4 +66,4 @@ Reading = Iterator[Candidate | Rejected]
 
 
 class RowError(ValueError):
-    """A row's value cannot be used; the message says which and why."""
+    """A value in a row cannot be used; the message says which and why."""

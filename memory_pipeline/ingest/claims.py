@@ -1,9 +1,10 @@
-"""Rows that speak of other memories: what they were made from, or what took their place.
+"""Rows that refer to other memories: their sources, or their replacements.
 
-Such a row may stand before or after those it speaks of. So these rows wait on disk until the file is read; then
-they are let in, each group that hangs together in one transaction. A source that is nowhere is left out, and who
-has none left was made by no night. A row that was archived into something that does not bear it out is refused:
-active again it would say what was put away. What is in the store already is never touched, and takes on no links.
+Such a row may come before or after the rows it refers to, so these rows wait on disk until the file is read. Then
+they are admitted, each connected group in one transaction. A source that does not exist is omitted; a row without
+any remaining source was not made by a night. A row that was archived into a memory that does not confirm this is
+refused, because it would otherwise become active again. Rows that are already in the store are never changed and get
+no new links.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from dataclasses import dataclass, replace
 from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.records import BESIDE, MADE
 
-#: Longest chain of replacements that a file may bring; `check` follows 100.
+#: Longest chain of replacements that a file may contain; `check` follows 100.
 MAX_CHAIN = 90
-#: Connector of what a night made elsewhere, and whose sources did not come along.
+#: Connector of a memory that a night made elsewhere and whose sources were not imported.
 ORPHAN = "import"
 
 
@@ -36,21 +37,21 @@ LookUp = Callable[[Iterable[str]], Mapping[str, str]]
 
 
 class Claims:
-    """The rows that wait. Their words lie in a temporary file; only ids are held in memory."""
+    """The waiting rows. Their content is in a temporary file; only ids are in memory."""
 
     def __init__(self) -> None:
-        # One file for as long as the import lasts; it goes with the object.
+        # One file for the duration of the import; it is removed with this object.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._claims: dict[str, _Claim] = {}
         self._ids: dict[str, str] = {}
-        #: Those whose sources were not all to be found.
+        #: Ids of rows with missing sources.
         self.loosened: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._claims)
 
     def add(self, entry: Admitted) -> bool:
-        """Keep a row until the file is read; False when one with its id waits already."""
+        """Keep a row until the file is read. Returns False if a row with the same id is already waiting."""
         memory = entry.memory
         if memory.id in self._claims:
             return False
@@ -67,7 +68,7 @@ class Claims:
         return True
 
     def waiting(self, memory_id: str) -> Admitted:
-        """The row that waits under an id, with the sources that were found."""
+        """The waiting row with an id, with the sources that were found."""
         claim = self._claims[memory_id]
         self._file.seek(claim.place)
         entry: Admitted = pickle.load(self._file)
@@ -80,17 +81,17 @@ class Claims:
         return replace(entry, links=links, memory=replace(entry.memory, source=source, compressed_from=None))
 
     def ids(self) -> list[str]:
-        """The ids that wait."""
+        """The ids of the waiting rows."""
         return list(self._claims)
 
     def drop(self, memory_ids: Iterable[str]) -> None:
-        """Let these wait no longer."""
+        """Remove these rows."""
         for memory_id in memory_ids:
             del self._claims[memory_id]
 
     def refuse(self, look_up: LookUp) -> Iterator[tuple[Admitted, str]]:
-        """Leave out sources that are nowhere, and drop every row whose replacement does not bear it out, with the
-        reason; what rested on a dropped row is looked at again."""
+        """Omit missing sources, and drop every row whose replacement does not confirm it, with the reason. Rows that
+        depend on a dropped row are checked again."""
         while True:
             self._leave_out_sources(look_up)
             wrong = {i: why for i, claim in self._claims.items() if (why := self._wrong(i, claim))}
@@ -115,7 +116,7 @@ class Claims:
         return waiting.project_id if waiting else known.get(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
-        """The ids that wait, those that hang together in one list."""
+        """The ids of the waiting rows, one list per connected group."""
         leader = {memory_id: memory_id for memory_id in self._claims}
 
         def first(memory_id: str) -> str:
@@ -135,7 +136,7 @@ class Claims:
         yield from members.values()
 
     def _same(self, text: str) -> str:
-        """One object for equal ids, of which there are many."""
+        """Return one shared object for equal ids, of which there are many."""
         return self._ids.setdefault(text, text)
 
     def _wrong(self, memory_id: str, claim: _Claim) -> str | None:
@@ -143,11 +144,11 @@ class Claims:
             return None
         target = self._claims.get(claim.into)
         if target is None or memory_id not in target.sources:
-            return f"the row is archived into '{claim.into}', which does not have it among its sources"
+            return f"the row is archived into '{claim.into}', which does not name it as a source"
         return None
 
     def _circles(self) -> dict[str, str]:
-        """Those whose replacements, or whose sources, lead back to themselves, or further than can be followed."""
+        """Rows whose replacements or sources form a circle or a chain that is too long."""
         replaced = {i: (claim.into,) for i, claim in self._claims.items() if claim.into}
         found = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
         made = {i: claim.made_from for i, claim in self._claims.items()}
@@ -159,7 +160,7 @@ def _named(claim: _Claim) -> tuple[str, ...]:
 
 
 def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:
-    """Those from which no end is reached (in `most` steps): what remains when ends are taken away again and again."""
+    """The nodes from which no end is reached within `most` steps, found by removing ends repeatedly."""
     waiting_for: dict[str, int] = {}
     back: dict[str, list[str]] = {}
     for one, others in leads_to.items():

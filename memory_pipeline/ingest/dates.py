@@ -1,4 +1,4 @@
-"""Times as people and programs write them: clock stamps in any zone, dates in file names, epochs, ISO text."""
+"""Parses times as people and programs write them: timestamps in any zone, dates in file names, epochs, ISO text."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import RowError
 from memory_pipeline.ingest.values import is_absent, shown
 
-#: What is dated before it was dated by a clock that was never set.
+#: Earlier file times come from a clock that was never set.
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-#: In this year a zone can carry a time past the end of the calendar.
+#: In this year, a zone can move a time past the end of the calendar.
 _NO_YEAR = 9999
-#: Fixed offsets, in minutes, of the abbreviations that logs carry. IST is India's; CST is North America's.
+#: Fixed offsets, in minutes, of the abbreviations in logs. IST is India's; CST is North America's.
 _ABBREVIATIONS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "EET": 120, "EEST": 180,
     "MSK": 180, "IST": 330, "SGT": 480, "HKT": 480, "JST": 540, "KST": 540, "AEST": 600, "AEDT": 660, "NZST": 720,
     "NZDT": 780, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360, "PST": -480,
     "PDT": -420, "AKST": -540, "AKDT": -480, "HST": -600, "BRT": -180, "ART": -180,
 }  # fmt: skip
-#: In minutes; the clocks of Kiribati are the earliest there are.
+#: In minutes; Kiribati has the largest offset.
 _GREATEST_OFFSET = 14 * 60
 _FILE_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?:-([01]\d|2[0-3])([0-5]\d)(?!\d))?")
 _DATE = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
@@ -32,7 +32,7 @@ _CLOCK = re.compile(
 
 
 def zone(name: str) -> tzinfo:
-    """A time zone by IANA name or known abbreviation. Raises InputError for one that does not exist."""
+    """A time zone by IANA name or known abbreviation. Raises InputError for an unknown one."""
     found = _zone_or_none(name)
     if found is None:
         raise InputError(f"no time zone is called '{name}'; use a name like Europe/Lisbon")
@@ -55,7 +55,7 @@ def _zone_or_none(name: str) -> tzinfo | None:
 
 
 def file_date(name: str) -> tuple[date, time | None] | None:
-    """The day (and `HHMM`, when given) that a file's name begins with or holds, or None."""
+    """The day (and `HHMM`, if given) at the start of a file's name or in it, or None."""
     match = _FILE_DATE.search(name)
     if not match:
         return None
@@ -69,9 +69,9 @@ def file_date(name: str) -> tuple[date, time | None] | None:
 
 
 def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
-    """The time that a heading or the start of a line names, with its quality, or None.
+    """The time in a heading or at the start of a line, with its quality, or None.
 
-    A date in the text goes before `day`; a clock time without any date is None.
+    A date in the text takes precedence over `day`; a clock time without any date gives None.
     """
     dated = _DATE.search(text)
     if dated:
@@ -100,10 +100,10 @@ def at_midnight(day: date, default_zone: tzinfo) -> datetime:
 
 
 def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str = "created_at") -> datetime | None:
-    """A time from a row: ISO text, epoch seconds or milliseconds, a datetime, or nothing.
+    """A time from a row: ISO text, epoch seconds or milliseconds, a datetime, or None.
 
-    Naive times are of `default_zone`. Raises RowError for what is not a time, before 2000, or more than a
-    day after `now`.
+    Naive times are in `default_zone`. Raises RowError for an invalid time, one before 2000, or one more than a day
+    after `now`.
     """
     moment = _to_datetime(value, default_zone, name)
     if moment is None:
@@ -129,11 +129,11 @@ def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | N
                 return _from_epoch(float(text))
             moment = datetime.fromisoformat(text)
             return (moment if moment.tzinfo else moment.replace(tzinfo=default_zone)).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):  # no time at all, or one beyond the calendar
+    except (ValueError, OverflowError, OSError):  # no valid time, or one beyond the calendar
         pass
-    raise RowError(f"{name} is {shown(value)}, no time; use ISO 8601 or an epoch")
+    raise RowError(f"{name} is {shown(value)}, which is not a time; use ISO 8601 or an epoch")
 
 
 def _from_epoch(number: float) -> datetime:
-    """Seconds or milliseconds, told apart by magnitude."""
+    """Seconds or milliseconds, distinguished by magnitude."""
     return datetime.fromtimestamp(number / 1000 if abs(number) > 1e11 else number, UTC)

@@ -1,4 +1,4 @@
-"""One memory as a row of an export, and the columns that such rows have."""
+"""One memory as a row of an export, and the columns of such rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from memory_pipeline.records.columns import Column, columns_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: In the metadata of a Parquet file: that it is an export, which the next one may replace.
+#: Marks a Parquet file as an export, which the next one may replace.
 MARK = {b"memory_pipeline": b"export"}
-#: The columns that scripts rely on, in the order in which they find them; the others follow.
+#: The columns that scripts rely on, in a fixed order; the others follow.
 _FIRST = (
     "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at", "effective_date",
     "abstraction_level", "archived", "archived_by", "archived_at", "consolidated_into_id", "source_ids", "pinned",
     "confidence_score",
 )  # fmt: skip
-#: What a row says beside the fields of its memory.
+#: Additional columns, besides the fields of the memory.
 _DERIVED = (
-    Column("Whether it was put away.", name="archived", kind=bool),
-    Column("The memories that it was made from, or that it took the place of.", name="source_ids", kind=tuple),
-    Column("The same, each with `id`, `relation` and `similarity`.", name="sources", is_json=True),
+    Column("Whether it was archived.", name="archived", kind=bool),
+    Column("The memories that it was made from or that it replaced.", name="source_ids", kind=tuple),
+    Column("The direct sources, each with `id`, `relation` and `similarity`.", name="sources", is_json=True),
 )
 _FIELDS = [column for column in columns_of(Memory) if column.export == "every"]
 _MORE = [column for column in columns_of(Memory) if column.export == "everything"]
@@ -43,12 +43,12 @@ def export_row_columns() -> tuple[str, ...]:
 
 
 def columns_of_everything() -> tuple[str, ...]:
-    """What an export of everything says of a memory beside these columns."""
+    """The additional columns of a memory in an export of everything."""
     return tuple(column.name for column in _MORE)
 
 
 def export_row(memory: Memory, sources: list[LineageLink]) -> dict[str, Any]:
-    """One memory as a row: the columns that scripts rely on first, then what a faithful copy needs."""
+    """One memory as a row: first the columns that scripts rely on, then the others that a complete copy needs."""
     values = {column.name: _exported(memory, column) for column in _FIELDS}
     values["archived"] = memory.archived_at is not None
     values["source_ids"] = [link.source_id for link in sources]
@@ -72,7 +72,7 @@ def parquet_schema() -> pa.Schema:
 
 
 def parquet_row(row: dict[str, Any]) -> dict[str, Any]:
-    """An exported row as Parquet holds it."""
+    """An exported row in its Parquet form."""
     return {name: json.dumps(row[name]) if name in _NESTED and row[name] is not None else row[name] for name in _NAMES}
 
 

@@ -1,4 +1,4 @@
-"""Out of the store again: the active memories as rows, or everything (full_export.py), to JSONL or Parquet."""
+"""Exports the active memories as rows, or everything (full_export.py), to JSONL or Parquet."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store
 
 EXPORT_FORMATS = ("jsonl", "parquet")
-#: Longer first lines than this are no row of an export.
+#: A longer first line is not a row of an export.
 _LONGEST_LINE = 16 << 20
 
 
 def export_memories(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> int:
-    """Write memories as rows to `path`, whole or not at all; return how many.
+    """Write memories as rows to `path`, completely or not at all; return their number.
 
-    Only the active ones; with `everything` all that the store holds (full_export.py). Raises InputError for an
-    unknown format, OutputError for a path that cannot or must not be written and for a full disk.
+    Writes only the active memories; with `everything`, all contents of the store (full_export.py). Raises InputError
+    for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
     """
     check_export(store, name, path, everything=everything, force=force)
     if everything:
@@ -44,8 +44,8 @@ def write_rows(
 ) -> int:
     """Write these memories with their direct sources to `path`; errors as in `export_memories`.
 
-    A file that stands there is replaced when it is an earlier export, or with `force`; the file that memories of the
-    store came from is never.
+    An existing file is replaced if it is an earlier export, or with `force`; the file that memories of the store
+    came from is never replaced.
     """
     check_export(store, name, path, force=force)
     single_files = {name for name, importer in IMPORTERS.items() if not importer.takes_directory}
@@ -67,21 +67,21 @@ def write_rows(
 
 
 def check_export(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> None:
-    """Raises what `export_memories` would, before any work is done. An export of everything is replaced by less only
-    with `force`."""
+    """Raises the errors of `export_memories` before any work is done. An export of everything is replaced by a
+    smaller one only with `force`."""
     if name not in EXPORT_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
     check_is_free(path, store.path)
     target = check_output(path, lambda found: is_export(name, found), force=force)
     if not everything and not force and target.is_file() and target.stat().st_size and is_full_export(target, name):
         raise OutputError(
-            f"'{path}' is an export of all that a store held, and would now hold memories alone; name another file, or "
-            "add --force"
+            f"'{path}' is an export of everything in a store, and would be replaced by memories only; name another "
+            "file, or add --force"
         )
 
 
 def is_export(name: str, path: Path) -> bool:
-    """Whether a file is an earlier export in this format: its rows have the columns of one."""
+    """Whether a file is an earlier export in this format, that is, whether its rows have the columns of one."""
     if name == "parquet":
         return _is_parquet_export(path)
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The import formats by name. A further one is a file with its `Importer`, and its place in the list here."""
+"""The import formats by name. To add one, write a file with its `Importer` and add it to the list here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.parquet import ParquetImporter
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
 
-#: In the order in which they are named to users.
+#: In the order in which they are shown to users.
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer for importer in (OpenClawImporter(), JsonlImporter(), CsvImporter(), ParquetImporter())
 }
@@ -30,7 +30,8 @@ def importer_of(name: str) -> Importer:
 
 
 def workspace_importer(root: Path) -> Importer:
-    """The importer that recognises a directory, else the first that takes one, whose error says what is missing."""
+    """The importer that recognises a directory, else the first one that takes directories, whose error names what is
+    missing."""
     workspaces = [importer for importer in IMPORTERS.values() if importer.takes_directory]
     return next((importer for importer in workspaces if importer.recognises(root)), workspaces[0])
 

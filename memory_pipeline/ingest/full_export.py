@@ -1,10 +1,10 @@
-"""Everything that a store holds, as a file: what the nights made and decided beside the memories.
+"""Exports everything in a store to one file: the memories, and what nights made and decided.
 
-A file of records. Each says what it is (`"record": "memory"`, `"atom"`, ...); the first names the format and its
-version, the last counts the others and has hashes of the file and of what the store held, so that a file that was cut
-off or altered is noticed. In Parquet the memories
-stand in their usual columns, the others as JSON in `payload`. An import into an empty store gives the same store
-(full_import.py); docs/reference.md lists the records, and what is left behind.
+The file consists of records. Each names its kind (`"record": "memory"`, `"atom"`, ...); the first one gives the
+format and its version, and the last one gives the counts of the others and hashes of the file and of the store's
+contents, so that a truncated or altered file is detected. In Parquet, memories are stored in their usual columns and
+other records as JSON in `payload`. An import into an empty store gives the same store (full_import.py);
+docs/reference.md lists the records and what is not exported.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _GROUP = 2000
 
 
 def write_everything(store: Store, name: str, file: BinaryIO) -> int:
-    """Write all that a store holds to an open file; return how many memories."""
+    """Write everything in a store to an open file; return the number of memories."""
     with store.reading() as tx:
         return _write_jsonl(file, tx) if name == "jsonl" else _write_parquet(file, tx)
 
 
 def is_full_export_line(row: Mapping[str, Any]) -> bool:
-    """Whether a record is the one that a whole export begins with."""
+    """Whether a record is the first one of a full export."""
     return row.get("record") == FIRST and row.get("format") == FORMAT
 
 
 def table_of(kind: str) -> str:
-    """The table whose rows an export calls so."""
+    """The table whose rows have this record name."""
     return next((table for table, called in RECORD_NAMES.items() if called == kind), kind)
 
 
 def json_line(record: dict[str, Any]) -> str:
-    """A record as one line of JSON; half characters, which an old store may hold, are written as escapes."""
+    """A record as one line of JSON; lone surrogates, which an old store may contain, are written as escapes."""
     line = json.dumps(record, ensure_ascii=False)
     try:
         line.encode()
@@ -98,7 +98,8 @@ def _write_parquet(file: BinaryIO, tx: Transaction) -> int:
 
 
 def _last(tx: Transaction, counts: Counter[str], digest: str) -> dict[str, Any]:
-    """`sha256`: of the lines before this one, in Parquet of the payloads; `contents`: of all that the store knows."""
+    """`sha256`: of the lines before this one, in Parquet of the payloads; `contents`: of everything that the store
+    knows."""
     return {"record": LAST, "records": dict(counts), "sha256": digest, "contents": tx.transfer.digest()}
 
 

@@ -1,8 +1,8 @@
-"""An export of everything, read: into an empty store as the same store, into another row by row.
+"""Imports an export of everything: into an empty store as the same store, into another one row by row.
 
-The file is read once to see that it is whole. Then, where the store is empty, another one is filled beside it,
-checked like any store, and moved into place: nobody ever meets half of it. Otherwise its memories pass the door like
-any row's, and what is known about them follows, as far as it speaks of memories that came in.
+The file is first read once to verify that it is complete. Then, if the store is empty, another store is filled next
+to it, checked, and moved into place, so that nobody ever sees an incomplete one. Otherwise its memories pass the
+gate like any other row, followed by everything else that is known about the imported ones.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_bla
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
 _MEMORY_LIMIT_MB = 192
-#: Longest line of an export: the largest memory with all that is known of it.
+#: Longest line of an export: the largest memory with all its metadata.
 _MAX_LINE = 64_000_000
-#: Times in an export of this program are those that a store had; no clock of today bounds them.
+#: Times in our own exports come from a store, so today's clock does not limit them.
 _ANY_TIME = datetime(9000, 1, 1, tzinfo=UTC)
 
 
-ALTERED = "it was altered since it was written"
+ALTERED = "it was altered after it was written"
 
 
 @dataclass
 class _Survey:
-    """What one look through a file tells: how many records of each kind, the first and the last, and what is wrong."""
+    """The result of one pass through a file: the number of records by kind, the first and the last record, and any
+    error."""
 
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +55,7 @@ class _Survey:
 
 
 class Item(NamedTuple):
-    """One record of an export: where it stands, what it is, its fields, and its length in characters."""
+    """One record of an export: its position, kind, fields, and length in characters."""
 
     line: int
     kind: str
@@ -64,7 +65,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class FullExport:
-    """A file with everything that a store held. Iterated, it gives its memories as any reader does."""
+    """A file with everything of a store. Iterating over it gives its memories, as any reader does."""
 
     path: Path
     format: str
@@ -78,7 +79,7 @@ class FullExport:
         return readable_name(self.path.name)
 
     def __iter__(self) -> Iterator[Candidate | Rejected]:
-        """The memories, each as a candidate for the door, and what could not be read."""
+        """The memories, each as a candidate, and the rows that could not be read."""
         for item in self.items():
             if isinstance(item, Rejected):
                 yield item
@@ -93,7 +94,7 @@ class FullExport:
         return (item for item in self._all() if isinstance(item, Rejected) or item.kind not in (FIRST, LAST))
 
     def followers(self) -> Iterator[Item]:
-        """The records that may follow their memories into a store that has others."""
+        """The records that may be added to a store with memories, after the memories."""
         for item in self.items():
             if isinstance(item, Item) and table_of(item.kind) in FOLLOWING_TABLES:
                 try:
@@ -103,18 +104,18 @@ class FullExport:
                 yield item
 
     def what_is_wrong(self) -> str | None:
-        """Why the file is not the whole that was written, or None. Raises InputError for one of a newer program."""
+        """Why the file is not complete and unaltered, or None. Raises InputError for a file of a newer program."""
         if self._survey.wrong:
             return self._survey.wrong
         if self._survey.last.get("records") != dict(self._survey.counts):
-            return "it does not hold as many records as its last one says"
+            return "it does not contain as many records as its last one says"
         if self._survey.last.get("sha256") != self.digest():
             return ALTERED
         return None
 
     @property
     def contents(self) -> object:
-        """The hash of what the exporting store knew, where this program reckons it as that one did, else None."""
+        """The contents hash of the exporting store if this program computes it the same way, else None."""
         same = self._survey.first.get("schema") == schema_number()
         return self._survey.last.get("contents") if same else None
 
@@ -136,11 +137,11 @@ class FullExport:
                 self._check_version(item)
                 survey.first = item.row
         if not survey.last:
-            survey.wrong = "its last record is missing: it was cut off"
+            survey.wrong = "its last record is missing: it was truncated"
         return survey
 
     def digest(self) -> str:
-        """SHA-256 of the file up to its last line; of a Parquet file, of the payloads of all rows but the last."""
+        """SHA-256 of the file without its last line; for a Parquet file, of the payloads of all rows but the last."""
         digest = hashlib.sha256()
         if self.format == "parquet":
             payload = ""
@@ -189,7 +190,7 @@ class FullExport:
 
 
 def is_full_export(path: Path, name: str) -> bool:
-    """Whether a file begins as an export of everything does."""
+    """Whether a file starts like an export of everything."""
     if name == "jsonl":
         with opened(path) as file:
             first = _item(1, file.readline(4096))
@@ -204,7 +205,7 @@ def is_full_export(path: Path, name: str) -> bool:
 
 
 def is_empty(store: Store) -> bool:
-    """Whether an export can become this store as a whole."""
+    """Whether an export can replace this store as a whole."""
     if not store.exists():
         return True
     with store.reading() as tx:
@@ -212,21 +213,21 @@ def is_empty(store: Store) -> bool:
 
 
 def restore(store: Store, export: FullExport, actor: str) -> str | None:
-    """Make an empty store the one that was exported; None when that was done, else why not.
+    """Turn an empty store into the exported one. Returns None on success, otherwise the reason.
 
-    Nothing happens to the store unless all of it fits, and what comes out is sound.
+    The store is unchanged unless everything fits and the result is sound.
     """
     store.path.parent.mkdir(parents=True, exist_ok=True)
     incoming = Store(store.path.with_name(f".{store.path.name}.incoming"))
     remove_store(incoming)
     try:
         return _fill(incoming, export, actor) or (
-            None if put_in_blank_place(store, incoming) else "the store was written to meanwhile"
+            None if put_in_blank_place(store, incoming) else "the store was changed in the meantime"
         )
     except RowError as error:
         return str(error)
     except KeyError as error:
-        return f"it holds records of a kind that this program does not know: {error}"
+        return f"it contains records of a kind that this program does not know: {error}"
     except (TypeError, ValueError, OverflowError) as error:
         return f"one of its records does not fit ({type(error).__name__})"
     finally:
@@ -234,8 +235,8 @@ def restore(store: Store, export: FullExport, actor: str) -> str | None:
 
 
 def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str]:
-    """After the memories: their conflicts, decisions, atoms and playbook, as far as they fit into this store; what a
-    person should know of it, in sentences."""
+    """Add the conflicts, decisions, atoms and playbook of the imported memories, as far as they fit into this store.
+    Returns sentences for the user."""
     try:
         with store.writing(actor) as tx, tx.transfer.staging():
             before = set(tx.integrity.check(deep=True))
@@ -248,15 +249,15 @@ def bring_what_follows(store: Store, export: FullExport, actor: str) -> list[str
             if new:
                 raise InputError(f"{new[0].rule}: {new[0].where}: {new[0].problem}")
     except MemoryPipelineError as error:
-        return [f"What is known about these memories (conflicts, atoms, playbook, log) did not come: {error}."]
+        return [f"What is known about these memories (conflicts, atoms, playbook, log) was not imported: {error}."]
     came = ", ".join(f"{number} {table}" for table, (number, _) in counts.items() if number)
     left = ", ".join(f"{number} {table}" for table, (_, number) in counts.items() if number)
-    notes = [f"With them came: {came}."] if came else []
-    return [*notes, f"Not taken, being here already or about other memories: {left}."] if left else notes
+    notes = [f"Imported with them: {came}."] if came else []
+    return [*notes, f"Not imported, because already here or about other memories: {left}."] if left else notes
 
 
 def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
-    """Write all records into a store of its own; why it is not sound, if it is not."""
+    """Write all records into a separate store. Returns why it is not sound, or None."""
     with incoming.writing(actor) as tx:
         tables = tx.transfer.tables()
     batches = _batches(export.items())
@@ -284,7 +285,7 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
             return ALTERED
     if findings:
         found = findings[0]
-        return f"what it holds is not sound ({found.rule}: {found.where}: {found.problem})"
+        return f"its contents are not sound ({found.rule}: {found.where}: {found.problem})"
     return None
 
 
@@ -320,11 +321,11 @@ def _updated_at(item: Item) -> datetime | None:
         moment = datetime.fromisoformat(told)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        raise RowError(f"line {item.line} has an updated_at that is no time") from None
+        raise RowError(f"line {item.line} has an updated_at that is not a time") from None
 
 
 def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]]]:
-    """Records of one kind that stand together, a bounded number at a time."""
+    """Consecutive records of one kind, in batches of bounded size."""
     batch: list[Item] = []
     size = 0
     for item in items:
@@ -340,7 +341,7 @@ def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]
 
 
 def _load(batches: Iterator[tuple[str, list[Item]]]) -> list[tuple[str, list[Item]]]:
-    """As many batches as one transaction takes."""
+    """As many batches as fit into one transaction."""
     load: list[tuple[str, list[Item]]] = []
     rows = 0
     while rows < _BATCH_ROWS and (batch := next(batches, None)):
@@ -363,7 +364,7 @@ def _item(number: int, text: str, kind: object = None) -> Item | None:
 
 
 def _with_token_count(read: Any, row: dict[str, Any]) -> Any:
-    """The number of tokens that the exporting store counted, by which its ratios were reckoned."""
+    """The token count of the exporting store, on which its ratios are based."""
     count = row.get("token_count")
     if isinstance(read, Candidate) and type(count) is int and 0 < count < 2**31:
         return replace(read, token_count=count)

@@ -1,8 +1,8 @@
-"""The gate that every candidate passes, whatever its format: what the store, a night and an export can carry.
+"""The gate that every candidate passes, whatever its format: it admits only what the store, a night and an export
+can handle.
 
-A reader may be strict or not; here every text is checked to be storable, every number to be one, every bound to
-be kept, and what a row says that nights did to it to agree with itself. What the row says of other memories is
-looked up later (claims.py).
+Whether or not a reader is strict, the gate checks that every text can be stored, every number is finite, every limit
+is kept, and the fields that nights set are consistent. Claims about other memories are checked later (claims.py).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from memory_pipeline.ingest.values import (
 from memory_pipeline.records import BESIDE, MADE, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
 
-#: Longest content, in characters; a longer text is a document, not a memory.
+#: Maximum content length in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
-#: Importance from which a memory is critical, and so was never archived (setting `compression.critical_floor`).
+#: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
 _NEVER_ARCHIVED = 2.5
 
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
@@ -40,14 +40,14 @@ _LIMITS = {
 
 
 def check_candidate(candidate: Candidate) -> None:
-    """Raises RowError for what could not be kept, checked, exported and read again."""
+    """Raises RowError for a candidate that could not be stored, checked, exported and read again."""
     for name in _FIELDS:
         value = getattr(candidate, name)
         if value is not None and value != () and value is not False:
             _check(value, name)
     for name in ("categories", "tags"):
         if len(getattr(candidate, name)) > MAX_LABELS:
-            raise RowError(f"{name} has {len(getattr(candidate, name))} entries; {MAX_LABELS} is the most")
+            raise RowError(f"{name} has {len(getattr(candidate, name))} entries; the maximum is {MAX_LABELS}")
     if not candidate.content.strip():
         raise RowError("content is empty")
     _check_history(candidate)
@@ -55,7 +55,7 @@ def check_candidate(candidate: Candidate) -> None:
 
 
 def makes_claims(candidate: Candidate) -> bool:
-    """Whether the row speaks of other memories: what it was made from, or what took its place."""
+    """Whether the row refers to other memories: its sources or its replacement."""
     return bool(candidate.source_links) or candidate.consolidated_into_id is not None
 
 
@@ -63,7 +63,7 @@ def _check(value: object, name: str) -> None:
     if isinstance(value, str):
         limit = _LIMITS.get(name, MAX_NAME)
         if len(value) > limit:
-            raise RowError(f"{name} is {len(value)} characters long; {limit} is the most")
+            raise RowError(f"{name} is {len(value)} characters long; the maximum is {limit}")
         check_storable(value, name)
     elif isinstance(value, float) and not math.isfinite(value):
         raise RowError(f"{name} is {value}")
@@ -84,12 +84,12 @@ def _check(value: object, name: str) -> None:
 
 
 def _check_history(candidate: Candidate) -> None:
-    """Archived, rolled back, or neither: the columns that say so are all set or all empty."""
+    """Archived, rolled back, or neither: the columns for this are all set or all empty."""
     told = {name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")}
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
         if candidate.source.connector != MADE:
-            raise RowError("rolled_back_at is set, but only what a night made can be rolled back")
+            raise RowError("rolled_back_at is set, but only a memory that a night made can be rolled back")
         if not all(told.values()) or into or candidate.source_links:
             raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")
     else:
@@ -98,30 +98,30 @@ def _check_history(candidate: Candidate) -> None:
             missing = ", ".join(name for name, given in told.items() if not given)
             raise RowError(f"the row says that it is archived, but {missing} is missing")
     if candidate.archived_at is not None and candidate.pinned:
-        raise RowError("the row is archived and pinned; what is pinned is never archived")
+        raise RowError("the row is archived and pinned; a pinned memory is never archived")
     before = candidate.importance_before
     if before is not None and before >= _NEVER_ARCHIVED:
-        raise RowError(f"the row is archived with importance_before {before:g}; what is critical never is")
+        raise RowError(f"the row is archived with importance_before {before:g}; a critical memory is never archived")
 
 
 def _check_sources(candidate: Candidate) -> None:
     links = candidate.source_links
     ids = {source for source, _, _ in links}
     if len(links) > MAX_SOURCES or len(ids) < len(links):
-        raise RowError(f"sources names a memory twice, or more than {MAX_SOURCES}")
+        raise RowError(f"sources names a memory twice, or has more than {MAX_SOURCES} entries")
     wrong = next((relation for _, relation, _ in links if relation not in RELATIONS), None)
     if wrong is not None:
         raise RowError(f"sources has the relation '{wrong[:40]}'; use one of {', '.join(RELATIONS)}")
     if candidate.native_id in ids:
         raise RowError("the row names itself as its source")
     if candidate.source.connector == MADE and not links and candidate.rolled_back_at is None:
-        raise RowError("the row says that a night made it, but names no sources")
+        raise RowError("the row is marked as made by a night, but names no sources")
     if candidate.compressed_from is not None:
         _check_compressed_from(candidate)
 
 
 def _check_compressed_from(candidate: Candidate) -> None:
-    """What it says it was made from is what its sources are."""
+    """Its compressed_from must match its sources."""
     try:
         told = json.loads(candidate.compressed_from or "")
     except (ValueError, RecursionError):

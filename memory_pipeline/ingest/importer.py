@@ -1,4 +1,4 @@
-"""What a format tells of itself so that it can be imported: a class derived from `Importer`, listed in `formats`."""
+"""The description of an import format: a class derived from `Importer`, listed in `formats`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skip
 
 
 class Importer(ABC):
-    """One import format. `name` is what the command line calls it and what its memories' sources name; `takes` the kind
-    of path in words; `about` what is read, for the reference."""
+    """One import format. `name` is its name on the command line and in the sources of its memories; `takes`
+    describes the kind of path; `about` describes the content, for the reference."""
 
     name: ClassVar[str]
     about: ClassVar[str]
@@ -25,30 +25,30 @@ class Importer(ABC):
 
     @abstractmethod
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """The memories at a path, streamed, and the rows that hold none.
+        """Stream the memories at a path, and the rows that cannot become memories.
 
-        `default_zone` is that of times that name none, `now` stands in for a date that cannot be had; what is left out
-        on purpose is counted in `skipped`. Raises InputError when nothing there can be read.
+        `default_zone` is the zone of times that name none, `now` replaces a missing date, and `skipped` counts what
+        is skipped on purpose. Raises InputError if nothing can be read.
         """
 
     def recognises(self, path: Path) -> bool:
-        """Whether a directory is an agent's workspace of this format, from which `init` may start."""
+        """Whether a directory is an agent's workspace of this format, which `init` accepts."""
         return False
 
     def default_project(self, path: Path) -> str:
-        """The project of memories that name none, when the user names none either."""
+        """The project of memories that name none, if the user names none either."""
         return "default"
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
-        """The id of a memory that has none of its own; a second one with the same stem has `~2` added."""
+        """The id of a memory without its own id; a second one with the same stem gets the suffix `~2`."""
         return row_id(project, content, candidate)
 
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """What may be wrong with a file of which not one row could be read, as the end of a sentence."""
+        """A guess why not a single row of a file could be read, as the end of a sentence."""
         return ""
 
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:
-    """The id of a row, from what it says: wherever in its file it stands, however often it is read."""
+    """The id of a row, derived from its content: independent of its position and of how often it is read."""
     told = [project, content, candidate.memory_type, str(candidate.created_at), json.dumps(candidate.tags)]
     return f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"

@@ -1,8 +1,8 @@
-"""The one door into the store: every candidate is cleaned, masked, given its id, and written in batches.
+"""Imports candidates: each is cleaned, masked, given its id, checked, and written in batches.
 
-Importing is idempotent and streams; a bad row goes to quarantine with file, line and reason while the
-rest goes on. Each batch is one transaction, so an interruption leaves whole batches and a second run
-completes them.
+Importing is idempotent and streams its input; a bad row goes to quarantine with file, line and reason, and the
+others are imported. Each batch is one transaction, so an interruption leaves complete batches and a second run
+completes the import.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _EXCERPT = 160
 
 
 class _Occurrences:
-    """How often each key came by, on disk: a file may hold more rows than fit in memory."""
+    """Counts on disk how often each key occurred: a file may have more rows than fit in memory."""
 
     def __init__(self) -> None:
-        self._table = sqlite3.connect("")  # SQLite's own temporary file, gone with the connection
+        self._table = sqlite3.connect("")  # SQLite's own temporary file, removed with the connection
         self._table.execute("create table seen (key blob primary key, times integer) without rowid")
 
     def count(self, key: str) -> int:
-        """Note the key and return how often it has come by now."""
+        """Count the key and return how often it has occurred so far."""
         digest = hashlib.sha256(key.encode()).digest()
         (times,) = self._table.execute(
             "insert into seen values (?, 1) on conflict do update set times = times + 1 returning times", [digest]
@@ -72,10 +72,10 @@ def import_memories(
     progress: Progress = lambda step, done, total: None,
     actor: str = "import",
 ) -> ImportSummary:
-    """Bring everything readable into the store, embed it, and say what happened.
+    """Import every readable row into the store, embed it, and return a summary.
 
-    `project` serves candidates that name none; `now` stands in for a missing date. A failing embedder
-    does not fail the import: the next night embeds what is left.
+    `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
+    the import: the next night embeds the rest.
     """
     try:
         identifier(project, "the project's name")
@@ -88,10 +88,10 @@ def import_memories(
         return summary
     door = _Door(store, summary, _Occurrences(), Claims(), project, embedder, now, mask, actor)
     stream = iter(reading)
-    first = list(islice(stream, 1))  # a file that is refused as a whole makes no store
+    first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
     with store.writing(actor):
-        pass  # an import of nothing still leaves a store that nights can run on
+        pass  # an import of nothing still creates a store that nights can run on
     with store.small_steps(_MEMORY_LIMIT_MB):
         while batch := _next_batch(stream):
             door.take(batch)
@@ -104,27 +104,30 @@ def import_memories(
 
 
 def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: str) -> bool:
-    """Whether an export of everything became the store; where not, the summary says why it is read row by row."""
+    """Whether an export of everything became the store; if not, the summary says why it is read row by row."""
     wrong = export.what_is_wrong()
     if wrong:
-        summary.notes.append(f"'{export.name}' is not the whole export that it was: {wrong}. What it holds was read.")
+        summary.notes.append(
+            f"'{export.name}' is not the complete, unaltered export: {wrong}. Its readable contents were imported."
+        )
         return False
     if not is_empty(store):
         return False
     why_not = restore(store, export, actor)
     if why_not:
         summary.notes.append(
-            f"'{export.name}' could not be taken over as a whole, because {why_not}; it was read row by row instead."
+            f"'{export.name}' could not be imported as a whole store, because {why_not}; "
+            "it was read row by row instead."
         )
         return False
     with store.reading() as tx:
         summary.read = summary.imported = tx.memories.count()
-    summary.notes.append("The store was empty, and is now the one that was exported.")
+    summary.notes.append("The store was empty and now equals the exported one.")
     return True
 
 
 def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
-    """What one transaction takes: so many rows, or so many characters."""
+    """Limits of one transaction: a number of rows, or a number of characters."""
     batch: list[Candidate | Rejected] = []
     size = 0
     while len(batch) < _BATCH and size < _BATCH_CHARS and (item := next(stream, None)) is not None:
@@ -135,7 +138,7 @@ def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Reje
 
 @dataclass
 class _Door:
-    """One import under way."""
+    """One import in progress."""
 
     store: Store
     summary: ImportSummary
@@ -148,7 +151,7 @@ class _Door:
     actor: str
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
-        """Write a batch, but for the rows that speak of other memories: they wait until all are read."""
+        """Write a batch, except for rows that refer to other memories: those wait until all rows are read."""
         self.summary.read += len(batch)
         rejected = [item for item in batch if isinstance(item, Rejected)]
         plain: list[Admitted] = []
@@ -166,13 +169,13 @@ class _Door:
                 except (RowError, EmbeddingError) as error:
                     rejected.append(_reject(item, str(error)))
                 except Exception as error:
-                    _log.warning("a row of %s could not be taken in", item.source.file, exc_info=True)
-                    rejected.append(_reject(item, f"the row cannot be taken in ({type(error).__name__})"))
+                    _log.warning("a row of %s could not be imported", item.source.file, exc_info=True)
+                    rejected.append(_reject(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
 
     def _masked(self, candidate: Candidate) -> tuple[Candidate, Counter[str]]:
-        """The candidate without its secrets, and how many of each kind there were, those included that its reader
-        masked already."""
+        """The candidate with its secrets masked, and the counts by kind, including what its reader had already
+        masked."""
         counts = Counter(dict(candidate.masked))
         if not self.mask:
             return candidate, counts
@@ -180,14 +183,14 @@ class _Door:
         return candidate, counts + found
 
     def _second_of(self, memory: Memory) -> list[Rejected]:
-        """A row whose id waits already: nothing new, or other words that cannot both be meant."""
+        """A row whose id is already waiting: either identical, or different content, which is an error."""
         if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
             self.summary.unchanged += 1
             return []
-        return [_rejected(memory, f"id '{memory.id}' stands in the file twice, with other words")]
+        return [_rejected(memory, f"id '{memory.id}' appears in the file twice, with different content")]
 
     def settle_claims(self) -> None:
-        """Let in the rows whose word about other memories holds, and name the others."""
+        """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
         rejected = [_rejected(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
@@ -205,11 +208,12 @@ class _Door:
         loosened = len(self.claims.loosened.intersection(self.claims.ids()))
         if loosened:
             self.summary.notes.append(
-                f"{loosened} memories name sources that neither the file nor the store has; they came without them."
+                f"{loosened} memories name sources that neither the file nor the store has; "
+                "they were imported without them."
             )
 
     def _pass_over_known(self) -> None:
-        """What the store has already stays as it is there."""
+        """Handle rows that are already in the store, which stay unchanged."""
         for ids in _pages(self.claims.ids()):
             with self.store.reading() as tx:
                 known = tx.memories.existing(ids)
@@ -219,7 +223,10 @@ class _Door:
                 if (project, digest) == (memory.project_id, memory.content_hash):
                     self.summary.unchanged += 1
                 else:
-                    reason = f"id '{memory_id}' is in the store with other words, or in another project; it stays so"
+                    reason = (
+                        f"id '{memory_id}' is already in the store with different content or in another project, "
+                        "and stays unchanged"
+                    )
                     rejected.append(_rejected(memory, reason))
             self.claims.drop(known)
             self._write([], rejected)
@@ -232,7 +239,7 @@ class _Door:
         return found
 
     def _write(self, groups: list[list[Admitted]], rejected: list[Rejected]) -> None:
-        """One transaction for all of it; where a group makes it fail, that group goes to quarantine."""
+        """Write everything in one transaction; a group that makes it fail goes to quarantine."""
         if not groups and not rejected:
             return
         try:
@@ -276,7 +283,7 @@ def _pages(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _storable(rejected: Rejected, mask: bool) -> Rejected:
-    """A rejected row as it can be kept and shown."""
+    """A rejected row in the form that is stored and shown."""
     if mask:
         rejected = mask_rejected(rejected)
     reason, excerpt = clean_text(rejected.reason), clean_text(rejected.excerpt)[:_EXCERPT]
@@ -300,7 +307,7 @@ def _admit(
 
 
 def _derived(candidate: Candidate, project: str, content: str, occurrences: _Occurrences) -> str:
-    """An id from what was read: the same entry gets the same id however often, and wherever in its file, it is read."""
+    """An id derived from what was read: an entry always gets the same id, wherever it is in its file."""
     importer = IMPORTERS.get(candidate.source.connector)
     stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
     times = occurrences.count(stem)
@@ -320,7 +327,7 @@ def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> N
 
 @dataclass
 class _Found:
-    """What of a batch is new, and what became of the rest."""
+    """The new memories of a batch, and the outcome of the others."""
 
     fresh: list[Admitted]
     wrong: list[Rejected] = field(default_factory=list)
@@ -329,7 +336,7 @@ class _Found:
 
 
 def _only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> _Found:
-    """What is not in the store yet. Edited content under a known id becomes a version of its own."""
+    """The memories that are not in the store yet. Changed content under a known id becomes a new version."""
     fresh: dict[str, Admitted] = {}
     found = _Found([])
     for entry in admitted:
@@ -353,12 +360,12 @@ def _only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> _F
 
 
 def _version_id(memory: Memory) -> str:
-    """Id of edited content whose own id holds other words already."""
+    """The id of changed content whose own id already has different content."""
     return _short(f"{memory.id}@{memory.content_hash[:12]}")
 
 
 def _short(memory_id: str) -> str:
-    """The id, or one that stands for it where it is longer than an import would take."""
+    """The id, or a hash-based replacement if it is longer than an import allows."""
     if len(memory_id) <= MAX_ID:
         return memory_id
     return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
@@ -398,7 +405,7 @@ def _embed_what_is_missing(
 
 
 def _next_page(rows: int, characters: int) -> int:
-    """How many memories to read next, by how long the last ones were."""
+    """How many memories to read next, based on the length of the previous ones."""
     if characters > _BATCH_CHARS:
         return max(1, rows // 2)
     return min(_BATCH, rows * 4) if characters < _BATCH_CHARS // 4 else rows

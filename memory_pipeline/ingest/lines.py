@@ -1,4 +1,4 @@
-"""Lines of a text file, however long, in whatever Unicode encoding its first bytes name."""
+"""Lines of a text file of any length, in the Unicode encoding that its first bytes indicate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TextIO
 
 from memory_pipeline.errors import InputError
 
-#: Byte order marks; UTF-32's begins with UTF-16's, so it is looked for first.
+#: Byte order marks; UTF-32's starts with UTF-16's, so it is tried first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -23,10 +23,10 @@ _MARKS = (
 
 @contextmanager
 def opened(path: Path, newline: str = "\n") -> Iterator[TextIO]:
-    """A file as text: UTF-8, or what its byte order mark names. Bytes that are no text come as half characters,
-    which no row may hold. `newline`: what ends a line, `""` for any of the three.
+    """Open a file as text: UTF-8, or the encoding of its byte order mark. Undecodable bytes become lone surrogates,
+    which no row may contain. `newline`: the line terminator, `""` for any of the three.
 
-    Raises InputError when the file cannot be opened.
+    Raises InputError if the file cannot be opened.
     """
     try:
         with path.open("rb") as raw:
@@ -40,8 +40,8 @@ def opened(path: Path, newline: str = "\n") -> Iterator[TextIO]:
 
 
 def bounded_lines(file: TextIO, limit: int) -> Iterator[tuple[int, str, bool]]:
-    """Number, text and whether it was too long, of every line. Of a line with more than `limit` characters only
-    the beginning comes back; what follows is read past, never kept."""
+    """Number and text of every line, and whether it was too long. Of a line with more than `limit` characters only
+    the start is returned; the rest is skipped."""
     number = 0
     while line := file.readline(limit + 1):
         number += 1

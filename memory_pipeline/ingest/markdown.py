@@ -1,7 +1,7 @@
-"""Markdown notes cut into entries: each bullet, paragraph, table or procedure with its heading path.
+"""Splits Markdown notes into entries: each bullet, paragraph, table or procedure with its heading path.
 
-Every line of a file ends up in exactly one place: an entry, a heading, structure, or a block that is
-left out on purpose. So that no line can be lost, the reader can say which is which.
+Every line of a file belongs to exactly one thing: an entry, a heading, structure, or a skipped block. The reader can
+report which, so that no line gets lost.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-#: A procedure of at most this many characters stays one entry: its steps mean little apart.
+#: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200
-#: A full stamp opens a new entry even in the middle of a line: logs are appended without a newline.
+#: A full timestamp starts a new entry even in the middle of a line: some logs are appended without a newline.
 _FULL_STAMP = re.compile(r"(?<!^)(?<!\()(?<!\[)(?=\d{4}-\d{2}-\d{2} \d{2}:\d{2}(?::\d{2})?(?: [A-Z]{3,4})? (?:-|–|—) )")
 _LINE_STAMP = re.compile(r"^\s*[\[(]?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?[^\w]")
 _LABEL = re.compile(r"^\s*(?:\*\*|__)?[^\n]{1,80}?:(?:\*\*|__)?\s*$")
@@ -26,7 +26,7 @@ _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,9}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry: its text without list mark, its first and last line (1-based), and what stands above it."""
+    """One entry: its text without list mark, its first and last line (1-based), and the headings above it."""
 
     text: str
     first_line: int
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass
 class Note:
-    """A parsed note: entries in order, and for every line that holds none what it is."""
+    """A parsed note: its entries in order, and the role of every line outside an entry."""
 
     entries: list[Entry] = field(default_factory=list)
     structure: dict[int, str] = field(default_factory=dict)
@@ -45,12 +45,12 @@ class Note:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    # Setext headings are off: a paragraph above a rule is a paragraph in these logs.
+    # Setext headings are disabled: a paragraph above a rule is a paragraph in these logs.
     return MarkdownIt("commonmark").enable("table").disable("lheading")
 
 
 def parse_note(text: str) -> Note:
-    """Cut a note into entries. Lines are counted from 1; blank lines are nowhere."""
+    """Split a note into entries. Lines are numbered from 1; blank lines belong to nothing."""
     lines = text.split("\n")
     tokens = _parser().parse(text)
     note = Note()
@@ -107,7 +107,7 @@ def _list(
     path: tuple[str, ...],
     label: tuple[str, int, int] | None,
 ) -> None:
-    """Items become entries of their own; a short numbered list under a label stays one procedure."""
+    """List items become separate entries; a short numbered list under a label stays one procedure."""
     assert opening.map is not None
     start, end = opening.map[0], _last_content_line(lines, *opening.map)
     body = "\n".join(lines[start:end])
@@ -133,7 +133,7 @@ def _items(tokens: list[Token], opening: Token) -> Iterator[Token]:
 
 
 def _paragraph(lines: list[str], start: int, end: int, path: tuple[str, ...]) -> list[Entry]:
-    """One entry, or several where a new clock stamp opens a line."""
+    """One entry, or several if a timestamp starts a new one within a line."""
     cuts = [start, *(n for n in range(start + 1, end) if _LINE_STAMP.match(lines[n])), end]
     entries = []
     for first, last in pairwise(cuts):
@@ -160,7 +160,7 @@ def _dedent(line: str, width: int) -> str:
 
 
 def _flush_label(note: Note, label: tuple[str, int, int] | None, path: tuple[str, ...]) -> None:
-    """A label with nothing below it is an entry like any other."""
+    """A label with nothing below it is an ordinary entry."""
     if label:
         note.entries.append(Entry(label[0], label[1] + 1, label[2], path, path[-1] if path else ""))
 
@@ -171,7 +171,7 @@ def _mark(note: Note, start: int, end: int, what: str) -> None:
 
 
 def _keep_stray_lines(note: Note, lines: list[str], path: tuple[str, ...]) -> None:
-    """Lines that the parser takes for its own (link definitions) are entries too: nothing is lost."""
+    """Lines that the parser consumes itself (link definitions) become entries too, so that nothing is lost."""
     covered = {line for entry in note.entries for line in range(entry.first_line, entry.last_line + 1)}
     for number, line in enumerate(lines, start=1):
         if line.strip() and number not in covered and number not in note.structure:

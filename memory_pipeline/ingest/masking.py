@@ -1,7 +1,7 @@
-"""A candidate with every secret masked, wherever a source put it: content, ids, tags, categories, file names.
+"""Masks every secret in a candidate, in any field: content, ids, tags, categories, file names.
 
-An id stays an id: the same one is masked the same way every time, and different ones stay different by a digest of
-the whole. A digest lets whoever guesses the masked part check the guess, so it is written for ids alone.
+An id is always masked the same way, and different ids stay different through a digest of the whole id. With the
+digest, a guess at the masked part can be verified, so only ids have one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.wording.normalise import clean_text
 from memory_pipeline.wording.redaction import redact
 
-#: The digests at the end of the ids that this program makes.
+#: The digests at the end of ids that this program generates.
 _DIGESTS = re.compile(r"(?:[:#@][0-9a-f]{12,64}|~\d+)+$")
 
 
 def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
-    """The candidate with its secrets masked, and how many of each kind there were."""
+    """The candidate with its secrets masked, and their counts by kind."""
     before = clean_text(candidate.content)
     content, counts = redact(before)
     small, small_before = content.casefold(), before.casefold()
@@ -35,7 +35,7 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
         source=replace(source, connector=_short(source.connector, counts), file=_optional(source.file, counts)),
         native_id=_id(candidate.native_id, counts),
         project_id=_id(candidate.project_id, counts),
-        # A hashtag is written in small letters, in which a token is not always known again.
+        # Hashtags are in lower case, in which a token is not always recognised again.
         tags=tuple(
             _short(tag, counts)
             for tag in candidate.tags
@@ -53,13 +53,13 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
 
 
 def mask_rejected(rejected: Rejected) -> Rejected:
-    """The file's name, the reason, which may quote a value, and the excerpt with their secrets masked."""
+    """Mask secrets in the file name, the reason (which may quote a value) and the excerpt."""
     file, reason, excerpt = (redact(clean_text(part))[0] for part in (rejected.file, rejected.reason, rejected.excerpt))
     return replace(rejected, file=file, reason=reason, excerpt=excerpt)
 
 
 def mask_id(name: str) -> str:
-    """An id without its secrets and with a digest of the whole; one that holds none is left as it is."""
+    """An id with its secrets masked and a digest of the whole id; an id without secrets is unchanged."""
     return _masked_id(name)[0]
 
 
@@ -75,7 +75,7 @@ def _id(name: str | None, counts: Counter[str]) -> str | None:
 def _masked_id(name: str) -> tuple[str, Counter[str]]:
     digests = _DIGESTS.search(name)
     head = name[: digests.start()] if digests else name
-    # `row:token:1a2b...` is named after a project; only where it reads like a text does a name tell of a secret.
+    # `row:token:1a2b...` is named after a project; a name indicates a secret only where the id reads like text.
     masked, counts = redact(head, by_name=" " in head or "=" in head)
     if not counts:
         return name, counts
@@ -99,7 +99,7 @@ def _masked_short(text: str) -> tuple[str, Counter[str]]:
 
 
 def _json(text: str | None, counts: Counter[str]) -> str | None:
-    """A JSON object whose strings are masked; those that are ids stay ids."""
+    """A JSON object with masked strings; strings that are ids stay valid ids."""
     if text is None:
         return None
 

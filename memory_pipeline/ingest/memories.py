@@ -1,4 +1,4 @@
-"""A candidate that was accepted, as the memory that the store keeps."""
+"""Turns an accepted candidate into the memory that the store keeps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AS_TOLD = [column.name for column in columns_of(MemoryBase)]
 def as_memory(
     candidate: Candidate, memory_id: str, project_id: str, content: str, created_at: datetime, token_count: int
 ) -> Memory:
-    """The memory, with the hashes of its content; what the candidate leaves open is given."""
+    """The memory with the hashes of its content; arguments give what the candidate leaves open."""
     told = {name: getattr(candidate, name) for name in _AS_TOLD}
     if candidate.created_at is None:
         told["created_at_quality"] = "import"

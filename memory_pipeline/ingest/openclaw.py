@@ -1,7 +1,7 @@
-"""An OpenClaw workspace, read: long-term notes, daily logs, identity files and conversation logs.
+"""Reads an OpenClaw workspace: long-term notes, daily logs, identity files and conversation logs.
 
-Blocks that another consolidator manages, and session dumps, repeat other entries and are left out by
-default, counted. Times come from headings and line starts in any zone, else from the file's name.
+Blocks that another consolidator manages and session dumps repeat other entries; they are skipped by default and
+counted. Times come from headings and line starts in any zone, otherwise from the file's name.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _File:
 
 
 class OpenClawImporter(Importer):
-    """An OpenClaw workspace. Its entries have ids that follow the words."""
+    """An OpenClaw workspace. The ids of its entries depend on their words."""
 
     name = "openclaw"
     about = "An OpenClaw workspace: `MEMORY.md`, `memory/`, `DailyLogs/`, `raw/` and the identity files."
@@ -81,46 +81,44 @@ class OpenClawImporter(Importer):
         )
 
     def recognises(self, path: Path) -> bool:
-        """Whether it holds a file that a workspace has."""
+        """Whether the directory has a file of a workspace."""
         return next(_files(path, Skipped()), None) is not None
 
     def default_project(self, path: Path) -> str:
-        """The directory's name: small letters, digits and hyphens."""
+        """The directory's name in lower case, with digits and hyphens."""
         slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
         return slug or "default"
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
-        """From the file and the words."""
+        """Derived from the file and the words."""
         return entry_id(project, candidate.source.file or "", content)
 
 
 def entry_id(project: str, file: str, content: str) -> str:
-    """Id of an entry: it follows the words, not the line, so that a file may grow anywhere."""
+    """The id of an entry: it depends on the words, not on the line, so that a file may grow anywhere."""
     return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def read_openclaw(
     root: Path, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped, *, mask: bool = True
 ) -> Reading:
-    """All entries of a workspace, file by file in order of their names.
+    """All entries of a workspace, file by file in the order of their names.
 
-    With `mask` a file's secrets are masked before it is cut into entries: a key may stand on many lines, and headings
+    With `mask`, a file's secrets are masked before it is split into entries: a key may span many lines, and headings
     and hashtags become categories and tags.
 
-    Raises InputError when the directory holds nothing that an OpenClaw workspace has.
+    Raises InputError if the directory contains nothing of an OpenClaw workspace.
     """
     files = list(_files(root, skipped))
     if not files:
-        raise InputError(
-            f"'{root}' holds no MEMORY.md, memory/, DailyLogs/ or raw/; name the workspace's own directory"
-        )
+        raise InputError(f"'{root}' has no MEMORY.md, memory/, DailyLogs/ or raw/; give the workspace's own directory")
     recalls = _recall_counts(root)
     for file in files:
         yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)
 
 
 def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
-    """Each file once, even when one name links to another; links that leave the workspace are left out."""
+    """Each file once, even if one name links to another; links that leave the workspace are skipped."""
     seen: set[Path] = set()
     base = root.resolve()
     named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
@@ -160,7 +158,7 @@ def _read_file(
     day = dated[0] if dated else None
     fallback, quality = _file_time(file, dated, default_zone, now)
     if fallback > now and dated:
-        yield Rejected(file.relative, 0, f"the file's date {day} lies in the future")
+        yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
     entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
     for entry in entries:
@@ -173,9 +171,9 @@ def _read_file(
 
 
 def _masked_entries(text: str) -> tuple[list[Entry], tuple[tuple[str, int], ...]]:
-    """The entries of a note whose secrets are masked line for line, and how many of each kind were.
+    """The entries of a note, masked line by line, and the counts of secrets by kind.
 
-    While the note is cut, a mask is written as a word: in brackets, Markdown could take it for a link.
+    While the note is split, a mask is written as a word: Markdown could read brackets as a link.
     """
     masked, counts = redact(text, keep_lines=True)
     note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
@@ -218,7 +216,7 @@ def _type_of(entry: Entry, text: str, file: _File) -> str:
 
 
 def _categories(entry: Entry, file: _File) -> tuple[str, ...]:
-    """The innermost headings that still say something once stamps and ornaments are gone."""
+    """The innermost headings that still have content after removing timestamps and ornaments."""
     names = []
     for title in reversed(entry.path):
         words = re.sub(
@@ -244,7 +242,7 @@ def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> 
     if dated is None:
         try:
             written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
-        except (OSError, OverflowError, ValueError):  # gone by now, or a time beyond the calendar
+        except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
             return now, "import"
         return (written, "mtime") if EARLIEST <= written <= now else (now, "import")
     day, clock = dated
@@ -254,7 +252,7 @@ def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> 
 
 
 def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
-    """The text, or where it is longer than the cap its statements packed into parts below the cap."""
+    """The text, or, if it is longer than the limit, its statements packed into parts below the limit."""
     limit = max_tokens * 4
     if len(text) <= limit:
         return [text]
@@ -270,7 +268,7 @@ def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
 
 
 def blank_managed(lines: list[str], skipped: Skipped) -> str:
-    """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay."""
+    """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay the same."""
     lines = list(lines)
     if lines and lines[0].strip() == "---":
         end = next((n for n, line in enumerate(lines[1:60], start=1) if line.strip() == "---"), None)
@@ -285,7 +283,7 @@ def blank_managed(lines: list[str], skipped: Skipped) -> str:
         if opening:
             closing = _MANAGED_END.format(opening[1]).replace(" ", "")
             end = next((n for n in range(start, len(lines)) if closing in lines[n].replace(" ", "")), None)
-            # A block that never ends would swallow the file: only its marker goes.
+            # A block without an end would swallow the file: only its marker is removed.
             skipped.add("lines of managed blocks", _blank(lines, start, (end if end is not None else start) + 1))
         elif _MANAGED_HEADINGS.match(line):
             level = len(line) - len(line.lstrip("#"))
@@ -310,7 +308,7 @@ def _text_of(path: Path) -> str:
         with gzip.open(path) as file:
             data = file.read(_MAX_FILE_BYTES + 1)
         if len(data) > _MAX_FILE_BYTES:
-            raise InputError(f"unpacked it is larger than {_MAX_FILE_BYTES} bytes")
+            raise InputError(f"uncompressed, it is larger than {_MAX_FILE_BYTES} bytes")
     else:
         data = path.read_bytes()
     return clean_text(data.decode("utf-8", errors="replace"))
@@ -328,7 +326,7 @@ def _recall_counts(root: Path) -> dict[str, Any]:
 
 
 def _recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
-    """How often the agent recalled the lines of this entry, by the file's own account."""
+    """How often the agent recalled the lines of this entry, according to the file."""
     counts = [
         item["recallCount"]
         for item in recalls.values()
@@ -345,5 +343,5 @@ def _recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
 
 
 def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
-    """A single file cut into entries, for those who want to see how its lines were read."""
+    """Split a single file into entries, to inspect how its lines are read."""
     return parse_note(blank_managed(_text_of(path).split("\n"), skipped))

@@ -1,4 +1,4 @@
-"""The reader of Parquet files: a row group at a time, so that a damaged page costs what lies behind it in its group."""
+"""Reads Parquet files one row group at a time, so that a damaged page affects only the rest of its group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.tables import read_row, shown
 
-#: Rows that are held at once; small, because a row may be megabytes.
+#: Rows in memory at once; few, because a row may have megabytes.
 _ROWS = 256
 
 
@@ -23,7 +23,7 @@ class ParquetImporter(Importer):
     """A Parquet file."""
 
     name = "parquet"
-    about = "A Parquet file with one memory a row."
+    about = "A Parquet file with one memory per row."
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
@@ -31,7 +31,7 @@ class ParquetImporter(Importer):
 
 
 def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
-    """One memory a row. Raises InputError for a file that is no Parquet or has no column `content`."""
+    """One memory per row. Raises InputError for a file that is not Parquet or has no column `content`."""
     name = readable_name(path.name)
     for number, row in parquet_rows(path):
         if isinstance(row, str):
@@ -45,7 +45,7 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Row number and columns of every row; where rows cannot be read, the number of the first and why."""
+    """Row number and columns of every row; where rows cannot be read, the number of the first one and the reason."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -65,7 +65,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 
 def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The rows of one group, of which `before` rows lie in earlier ones."""
+    """The rows of one group; earlier groups have `before` rows."""
     import pyarrow as pa
 
     read = 0
@@ -88,13 +88,13 @@ def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
 
 @dataclass(frozen=True, slots=True)
 class _Unreadable:
-    """A cell that is no value, and why."""
+    """A cell that cannot be read, with the reason."""
 
     why: str
 
 
 def _cells(name: str, column: Any) -> list[Any]:
-    """The values of a column, times in microseconds, the finest that a memory keeps."""
+    """The values of a column, with times in microseconds, the resolution of a memory."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":

@@ -1,4 +1,4 @@
-"""One memory from one row (of JSONL, CSV or Parquet): any subset of the columns that has `content`."""
+"""One memory from one row (of JSONL, CSV or Parquet): any subset of the columns that includes `content`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_pipeline.records import MADE, MEMORY_TYPES, TIME_QUALITIES, MemoryBa
 from memory_pipeline.records.columns import Column, columns_of
 
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
-#: What stands in a row's other columns needs more than its own to be read.
+#: Characters needed to read a row's other columns besides its content.
 _AS_TOLD = [
     column
     for column in columns_of(MemoryBase)
@@ -22,9 +22,9 @@ _AS_TOLD = [
 
 
 def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
-    """Read one row. Raises RowError that names the column and the value that cannot be used.
+    """Read one row. Raises RowError that names the column and its unusable value.
 
-    A row with a `role` is a turn of a conversation; its time may stand in `timestamp`.
+    A row with a `role` is a turn of a conversation; its time may be in `timestamp`.
     """
     content = _content(row)
     role = values.text_value(row, "role")
@@ -53,7 +53,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
 
 
 def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime) -> Any:
-    """What a row says in a column, or None when it says nothing."""
+    """The value of a column, or None if it is absent or empty."""
     name = column.name
     if column.kind is tuple:
         return values.labels(row, name)
@@ -81,7 +81,9 @@ def _content(row: Mapping[str, Any]) -> str:
         value = "\n".join(block for block in blocks if isinstance(block, str))
     if not isinstance(value, str):
         raise RowError(
-            "the row has no 'content'" if values.is_absent(value) else f"content is {values.shown(value)}, no text"
+            "the row has no 'content'"
+            if values.is_absent(value)
+            else f"content is {values.shown(value)}, which is not text"
         )
     if not value.strip():
         raise RowError("content is empty")
@@ -89,7 +91,7 @@ def _content(row: Mapping[str, Any]) -> str:
 
 
 def _entry(row: Mapping[str, Any]) -> str:
-    """A knowledge-base entry in its written form, from the fields title, recommendation and examples."""
+    """A knowledge-base entry in its text form, from the fields title, recommendation and examples."""
     title = values.text_value(row, "title", values.MAX_PATH) or ""
     lines = [f"Title: {title}".rstrip(), f"Recommendation: {row['recommendation']}"]
     examples = row.get("examples")
@@ -105,19 +107,19 @@ def _entry(row: Mapping[str, Any]) -> str:
 def _source(row: Mapping[str, Any], default: Source) -> Source:
     given = row.get("source")
     if not isinstance(given, Mapping) and not (isinstance(given, str) and given.startswith("{")):
-        return default  # other tools keep a name or an address under this word
+        return default  # other tools store a name or an address under this word
     found = values.mapping(given, "source")
     if not found:
         return default
     connector = values.text_value(found, "connector") or default.connector
     if connector == MADE and not row.get("sources") and not row.get("rolled_back_at"):
-        connector = default.connector  # nothing is made of nothing
+        connector = default.connector  # an empty value gives an empty one
     file = values.text_value(found, "file", values.MAX_PATH)
     return Source(connector, file, values.whole_number(found, "line", _LINE.low, _LINE.high))
 
 
 def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:
-    """Lineage: `sources` with relation and similarity where this program wrote it, else plain `source_ids`."""
+    """Lineage: `sources` with relation and similarity if this program wrote it, else plain `source_ids`."""
     given = row.get("sources")
     if isinstance(given, str) and given:
         given = values.parsed(given, "sources")
@@ -128,7 +130,9 @@ def _links(row: Mapping[str, Any]) -> tuple[tuple[str, str, float], ...]:
 
 def _link(given: object) -> tuple[str, str, float]:
     if not isinstance(given, Mapping):
-        raise RowError(f"an entry of sources is {values.shown(given)}, no object with id, relation and similarity")
+        raise RowError(
+            f"an entry of sources is {values.shown(given)}, which is not an object with id, relation and similarity"
+        )
     source_id = values.identifier(given.get("id"), "the id in sources")
     similarity = values.number(given, "similarity", -1.0001, 1.0001)
     if source_id is None or similarity is None:

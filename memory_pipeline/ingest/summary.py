@@ -1,4 +1,4 @@
-"""What an import did, added up while it goes on and shown when it has ended."""
+"""The result of an import, counted as it proceeds and shown at its end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarant
 
 @dataclass
 class ImportSummary:
-    """What an import did. `dates` counts where creation times came from; `masked` what was redacted.
+    """The result of an import. `dates` counts the origins of creation times; `masked` what was masked, by kind.
 
-    `rejected` shows the first rows of those in quarantine; the store keeps all. `notes` are sentences for a person.
+    `rejected` has the first quarantined rows; the store keeps all. `notes` are sentences for a person.
     """
 
     read: int = 0
@@ -44,7 +44,7 @@ class ImportSummary:
         }
 
     def add(self, other: ImportSummary) -> None:
-        """Add what another import did."""
+        """Add the summary of another import."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.rejected += other.rejected
@@ -55,6 +55,6 @@ class ImportSummary:
         self.notes += other.notes
 
     def reject(self, rejected: list[Rejected]) -> None:
-        """Count what went to quarantine and keep the first of it to show."""
+        """Count quarantined rows and keep the first ones to show."""
         self.quarantined += len(rejected)
         self.rejected += rejected[: max(0, _SHOWN - len(self.rejected))]

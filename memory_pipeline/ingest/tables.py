@@ -1,4 +1,4 @@
-"""Readers of row formats, streamed: JSONL (memories or conversation turns) and CSV. Parquet has its own file."""
+"""Streaming readers of row formats: JSONL (memories or conversation turns) and CSV. Parquet has its own file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memory_pipeline.records import Source
 from memory_pipeline.wording.redaction import redact
 
 _log = logging.getLogger(__name__)
-#: How the reason begins for a line that holds no row at all.
+#: The start of the reason for a line without any row.
 NO_OBJECT = "the line is not a JSON object"
 
 
@@ -31,14 +31,14 @@ class JsonlImporter(Importer):
     """A file of JSON lines."""
 
     name = "jsonl"
-    about = "A file with one JSON object a line: memories, or turns of a conversation."
+    about = "A file with one JSON object per line: memories, or turns of a conversation."
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every line."""
         return read_jsonl(path, default_zone, now, settings.import_.max_line_bytes)
 
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """A file without one JSON object is often a CSV."""
+        """A file without any JSON object is often a CSV."""
         is_other = all(NO_OBJECT in row.reason for row in rejected)
         csv_name = CsvImporter.name
         return f"; is it a CSV? then use 'memory-pipeline import {csv_name} {path}'" if is_other else ""
@@ -48,7 +48,7 @@ class CsvImporter(Importer):
     """A CSV file with a header."""
 
     name = "csv"
-    about = "A CSV file with a header, one memory a row; lists are JSON or separated by semicolons."
+    about = "A CSV file with a header, one memory per row; lists are JSON or separated by semicolons."
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
@@ -56,7 +56,7 @@ class CsvImporter(Importer):
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
-    """One JSON object a line. A line that is too long, broken or half-written is rejected; the rest goes on."""
+    """One JSON object per line. A line that is too long, broken or incomplete is rejected; the others are read."""
     name = readable_name(path.name)
     with opened(path) as file:
         for number, line, too_long in bounded_lines(file, max_line_bytes):
@@ -67,7 +67,7 @@ def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: 
 
 
 def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: datetime) -> Candidate | Rejected:
-    """The memory that a line of JSON holds."""
+    """The memory in a line of JSON."""
     try:
         row = json.loads(check_storable(text, "the line"))
     except RowError as error:
@@ -75,12 +75,12 @@ def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: da
     except json.JSONDecodeError as error:
         where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
         return Rejected.of(name, number, f"{NO_OBJECT}{where}", text)
-    except (ValueError, RecursionError) as error:  # a figure of thousands of digits, brackets without end
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or endless brackets
         return Rejected.of(name, number, f"{NO_OBJECT} that can be read ({type(error).__name__})", text)
     if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
         row = {"timestamp": row.get("timestamp"), **row["message"]}
     if isinstance(row, list):
-        return Rejected.of(name, number, "the line is a JSON list; write one object a line", text)
+        return Rejected.of(name, number, "the line is a JSON list; write one object per line", text)
     if not isinstance(row, Mapping) or not row:
         return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
     return read_row(row, name, number, default_zone, now, JsonlImporter.name)
@@ -89,7 +89,7 @@ def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: da
 def read_row(
     row: Mapping[str, object], name: str, number: int, default_zone: tzinfo, now: datetime, connector: str
 ) -> Candidate | Rejected:
-    """The memory that a row holds, or why it holds none. Nothing that a row says reaches its neighbours."""
+    """The memory in a row, or the reason why there is none. Nothing in a row affects its neighbours."""
     try:
         return candidate_from_row(row, Source(connector, name, number), default_zone, now)
     except RowError as error:
@@ -102,9 +102,9 @@ def read_row(
 
 
 def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
-    """A header, then one memory a row; lists are JSON or separated by semicolons.
+    """A header, then one memory per row; lists are JSON or separated by semicolons.
 
-    A row is named by its first line. One that is broken costs that line alone: reading goes on with the next.
+    A row is named by its first line. A broken row costs only that line: reading continues with the next one.
     """
     name = readable_name(path.name)
     with opened(path, newline="") as file:
@@ -125,9 +125,9 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
 
 
 class _Records:
-    """Records of a CSV file, each with its first line's number and its fields, or a reason why it has none.
+    """Records of a CSV file, each with the number of its first line and its fields, or a reason why it has none.
 
-    A quote that is never closed would swallow the rows below it. So a record that does not end well is given up
+    A quote that is never closed would swallow the rows below it. So a record that does not end properly is given up
     at its first line, and its other lines are read again.
     """
 
@@ -174,16 +174,16 @@ class _Records:
         (number, line, too_long), *others = self._taken
         self._waiting.extendleft(reversed(others))
         if not others and not too_long:
-            try:  # a quote in the middle of a field, which most programs read without complaint
+            try:  # a quote in the middle of a field, which most programs accept without complaint
                 return number, next(csv.reader([line]))
             except (csv.Error, StopIteration):
                 pass
-        spans = f"; it runs over {len(others) + 1} lines, perhaps for want of a closing quote" if others else ""
-        return number, f"the row is {why}" if why.startswith("longer") else f"no valid CSV: {why}{spans}"
+        spans = f"; it spans {len(others) + 1} lines, perhaps because of a missing closing quote" if others else ""
+        return number, f"the row is {why}" if why.startswith("longer") else f"not valid CSV: {why}{spans}"
 
 
 def shown(names: str | Sequence[str]) -> str:
-    """A header for a message; the first line of a file without one holds anything."""
+    """A header for a message; the first line of a file without one may contain anything."""
     return redact(str(names))[0][:400]
 
 

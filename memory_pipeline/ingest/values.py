@@ -1,7 +1,7 @@
-"""Single values of a row, read strictly: each function returns what the column may hold, or says why it cannot.
+"""Strict parsers for single values of a row: each returns a valid value for the column, or raises with the reason.
 
-Whatever a file holds (integers of 400 digits, lists in lists, halves of characters, NaN) ends in a RowError
-that names the column, so that it costs its own row and no other.
+Whatever a file contains (integers of 400 digits, deeply nested lists, lone surrogates, NaN) ends in a RowError that
+names the column, so that it affects only its own row.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any
 
 from memory_pipeline.ingest.candidates import RowError
 
-#: Longest id of a memory, and of a project.
+#: Maximum length of the id of a memory or a project.
 MAX_ID = 200
-#: Longest tag, category, model name or name of a person or run.
+#: Maximum length of a tag, category, model name, or name of a person or run.
 MAX_NAME = 500
-#: Most tags, and most categories, of one memory.
+#: Maximum number of tags, and of categories, of one memory.
 MAX_LABELS = 200
-#: Most direct sources of one memory.
+#: Maximum number of direct sources of one memory.
 MAX_SOURCES = 100_000
-#: Most numbers of a vector.
+#: Maximum number of dimensions of a vector.
 MAX_DIMENSION = 16_384
-#: Levels of lists and objects inside `compressed_from` and `source`.
+#: Maximum nesting of lists and objects in `compressed_from` and `source`.
 MAX_DEPTH = 20
-#: Longest path of a source file.
+#: Maximum length of the path of a source file.
 MAX_PATH = 4096
 
 _SHOWN = 40
 
 
 def shown(value: object) -> str:
-    """A value for a message: short, printable, and never a reason to fail itself."""
+    """A value for a message: short, printable, and never a cause of an error itself."""
     if isinstance(value, list | tuple | set | Mapping):
         return "a list" if not isinstance(value, Mapping) else "an object"
     try:
@@ -44,25 +44,25 @@ def shown(value: object) -> str:
 
 
 def is_absent(value: object) -> bool:
-    """Whether a row has nothing there: null, an empty text, or the NaN that tables use for nothing."""
+    """Whether a row has no value there: null, an empty text, or NaN, which tables use for missing values."""
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
 
 
 def check_storable(text: str, name: str) -> str:
-    """The text, if UTF-8 can hold it and no NUL cuts it off. Raises RowError."""
+    """Check that UTF-8 can encode the text and that it contains no NUL, and return it. Raises RowError."""
     if "\x00" in text:
-        raise RowError(f"{name} holds a NUL character at position {text.index(chr(0))}")
+        raise RowError(f"{name} contains a NUL character at position {text.index(chr(0))}")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            what = "half a character, or bytes that are not UTF-8,"
-            raise RowError(f"{name} holds {what} at position {error.start}") from None
+            what = "a lone surrogate, or bytes that are not UTF-8,"
+            raise RowError(f"{name} contains {what} at position {error.start}") from None
     return text
 
 
 def text_value(row: Mapping[str, Any], name: str, limit: int = MAX_NAME) -> str | None:
-    """A text of at most `limit` characters; numbers and flags become text. None when there is none."""
+    """A text of at most `limit` characters, or None; numbers and booleans become text."""
     value = row.get(name)
     return None if is_absent(value) else as_text(value, name, limit)
 
@@ -70,28 +70,28 @@ def text_value(row: Mapping[str, Any], name: str, limit: int = MAX_NAME) -> str 
 def as_text(value: object, name: str, limit: int) -> str:
     """One value as text of at most `limit` characters. Raises RowError for lists, objects and bytes."""
     if not isinstance(value, str | int | float | Decimal):
-        raise RowError(f"{name} is {shown(value)}, no text")
+        raise RowError(f"{name} is {shown(value)}, which is not text")
     try:
         text = str(value)
     except ValueError:
         raise RowError(f"{name} is a number too long to be written") from None
     if len(text) > limit:
-        raise RowError(f"{name} is {len(text)} characters long; {limit} is the most")
+        raise RowError(f"{name} is {len(text)} characters long; the maximum is {limit}")
     return check_storable(text, name)
 
 
 def identifier(value: object, name: str) -> str | None:
-    """An id as the store keeps it, or None when there is none. Raises RowError for one that would not print."""
+    """An id in its stored form, or None. Raises RowError for one with unprintable characters."""
     if is_absent(value):
         return None
     text = as_text(value, name, MAX_ID)
     if not text.isprintable() or text != text.strip():
-        raise RowError(f"{name} {shown(text)} holds control characters, or white space at an end")
+        raise RowError(f"{name} {shown(text)} contains control characters, or starts or ends with white space")
     return text
 
 
 def choice(row: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str | None:
-    """One of a few words, or None."""
+    """One of the allowed words, or None."""
     value = text_value(row, name)
     if value is not None and value not in allowed:
         raise RowError(f"{name} is {shown(value)}; use one of {', '.join(allowed)}")
@@ -110,23 +110,23 @@ def labels(row: Mapping[str, Any], name: str, most: int = MAX_LABELS) -> tuple[s
             else [part.strip() for part in value.split(";") if part.strip()]
         )
     if not isinstance(value, list | tuple):
-        raise RowError(f"{name} is {shown(value)}, no list")
+        raise RowError(f"{name} is {shown(value)}, which is not a list")
     if len(value) > most:
-        raise RowError(f"{name} has {len(value)} entries; {most} is the most")
+        raise RowError(f"{name} has {len(value)} entries; the maximum is {most}")
     return tuple(as_text(item, f"an entry of {name}", MAX_NAME) for item in value if not is_absent(item))
 
 
 def number(row: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
-    """A number of a range, or None when there is none."""
+    """A number in a range, or None."""
     value = row.get(name)
     if is_absent(value):
         return None
     if isinstance(value, list | tuple | Mapping | bytes):
-        raise RowError(f"{name} is {shown(value)}, no number")
+        raise RowError(f"{name} is {shown(value)}, which is not a number")
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise RowError(f"{name} is {shown(value)}, no number") from None
+        raise RowError(f"{name} is {shown(value)}, which is not a number") from None
     except OverflowError:
         found = math.inf
     if not low <= found <= high:
@@ -135,7 +135,7 @@ def number(row: Mapping[str, Any], name: str, low: float, high: float) -> float 
 
 
 def whole_number(row: Mapping[str, Any], name: str, low: float, high: float) -> int | None:
-    """A number without a fraction, or None when there is none."""
+    """A whole number, or None."""
     found = number(row, name, low, high)
     if found is not None and not found.is_integer():
         raise RowError(f"{name} is {found:g}; use a whole number")
@@ -158,7 +158,7 @@ def flag(row: Mapping[str, Any], name: str) -> bool:
 
 
 def mapping(value: object, name: str) -> Mapping[str, Any] | None:
-    """An object, or JSON of one; None when there is none. Raises RowError when it cannot be written again."""
+    """An object, or JSON of one; None if there is none. Raises RowError if it cannot be written again."""
     if is_absent(value):
         return None
     if isinstance(value, str):
@@ -166,13 +166,13 @@ def mapping(value: object, name: str) -> Mapping[str, Any] | None:
     if isinstance(value, list | tuple) and value and all(isinstance(p, tuple) and len(p) == 2 for p in value):
         value = dict(value)  # a Parquet map
     if not isinstance(value, Mapping):
-        raise RowError(f"{name} is {shown(value)}, no JSON object")
+        raise RowError(f"{name} is {shown(value)}, which is not a JSON object")
     check_json(value, name)
     return value
 
 
 def json_text(row: Mapping[str, Any], name: str) -> str | None:
-    """An object as JSON text with sorted keys, or None when there is none (an empty one counts as none)."""
+    """An object as JSON text with sorted keys, or None (also for an empty object)."""
     found = mapping(row.get(name), name)
     return json.dumps(found, sort_keys=True) if found else None
 
@@ -182,18 +182,18 @@ def parsed(text: str, name: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise RowError(f"{name} is {shown(text)}, no valid JSON") from None
+        raise RowError(f"{name} is {shown(text)}, which is not valid JSON") from None
 
 
 def check_json(value: object, name: str, depth: int = 0) -> None:
-    """Refuse what JSON cannot carry from store to export and back: NaN, endless numbers, half characters, a well
-    of lists. Raises RowError."""
+    """Refuse values that an export cannot represent in JSON: NaN, infinite numbers, lone surrogates, very deep
+    nesting. Raises RowError."""
     if depth > MAX_DEPTH:
         raise RowError(f"{name} is nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, Mapping):
         for key, held in value.items():
             if not isinstance(key, str):
-                raise RowError(f"{name} has a key that is no text: {shown(key)}")
+                raise RowError(f"{name} has a key that is not text: {shown(key)}")
             check_storable(key, f"a key of {name}")
             check_json(held, name, depth + 1)
     elif isinstance(value, list | tuple):
@@ -205,6 +205,6 @@ def check_json(value: object, name: str, depth: int = 0) -> None:
         return
     elif isinstance(value, int):
         if abs(value) >= 2**63:
-            raise RowError(f"{name} holds a whole number beyond 64 bits")
+            raise RowError(f"{name} contains a whole number beyond 64 bits")
     elif not (isinstance(value, float) and math.isfinite(value)):
-        raise RowError(f"{name} holds {shown(value)}, which JSON cannot carry")
+        raise RowError(f"{name} contains {shown(value)}, which JSON cannot represent")

@@ -50,31 +50,31 @@ def written(path: Path, *parts: str | bytes) -> Path:
 BAD_VALUES: tuple[tuple[str, Any, str], ...] = (
     ("importance", 10**400, "importance is inf; use 0 to 3"),
     ("importance", float("inf"), "importance is inf"),
-    ("importance", [1], "importance is a list, no number"),
+    ("importance", [1], "importance is a list, which is not a number"),
     ("confidence_score", -1, "confidence_score is -1; use 0 to 1"),
     ("reuse_count", 1.5, "use a whole number"),
-    ("source", {"line": float("inf")}, "source holds 'inf'"),
+    ("source", {"line": float("inf")}, "source contains 'inf'"),
     ("source", {"line": 10**400}, "beyond 64 bits"),
     ("source", {"line": 2**40}, "line is 1.09951e+12"),
-    ("source", {"file": "\ud800"}, "source holds half a character"),
-    ("tags", ["\ud800"], "an entry of tags holds half a character"),
-    ("tags", [["a"]], "an entry of tags is a list, no text"),
-    ("tags", {"a": 1}, "tags is an object, no list"),
-    ("tags", ["t"] * 201, "tags has 201 entries; 200 is the most"),
-    ("categories", ["c" * 501], "501 characters long; 500 is the most"),
-    ("content", "\ud800", "content holds half a character"),
-    ("content", "a\x00b", "content holds a NUL character at position 1"),
-    ("content", 7, "content is '7', no text"),
-    ("content", {"text": "x"}, "content is an object, no text"),
-    ("id", "x" * 201, "201 characters long; 200 is the most"),
-    ("id", {"a": 1}, "id is an object, no text"),
-    ("project_id", "a\nb", "holds control characters"),
-    ("created_at", "0001-01-01T00:00:00+14:00", "no time; use ISO 8601"),
-    ("created_at", "9999-12-31T23:59:59-14:00", "no time; use ISO 8601"),
-    ("created_at", 10**400, "no time; use ISO 8601"),
-    ("created_at", -62135596801, "no time; use ISO 8601"),
+    ("source", {"file": "\ud800"}, "source contains a lone surrogate"),
+    ("tags", ["\ud800"], "an entry of tags contains a lone surrogate"),
+    ("tags", [["a"]], "an entry of tags is a list, which is not text"),
+    ("tags", {"a": 1}, "tags is an object, which is not a list"),
+    ("tags", ["t"] * 201, "tags has 201 entries; the maximum is 200"),
+    ("categories", ["c" * 501], "501 characters long; the maximum is 500"),
+    ("content", "\ud800", "content contains a lone surrogate"),
+    ("content", "a\x00b", "content contains a NUL character at position 1"),
+    ("content", 7, "content is '7', which is not text"),
+    ("content", {"text": "x"}, "content is an object, which is not text"),
+    ("id", "x" * 201, "201 characters long; the maximum is 200"),
+    ("id", {"a": 1}, "id is an object, which is not text"),
+    ("project_id", "a\nb", "contains control characters"),
+    ("created_at", "0001-01-01T00:00:00+14:00", "not a time; use ISO 8601"),
+    ("created_at", "9999-12-31T23:59:59-14:00", "not a time; use ISO 8601"),
+    ("created_at", 10**400, "not a time; use ISO 8601"),
+    ("created_at", -62135596801, "not a time; use ISO 8601"),
     ("created_at", "2035-01-01", "before 2000 or in the future"),
-    ("compressed_from", {"note": "\ud800"}, "compressed_from holds half a character"),
+    ("compressed_from", {"note": "\ud800"}, "compressed_from contains a lone surrogate"),
     ("compressed_from", {"note": "n"}, "compressed_from names no source_ids"),
     ("compressed_from", {"source_ids": []}, "compressed_from names no source_ids"),
     ("compressed_from", {"source_ids": ["nowhere"]}, "compressed_from and sources name different memories"),
@@ -82,7 +82,7 @@ BAD_VALUES: tuple[tuple[str, Any, str], ...] = (
     ("archived", True, "archived is true but archived_at is missing"),
     ("archived_by", "c", "says that it is archived, but archived_at"),
     ("archived_at", "2026-03-01", "says that it is archived, but archived_by"),
-    ("rolled_back_at", "2026-03-01", "only what a night made can be rolled back"),
+    ("rolled_back_at", "2026-03-01", "only a memory that a night made can be rolled back"),
     ("sources", [{"id": "a"}], "lacks its id or its similarity"),
     ("sources", [{"id": "a", "relation": "cause", "similarity": 1}], "sources has the relation 'cause'"),
     ("embedding", [float("nan")], "not finite"),
@@ -117,7 +117,7 @@ def test_every_kind_of_broken_line_is_named_at_its_own(tmp_path: Path) -> None:
     wrong, contents = read(path, "jsonl")
     assert list(wrong) == [2, 3, 4, 5, 6, 7] and contents == ["after a mark", "last"]
     assert "not UTF-8" in wrong[2] and wrong[2].endswith("at position 16")
-    assert "one object a line" in wrong[4] and "longer than" in wrong[6]
+    assert "one object per line" in wrong[4] and "longer than" in wrong[6]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
@@ -288,14 +288,14 @@ def test_an_export_of_the_active_memories_comes_into_another_store_without_their
         "compressed_from": {"source_ids": [f"gone-{n}" for n in range(3)]},
     }
     summary = bring(store, written(tmp_path / "m.jsonl", json.dumps(made)))
-    assert (summary.imported, summary.quarantined) == (1, 0) and "came without them" in summary.notes[0]
+    assert (summary.imported, summary.quarantined) == (1, 0) and "were imported without them" in summary.notes[0]
     with store.reading() as tx:
         (only,) = tx.memories.all()
         assert tx.integrity.check(deep=True) == [] and only.source.connector == "import"
 
 
 @pytest.mark.parametrize(
-    ("into", "words"), [("nowhere", "does not have it among its sources"), ("y", "circle"), ("z", "among its sources")]
+    ("into", "words"), [("nowhere", "does not name it as a source"), ("y", "circle"), ("z", "name it as a source")]
 )
 def test_a_row_that_was_put_away_for_nothing_is_refused(store: Store, tmp_path: Path, into: str, words: str) -> None:
     away = {"archived_by": "c", "archived_at": "2026-03-09", "importance_before": 1.0}

@@ -173,7 +173,7 @@ def test_tags_are_kept_and_identity_files_are_pinned(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_workspace_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no MEMORY\.md"):
+    with pytest.raises(InputError, match=r"has no MEMORY\.md"):
         read(tmp_path)
 
 

@@ -111,7 +111,7 @@ def log(store: Store) -> list[dict[str, Any]]:
 def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_path: Path, name: str) -> None:
     copy = Store(tmp_path / "copy.duckdb")
     summary = bring(copy, exported(original, name), name)
-    assert (summary.quarantined, summary.notes) == (0, ["The store was empty, and is now the one that was exported."])
+    assert (summary.quarantined, summary.notes) == (0, ["The store was empty and now equals the exported one."])
     assert knowledge(copy) == knowledge(original) and log(copy) == log(original)
     with copy.reading() as tx:
         assert tx.atoms.read() and tx.playbook.read() and list(tx.transfer.rows("rollbacks"))
@@ -222,7 +222,7 @@ def _double(lines: list[str]) -> list[str]:
     return [*lines, lines[-1]]
 
 
-@pytest.mark.parametrize(("change", "why"), [(_cut, "cut off"), (_alter, "altered"), (_double, "follows its last")])
+@pytest.mark.parametrize(("change", "why"), [(_cut, "truncated"), (_alter, "altered"), (_double, "follows its last")])
 def test_an_export_that_was_cut_off_or_altered_is_noticed_and_what_it_holds_is_read(
     original: Store, tmp_path: Path, change: Callable[[list[str]], list[str]], why: str
 ) -> None:

@@ -101,5 +101,5 @@ def test_an_import_that_is_refused_makes_no_store(tmp_path: Path) -> None:
 def test_an_export_that_becomes_a_store_leaves_no_other_lock(data: Path, tmp_path: Path) -> None:
     command("export", "jsonl", "all.jsonl", "--all")
     new = tmp_path / "new" / "store.duckdb"
-    assert "is now the one that was exported" in command("import", "jsonl", "all.jsonl", "--store", new).out
+    assert "now equals the exported one" in command("import", "jsonl", "all.jsonl", "--store", new).out
     assert not list(new.parent.glob(".*"))

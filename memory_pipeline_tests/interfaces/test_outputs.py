@@ -50,7 +50,7 @@ def test_an_export_of_everything_is_replaced_by_less_only_with_force(data: Path,
     whole = target.read_bytes()
     for words in (("export", kind), ("as-of", "2026-03-02", "export", kind)):
         done = command(*words, target)
-        assert done.code == 1 and "is an export of all that a store held" in done.err and "--force" in done.err
+        assert done.code == 1 and "is an export of everything in a store" in done.err and "--force" in done.err
         assert target.read_bytes() == whole
     assert command("export", kind, target, "--all").code == 0
     assert command("export", kind, target, "--force").code == 0
