@@ -1,4 +1,4 @@
-"""Sets everything up in `.venv` and runs what you ask for. Needs Python 3.11 or newer, and nothing else.
+"""Sets everything up in `.venv` and runs what you ask for. Requires only Python 3.11 or newer.
 
 python3 quickstart.py demo     set up, then run the demo
 python3 quickstart.py test     set up with the test tools, then run the tests
@@ -13,7 +13,8 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent
 VENV = HOME / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-#: A stand-in for the Messages API. What it declares (a web framework pinned to an old version) it does not use.
+#: A test double for the Messages API, installed without its declared dependencies (an old web framework), which it
+#: does not use.
 MODEL_SERVER = "mock-ai-api==0.1.1"
 
 
@@ -41,7 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def set_up(extras: str) -> None:
-    """Create the virtual environment and install the project with its model; quick when it is all there."""
+    """Create the virtual environment and install the project with its model; quick if everything is installed."""
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         print("Creating .venv ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)

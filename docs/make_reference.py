@@ -129,7 +129,7 @@ def _rows() -> list[str]:
         "### An export of everything",
         "",
         "`export --all` writes records, each with its kind in `record`. An import into an empty store checks the file",
-        "and then gives the same store. An import into a store with memories adds what is new and lists omissions.",
+        "and then gives the same store. An import into a store with memories adds what is new and reports clashes.",
         "",
         "| `record` | content |",
         "| --- | --- |",

@@ -1,4 +1,4 @@
-"""The code location that Dagster loads: assets, checks, jobs, schedules, sensors and resources, assembled."""
+"""The code location that Dagster loads: assets, checks, jobs, schedules, sensors and resources."""
 
 from dagster import Definitions, in_process_executor
 
@@ -12,7 +12,7 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS
 
-# Its configuration is a run's own, and the files between the assets go beside the store that it names.
+# The run's own configuration names the store, and the files between the assets are stored next to it.
 night = NightResource.configure_at_launch()
 
 defs = Definitions(
@@ -21,6 +21,6 @@ defs = Definitions(
     schedules=SCHEDULES,
     sensors=SENSORS,
     resources={"night": night, IO: NightFiles(night=night)},
-    # One process a run: the store has one writer, and a process a step would cost seconds.
+    # One process per run: the store has one writer, and a process per step would cost seconds.
     executor=in_process_executor,
 )

@@ -1,7 +1,7 @@
-"""Every file that is written beside the store: whole or not at all, and never over what somebody else made.
+"""Writes files next to the store: completely or not at all, and never over someone else's file.
 
-A file is written under another name in its own directory, flushed to the disk, and then moved into place. Whatever
-goes wrong is one sentence, leaves nothing behind, and keeps what was there.
+A file is written under another name in its own directory, flushed to disk, and then moved into place. On any error
+the message is one sentence, nothing is left behind, and the existing file stays.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import BinaryIO
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.killpoints import reached
 
-#: Tells whether a file that stands where another is to go was made by this program, as the same kind of file.
+#: Tells whether an existing file at the target was written by this program, as the same kind of file.
 Recogniser = Callable[[Path], bool]
 
 _PARTIAL = re.compile(r"^\.[0-9a-f]{16}\.partial$")
 _LEFT_OVER_AFTER_S = 3600
-#: How the files of a store begin, under whatever name and whosesoever it is.
+#: The first bytes of the files of any store, whatever their names.
 _OF_A_STORE = {
     "a DuckDB database, and may be a store or a snapshot": re.compile(rb".{8}DUCK", re.DOTALL),
     "the write-ahead log of a DuckDB database": re.compile(rb"d\x00be\x00"),
@@ -46,12 +46,12 @@ _CAUSES = {
 
 
 def cause_and_mend(error: OSError) -> str:
-    """What an error of the operating system means for a person, and what mends it."""
+    """The meaning of an operating system error, and how to fix it."""
     return next((words for words, numbers in _CAUSES.items() if error.errno in numbers), error.strerror or str(error))
 
 
 def real_path(path: Path | str, name: str = "a path") -> Path:
-    """The absolute path behind links and `~`; it need not exist. Raises InputError for what can be no path."""
+    """The absolute path with links and `~` resolved; it need not exist. Raises InputError for an impossible path."""
     text = os.fspath(path)
     if not text or "\0" in text:
         raise InputError(f"{name} is {text!r}, which names no file; write a path")
@@ -62,7 +62,7 @@ def real_path(path: Path | str, name: str = "a path") -> Path:
 
 
 def begins_with(*marks: str) -> Recogniser:
-    """Recognises a file by its first characters."""
+    """A check that recognises a file by its first characters."""
     wanted = tuple(mark.encode() for mark in marks)
 
     def is_ours(path: Path) -> bool:
@@ -73,16 +73,15 @@ def begins_with(*marks: str) -> Recogniser:
 
 
 def nobody(path: Path) -> bool:
-    """Recognises no file as one's own: what stands there already is never replaced."""
+    """A check that accepts no existing file, so that none is replaced."""
     return False
 
 
 def check_output(path: Path, is_ours: Recogniser, *, force: bool | None = None) -> Path:
-    """The real path of a file that may be written: a new one, an empty one, one of our own, or with `force` any
-    ordinary file but a database, its log and its lock.
+    """The real path of a file that may be written: a new or empty one, one of our own, or with `force` any ordinary
+    file except a database, its log and its lock.
 
-    `force` is None where the command that writes has no `--force`. Raises OutputError for everything else, before
-    anything is done.
+    `force` is None if the command has no `--force`. Raises OutputError for everything else, before anything is done.
     """
     try:
         target = real_path(path)
@@ -116,18 +115,18 @@ def _check_present(
     if status.st_size and not force and not is_ours(target):
         if force is None:
             raise OutputError(
-                f"'{path}' exists and was not made by this program; move it away, or choose another place for it"
+                f"'{path}' exists and was not written by this program; move it away, or choose another place"
             )
-        raise OutputError(f"'{path}' exists and was not made by this command; name another file, or add --force")
+        raise OutputError(f"'{path}' exists and was not written by this command; name another file, or add --force")
 
 
 @contextmanager
 def writing_whole(
     path: Path, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
 ) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the name `path` when the block ends; on any error nothing is left behind.
+    """A file to write to, which is moved to `path` when the block ends; on any error nothing is left behind.
 
-    `place` is the kill point between the two. Raises OutputError as `check_output` does, and for a full disk.
+    `place` is the kill point before the move. Raises OutputError as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
     partial = target.with_name(f".{secrets.token_hex(8)}.partial")
@@ -138,7 +137,7 @@ def writing_whole(
             file.flush()
             os.fsync(file.fileno())
         reached(place)
-        check_output(path, is_ours, force=force)  # something else may have come there meanwhile
+        check_output(path, is_ours, force=force)  # another file may have appeared there in the meantime
         partial.replace(target)
         _flush_directory(target.parent)
     except OSError as error:
@@ -151,13 +150,13 @@ def writing_whole(
 def write_text(
     path: Path, text: str, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
 ) -> None:
-    """Write a text as UTF-8, whole or not at all; errors as in `writing_whole`."""
+    """Write a text as UTF-8, completely or not at all; errors as in `writing_whole`."""
     with writing_whole(path, is_ours, force=force, place=place) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add a line to a file that only grows; on a full disk it ends where it ended before.
+    """Append a line to a growing file; if the disk is full, the file keeps its previous end.
 
     Raises OutputError as `check_output` does.
     """
@@ -178,9 +177,9 @@ def append_line(path: Path, line: str) -> None:
 
 @contextmanager
 def directories(*paths: Path) -> Iterator[None]:
-    """Directories that are made where they are missing; those that were made and stayed empty go on an error.
+    """Create missing directories; on an error, those that were created and are still empty are removed.
 
-    Raises OutputError where one cannot be made.
+    Raises OutputError if one cannot be created.
     """
     made: list[Path] = []
     try:
@@ -201,11 +200,11 @@ def _make(path: Path, made: list[Path]) -> None:
             each.mkdir()
             made.append(each)
     except OSError as error:
-        raise OutputError(f"the directory '{path}' cannot be made: {cause_and_mend(error)}") from error
+        raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
 
 
 def _opened(partial: Path, target: Path) -> BinaryIO:
-    """A new file, never one that stands there; with the permissions of the file that it will replace."""
+    """Create a new file with the permissions of the file that it will replace; fails if it exists."""
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
     with suppress(OSError):
         os.chmod(partial, stat.S_IMODE(target.stat().st_mode))  # noqa: PTH101 - beside os.open
@@ -213,7 +212,7 @@ def _opened(partial: Path, target: Path) -> BinaryIO:
 
 
 def _sweep(directory: Path) -> None:
-    """Remove what killed processes left unfinished more than an hour ago."""
+    """Remove unfinished files that killed processes left more than an hour ago."""
     for leftover in directory.iterdir():
         if _PARTIAL.match(leftover.name):
             with suppress(OSError):
@@ -222,7 +221,7 @@ def _sweep(directory: Path) -> None:
 
 
 def _flush_directory(directory: Path) -> None:
-    """So that the new name, too, outlives a power cut; not every file system can."""
+    """Make the new name survive a power cut too; not every file system supports this."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

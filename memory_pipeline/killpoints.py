@@ -1,8 +1,8 @@
-"""A hook for tests: places between two writes, at any of which the process can be made to die.
+"""A hook for tests: named points between two writes at which the process can be killed.
 
-`KILL_POINT=NAME` or `NAME#3` sends SIGKILL to the process the first or third time the place is reached;
-`KILL_POINT=record:FILE` writes the names of the places that were reached, in order. Without the variable
-a place costs one comparison.
+`KILL_POINT=NAME` or `NAME#3` sends SIGKILL to the process the first or third time it reaches the point;
+`KILL_POINT=record:FILE` writes the names of the points in the order in which they are reached. Without the variable,
+a point costs one comparison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _seen: Counter[str] = Counter()
 
 
 def reached(place: str) -> None:
-    """Die here, if this is the place that was asked for."""
+    """Kill this process if this is the requested point."""
     if _WANTED is not None:
         _act(place, _WANTED)
 

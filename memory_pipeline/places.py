@@ -1,4 +1,4 @@
-"""Which paths belong to the store and to Dagster: no command writes there on anybody's word."""
+"""The paths that belong to the store and to Dagster, which no command overwrites."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import real_path
 
-#: What lies beside a store, by how its name goes on after the store's own without its ending.
+#: Suffixes of the files next to a store, after the store's name without its extension.
 _BESIDE = (".snapshots", ".dagster", ".night", ".demo", ".answers.jsonl")
 
 
 def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
-    """Raises OutputError for a path that is the store's own, or is one of `kept` or lies below one, whatever links
-    lead there and however its capitals are written. Both need not exist."""
+    """Raises OutputError for a path that belongs to the store, or that equals or is inside one of `kept`, through
+    any links and whatever the case of its letters. Neither has to exist."""
     target, home = real_path(path), real_path(store)
     if _same(target, home):
         raise OutputError(f"'{path}' is the store itself; name another file")
@@ -23,11 +23,12 @@ def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
         raise OutputError(f"'{path}' belongs to the store '{store}'; name another file")
     for place in map(real_path, kept):
         if _is_below(target, place):
-            raise OutputError(f"'{path}' is or lies in '{place}', which no command writes over; name another file")
+            raise OutputError(f"'{path}' is or is inside '{place}', which no command overwrites; name another file")
 
 
 def _belongs_to(target: Path, store: Path) -> bool:
-    """A log, a lock, a copy made by a restore: all begin with the store's name. Or one of the directories beside it."""
+    """Whether a path is a log, a lock or a copy made by a restore, which start with the store's name, or a directory
+    next to the store."""
     for place in (target, *target.parents):
         if _same(place.parent, store.parent):
             name, own, stem = _folded(place.name), _folded(store.name), _folded(store.stem)
@@ -41,7 +42,7 @@ def _is_below(target: Path, place: Path) -> bool:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """One file or directory, by what the disk says and by name: not every file system tells capitals apart."""
+    """Whether two paths are one file or directory, on disk or by name: some file systems ignore case."""
     if _folded(str(one)) == _folded(str(other)):
         return True
     try:

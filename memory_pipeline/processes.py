@@ -1,4 +1,4 @@
-"""Processes of this machine: whether one that was seen still runs (their numbers are used again), and its name."""
+"""Processes of this machine: whether a known one still runs (process numbers are reused), and its name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from datetime import datetime
 
 import psutil
 
-#: A clock may have been set between the two times; what began so soon after is taken for the same process.
+#: The clock may have been set between the two times; a process that started this soon after counts as the same.
 _SLACK_S = 60.0
 
 
 def is_running(pid: int, seen_at: datetime) -> bool:
     """Whether the process that had this number at a time (aware) still runs on this machine.
 
-    A process that began later has only come by the same number, after a restart of the machine or of a container.
-    A zombie holds nothing any more and counts as gone.
+    A process that started later has merely reused the number, after a restart of the machine or of a container. A
+    zombie holds nothing any more and counts as ended.
     """
     try:
         process = psutil.Process(pid)

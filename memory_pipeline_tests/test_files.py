@@ -47,7 +47,7 @@ def test_a_new_file_an_empty_one_and_one_of_ours_are_written(tmp_path: Path) -> 
 def test_somebody_elses_file_is_written_over_only_when_told_to(tmp_path: Path) -> None:
     target = tmp_path / "x"
     target.write_text("a letter")
-    with pytest.raises(OutputError, match="was not made by this command; name another file, or add --force"):
+    with pytest.raises(OutputError, match="was not written by this command; name another file, or add --force"):
         write_text(target, "made by us", OURS, force=False)
     assert target.read_text() == "a letter" and names_in(tmp_path) == ["x"]
     write_text(target, "made by us", OURS, force=True)
@@ -64,7 +64,9 @@ def test_a_database_is_never_written_over(tmp_path: Path) -> None:
 def test_force_is_spoken_of_only_where_the_command_has_it(tmp_path: Path) -> None:
     target = tmp_path / "x"
     target.write_text("a letter")
-    with pytest.raises(OutputError, match="was not made by this program; move it away, or choose another") as refused:
+    with pytest.raises(
+        OutputError, match="was not written by this program; move it away, or choose another"
+    ) as refused:
         write_text(target, "made by us", OURS)
     assert "--force" not in str(refused.value) and target.read_text() == "a letter"
 
@@ -83,7 +85,7 @@ def test_the_log_and_the_lock_of_any_store_are_never_written_over(tmp_path: Path
 def test_the_file_behind_a_link_is_the_one_that_counts(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("a letter")
     (tmp_path / "link").symlink_to("real")
-    with pytest.raises(OutputError, match="was not made by this program"):
+    with pytest.raises(OutputError, match="was not written by this program"):
         write_text(tmp_path / "link", "x", OURS)
     write_text(tmp_path / "link", "made by us", OURS, force=True)
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "made by us"
@@ -138,7 +140,7 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> N
 
 def test_a_file_that_came_while_ours_was_written_is_not_written_over(tmp_path: Path) -> None:
     target = tmp_path / "x"
-    with pytest.raises(OutputError, match="was not made by this program"), writing_whole(target, OURS) as file:
+    with pytest.raises(OutputError, match="was not written by this program"), writing_whole(target, OURS) as file:
         file.write(b"made by us")
         target.write_text("a letter")
     assert target.read_text() == "a letter" and names_in(tmp_path) == ["x"]

@@ -64,7 +64,7 @@ def test_what_only_lies_beside_it_is_free(store_path: Path, name: str) -> None:
 def test_other_places_that_are_kept_are_refused_with_all_below_them(store_path: Path, tmp_path: Path) -> None:
     kept = [tmp_path / "dagster", tmp_path / "memory_pipeline.toml"]
     for name in ("dagster", "dagster/history/runs.db", "Memory_Pipeline.toml"):
-        with pytest.raises(OutputError, match="no command writes over"):
+        with pytest.raises(OutputError, match="no command overwrites"):
             check_is_free(tmp_path / name, store_path, kept)
     check_is_free(tmp_path / "dagster.txt", store_path, kept)
 

@@ -1,1 +1,1 @@
-"""How people and agents meet the pipeline."""
+"""The interfaces through which people and agents use the pipeline."""

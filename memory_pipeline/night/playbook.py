@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +13,15 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.reading import NightReader
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import Store, Transaction
+from memory_pipeline.store import Guidance, Store, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
 _IS_OURS = begins_with("# Playbook: ")
+#: Memories that are held against the playbook with one look at the store.
+_MEMORIES_AT_ONCE = 50
 #: Guidance from this cosine on is the same guidance.
 SAME_GUIDANCE = 0.95
 
@@ -47,14 +48,10 @@ def update_playbook(night: Night) -> list[Contribution]:
         again = tx.memories.read(decided_by).values()
     waiting = sorted([*new, *again], key=lambda memory: (memory.created_at, memory.abstraction_level, memory.id))
     index = _Index(night) if waiting else None
-    for done, memory in enumerate(waiting, start=1):
+    for start in range(0, len(waiting), _MEMORIES_AT_ONCE):
         assert index is not None
-        try:
-            _contribute(night, memory, index, decided_by.get(memory.id, night.options.run_id))
-        except Exception as error:  # guidance never stops the night; it is in the report, and tried again
-            night.log.error("the guidance of %s", memory.id, exc_info=error)
-            night.note_error(memory.id, "enrich", error)
-        night.progress("playbook", done, len(waiting))
+        _contribute_all(night, waiting[start : start + _MEMORIES_AT_ONCE], index, decided_by)
+        night.progress("playbook", min(start + _MEMORIES_AT_ONCE, len(waiting)), len(waiting))
     if not night.is_preview:
         _export(night)
     with night.store.reading() as tx:
@@ -92,9 +89,14 @@ class _Index:
 
     def __init__(self, night: Night) -> None:
         self._night = night
-        model = night.embedder
+        self.look()
+
+    def look(self) -> None:
+        """Read what the store has: the entries that stand with their vectors, and the ids of all that ever did."""
+        night, model = self._night, self._night.embedder
         with night.store.reading() as tx:
             self.entries = {entry.id: entry for entry in tx.playbook.read()}
+            self.ids = tx.playbook.ids()
             self.vectors = tx.playbook.vectors(model.name, model.dimension)
         missing = sorted(self.entries.keys() - self.vectors.keys())
         if missing:
@@ -109,46 +111,106 @@ class _Index:
         tx.playbook.keep_vectors(ids, vectors, self._night.embedder.name)
         self.vectors.update(zip(ids, vectors, strict=True))
 
+    def expect(self, given: Guidance, vector: Vectors) -> None:
+        """Know of an entry that is about to be made, by this memory alone."""
+        made, at = given.contribution, given.made_at
+        self.entries[made.entry_id] = PlaybookEntry(
+            id=made.entry_id,
+            project_id=given.project_id,
+            category=made.category,
+            content=made.guidance,
+            confidence=made.confidence,
+            source_ids=(made.memory_id,),
+            created_at=at,
+            updated_at=at,
+        )
+        self.vectors[made.entry_id] = vector
+
+    def note(self, entries: Sequence[PlaybookEntry]) -> None:
+        """Know what the store has made of entries."""
+        self.entries.update((entry.id, entry) for entry in entries)
+        self.ids.update(entry.id for entry in entries)
+
     def same(self, project_id: str, guidance: str, vector: Vectors) -> PlaybookEntry | None:
         """The nearest entry of the project that gives the same guidance."""
-        scored = sorted(
-            (-float(self.vectors[entry.id] @ vector), entry.id)
+        near = sorted(
+            (-score, entry.id)
             for entry in self.entries.values()
-            if entry.project_id == project_id and entry.id in self.vectors
+            if entry.project_id == project_id
+            and entry.id in self.vectors
+            and (score := float(self.vectors[entry.id] @ vector)) >= SAME_GUIDANCE
         )
-        for negative, entry_id in scored:
-            if -negative < SAME_GUIDANCE:
-                return None
+        for _, entry_id in near:
             if find_conflict(self.entries[entry_id].content, guidance) is None:
                 return self.entries[entry_id]
         return None
 
 
-def _contribute(night: Night, memory: Memory, index: _Index, run_id: str) -> None:
-    guidance = guidance_of(memory)
-    vector: Vectors = index.embed([guidance])[0]
-    known = index.same(memory.project_id, guidance, vector)
-    contribution = Contribution(
-        memory_id=memory.id,
-        entry_id=known.id if known else derived_id("playbook", memory.id),
-        guidance=guidance,
-        category=known.category if known else category_of(memory),
-        confidence=_confidence(night.reader, memory),
-        level=memory.abstraction_level,
-        status="updated" if known else "created",
-    )
+def _contribute_all(night: Night, memories: Sequence[Memory], index: _Index, decided_by: Mapping[str, str]) -> None:
+    """Hold memories against the playbook, one after the other. Where one breaks, those that are not written yet have
+    their turn each on its own, without that one."""
+    left = list(memories)
+    try:
+        _contribute(night, left, index, decided_by)
+    except Exception as error:  # guidance never stops the night; it is in the report, and tried again
+        index.look()
+        if len(memories) > 1:
+            for memory in left:
+                _contribute_all(night, [memory], index, decided_by)
+            return
+        night.log.error("the guidance of %s", memories[0].id, exc_info=error)
+        night.note_error(memories[0].id, "enrich", error)
+
+
+def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Mapping[str, str]) -> None:
+    """Hold memories against the playbook; what is written is taken out of `left`.
+
+    Those that make an entry of their own are written together, up to the first that changes one: only the store knows
+    what that one says then.
+    """
+    witnesses = night.reader.witnesses([memory.id for memory in left])
+    together: list[tuple[Guidance, Vectors]] = []
+    for memory in list(left):
+        guidance = guidance_of(memory)
+        vector: Vectors = index.embed([guidance])[0]
+        known = index.same(memory.project_id, guidance, vector)
+        contribution = Contribution(
+            memory_id=memory.id,
+            entry_id=known.id if known else derived_id("playbook", memory.id),
+            guidance=guidance,
+            category=known.category if known else category_of(memory),
+            confidence=_confidence(memory, witnesses.get(memory.id)),
+            level=memory.abstraction_level,
+            status="updated" if known else "created",
+        )
+        run_id = decided_by.get(memory.id, night.options.run_id)
+        given = Guidance(contribution, memory.project_id, run_id, memory.created_at)
+        together.append((given, vector))
+        if known or contribution.entry_id in index.ids:
+            _write(night, index, left, together)
+        else:
+            index.expect(given, vector)
+    _write(night, index, left, together)
+
+
+def _write(night: Night, index: _Index, left: list[Memory], together: list[tuple[Guidance, Vectors]]) -> None:
+    if not together:
+        return
     night.hold_lease()
+    # Either one of these memories speaks for its entry now, or what spoke before still does.
+    said = {(given.contribution.entry_id, given.contribution.guidance): vector for given, vector in together}
     with night.writing() as tx:
-        entry = tx.playbook.contribute(contribution, memory.project_id, run_id, memory.created_at)
-        # Either this memory speaks for the entry now, or what spoke before still does.
-        index.keep(tx, [entry.id], (vector if entry.content == guidance else index.vectors[entry.id])[None, :])
-    index.entries[entry.id] = entry
+        entries = tx.playbook.contribute([given for given, _ in together])
+        vectors = [said[key] if (key := (e.id, e.content)) in said else index.vectors[e.id] for e in entries]
+        index.keep(tx, [entry.id for entry in entries], np.stack(vectors))
+    index.note(entries)
+    del left[: len(together)]
+    together.clear()
 
 
-def _confidence(reader: NightReader, memory: Memory) -> float:
+def _confidence(memory: Memory, witnesses: Sequence[Memory] | None) -> float:
     """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern that came from elsewhere without
     its sources has what it came with, or counts as one witness."""
-    witnesses = reader.witnesses([memory.id]).get(memory.id)
     if not witnesses and memory.confidence_score is not None:
         return memory.confidence_score
     return round(evidence_confidence(witnesses or [memory]), 4)

@@ -68,28 +68,47 @@ class ParquetByPartition(UPathIOManager):
 
     extension = ".parquet"
 
+    def __init__(self, base_path: UPath) -> None:
+        """Files below `base_path`. What the run itself has written is kept at hand, by file."""
+        super().__init__(base_path)
+        self._written: dict[UPath, Any] = {}
+
     def dump_to_path(self, context: OutputContext, obj: Any, path: UPath) -> None:
         """Write under another name, then take the final one: neither a crash nor a full disk leaves half a file."""
         if isinstance(path, Path):
             with writing_whole(Path(path), lambda _: True, place="asset.written") as file:
                 pq.write_table(to_table(obj), file)
-            return
-        partial = path.with_name(f".{path.name}.partial")
-        with partial.open("wb") as file:
-            pq.write_table(to_table(obj), file)
-        reached("asset.written")
-        partial.rename(path)
+        else:
+            partial = path.with_name(f".{path.name}.partial")
+            with partial.open("wb") as file:
+                pq.write_table(to_table(obj), file)
+            reached("asset.written")
+            partial.rename(path)
+        self._written[path] = obj
 
     def load_from_path(self, context: InputContext, path: UPath) -> Any:
         """Read what was written for this partition. Raises InputError for what another version wrote."""
-        with path.open("rb") as file:
-            table = pq.ParquetFile(file).read()
-        try:
-            return from_table(table)
-        except (ValidationError, AttributeError) as error:
-            raise InputError(
-                f"'{path}' was written by another version of memory_pipeline; materialize the asset that wrote it again"
-            ) from error
+        return _read(path)
+
+    def value_of(self, asset: str, partition: str) -> Any:
+        """The value of an asset: what this run has made, else what stands in the partition's file.
+
+        Raises FileNotFoundError where the asset was never made for the partition, InputError for what another version
+        wrote.
+        """
+        path = self._with_extension(self._base_path / asset / partition)
+        return self._written[path] if path in self._written else _read(path)
+
+
+def _read(path: UPath) -> Any:
+    with path.open("rb") as file:
+        table = pq.ParquetFile(file).read()
+    try:
+        return from_table(table)
+    except (ValidationError, AttributeError) as error:
+        raise InputError(
+            f"'{path}' was written by another version of memory_pipeline; materialize the asset that wrote it again"
+        ) from error
 
 
 class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):

@@ -10,6 +10,7 @@ from memory_pipeline.store.memories import Replacement, SameContent
 from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.placing import put_in_blank_place, remove_store
+from memory_pipeline.store.playbook import Guidance
 from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.rollbacks import RollbackPlan
@@ -42,6 +43,7 @@ __all__ = [
     "Cell",
     "Event",
     "Finding",
+    "Guidance",
     "Recovery",
     "Replacement",
     "RollbackPlan",

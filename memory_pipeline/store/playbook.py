@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry
@@ -19,6 +21,15 @@ from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.vectors import vector_table
 
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)
+
+
+class Guidance(NamedTuple):
+    """What a memory says in an entry, the run that decided so, and when the memory was made."""
+
+    contribution: Contribution
+    project_id: str
+    run_id: str
+    made_at: datetime
 
 
 class Playbook:
@@ -39,6 +50,10 @@ class Playbook:
             [project_id],
         )
         return [_ENTRIES.read(row) for row in rows]
+
+    def ids(self) -> set[str]:
+        """The ids of all entries, those that were retracted included."""
+        return set(self._sql.strings("select id from playbook_entries"))
 
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
         """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
@@ -87,65 +102,59 @@ class Playbook:
             self.withdraw(list(reopened), at)
         return reopened
 
-    def contribute(self, contribution: Contribution, project_id: str, run_id: str, at: datetime) -> PlaybookEntry:
-        """Note what a memory says in an entry, and return the entry brought up to date; one that does not exist is
-        made."""
-        values = [
-            contribution.memory_id,
-            contribution.entry_id,
-            contribution.guidance,
-            contribution.category,
-            contribution.confidence,
-            contribution.level,
-            contribution.status,
-            run_id,
-            to_utc(at),
-        ]
-        self._sql.run(
-            """
-            update playbook_contributions
-            set entry_id = $2, guidance = $3, category = $4, confidence = $5, level = $6, status = $7, run_id = $8,
-                decided_at = $9
-            where memory_id = $1
-            """,
-            values,
-        )
-        self._sql.run(
-            """
-            insert into playbook_contributions
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            on conflict do nothing
-            """,
-            values,
-        )
-        self._sql.run(
-            """
-            insert into playbook_entries (
-                id, project_id, category, content, confidence, source_ids, created_at, updated_at)
-            select $1, $2, $3, $4, $5, [$6], $7, $7
-            where not exists (select 1 from playbook_entries where id = $1)
-            """,
-            [
-                contribution.entry_id,
-                project_id,
-                contribution.category,
-                contribution.guidance,
-                contribution.confidence,
-                contribution.memory_id,
-                to_utc(at),
-            ],
-        )
-        self.refresh(at, [contribution.entry_id])
-        row = self._sql.row(
+    def contribute(self, given: Sequence[Guidance]) -> list[PlaybookEntry]:
+        """Note what memories say in entries, and return those entries brought up to date, by id; one that does not
+        exist is made by the first memory that says something in it."""
+        if not given:
+            return []
+        table = _CONTRIBUTIONS.table([one.contribution for one in given])
+        for name, values in (
+            ("project_id", pa.array([one.project_id for one in given])),
+            ("run_id", pa.array([one.run_id for one in given])),
+            ("decided_at", pa.array([to_utc(one.made_at) for one in given], pa.timestamp("us"))),
+            ("place", pa.array(range(len(given)))),
+        ):
+            table = table.append_column(name, values)
+        with self._sql.given(incoming=table):
+            self._sql.run(
+                f"""
+                update playbook_contributions c
+                set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
+                from incoming i
+                where c.memory_id = i.memory_id
+                """
+            )
+            self._sql.run(
+                f"""
+                insert into playbook_contributions by name
+                select {_CONTRIBUTIONS.columns}, run_id, decided_at
+                from incoming
+                on conflict do nothing
+                """
+            )
+            self._sql.run(
+                """
+                insert into playbook_entries by name
+                select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
+                       i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
+                       i.decided_at as updated_at
+                from incoming i
+                anti join playbook_entries e on e.id = i.entry_id
+                order by i.entry_id, i.place
+                """
+            )
+        ids = sorted({one.contribution.entry_id for one in given})
+        self.refresh(max(one.made_at for one in given), ids)
+        rows = self._sql.rows(
             f"""
             select {_ENTRIES.columns}
             from playbook_entries
-            where id = $1
+            where id in (select unnest($1::text[]))
+            order by id
             """,
-            [contribution.entry_id],
+            [ids],
         )
-        assert row is not None
-        return _ENTRIES.read(row)
+        return [_ENTRIES.read(row) for row in rows]
 
     def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
         """Make these entries (or all) follow from their contributions again; the ids of those that changed.

@@ -72,7 +72,7 @@ def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch: pytest
 
 def test_what_is_there_already_is_not_installed_again() -> None:
     done = command("model", "install")
-    assert done.code == 0 and "was there already; its weights are the published ones" in done.out
+    assert done.code == 0 and "was already installed; its weights are the published ones" in done.out
 
 
 def test_the_project_names_one_version_of_the_model() -> None:

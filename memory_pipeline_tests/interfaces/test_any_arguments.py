@@ -129,7 +129,7 @@ def _try(draw: Any, commands: dict[str, Any], made: tuple[Path, tuple[str, ...]]
         os.chdir(old)
     event(f"{name}: {done.code}")
     assert done.code in (0, 1, 2), (words, done)
-    assert "Traceback" not in done.err and "a fault of this program" not in done.out + done.err, (words, done)
+    assert "Traceback" not in done.err and "a bug in this program" not in done.out + done.err, (words, done)
     after = bytes_of(*theirs)
     assert "--force" in words or {path: after.get(path) for path in before} == before, words
     if name in _READ_ONLY:

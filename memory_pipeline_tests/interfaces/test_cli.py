@@ -209,7 +209,7 @@ def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: 
         (["import", "xml", "."], "no format is called 'xml'"),
         (["import", "openclaw", ".", "--tz", "Mars/Base"], "no time zone is called 'Mars/Base'"),
         (["night"], "there is no store at"),
-        (["night", "yesterday"], "DATE is 'yesterday', no date"),
+        (["night", "yesterday"], "DATE is 'yesterday', which is not a date"),
         (["backfill", "--from", "2026-03-04", "--to", "2026-03-01"], "swap them"),
         (["report"], "there is no store at"),
         (["check"], "there is no store at"),

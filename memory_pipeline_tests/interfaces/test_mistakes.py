@@ -24,15 +24,15 @@ DAY = "2026-03-03"
         (("as-of", "9999-12-31"), "at the end of the calendar"),
         (("as-of", "0001-01-01"), "at the end of the calendar"),
         (("as-of", "9999-12-31T23:59:59-05:00"), "at the end of the calendar"),
-        (("as-of", "2999-01-01"), "has not come yet; use 'now'"),
+        (("as-of", "2999-01-01"), "is in the future; use 'now'"),
         (("as-of", "2026-03-02", "--project", "nowhere"), "there is no project 'nowhere' in the store; it has p"),
         (("as-of", "2026-03-02", "list", "export"), "did you mean search or export?"),
         (("diff", "now", "--html", "."), "it is a directory"),
         (("diff", "now", "--html", "data/store.duckdb/x"), "belongs to the store"),
         (("rollback", "--since", "0001-01-01T00:00+14:00"), "--since is '0001-01-01T00:00+14:00', at the end"),
         (("rollback", "--since", "9999-12-31T23:00-12:00"), "at the end of the calendar"),
-        (("rollback", "--since", ""), "--since is '', no time"),
-        (("rollback", "--since", "2999-01-01"), "has not come yet"),
+        (("rollback", "--since", ""), "--since is '', which is not a time"),
+        (("rollback", "--since", "2999-01-01"), "is in the future"),
         (("conflicts", "list", "--kind", "nonsense"), "there is no conflict of kind 'nonsense'; the store has number"),
         (("conflicts", "list", "--project", "nowhere"), "there is no project 'nowhere'"),
         (("playbook", "list", "--project", "nowhere"), "there is no project 'nowhere'"),
@@ -130,7 +130,7 @@ def test_an_unexpected_error_shows_its_traceback_and_is_told_as_a_fault(
 ) -> None:
     done = _guarded(lambda: 1 // 0, [name], monkeypatch)
     assert done.code == 1 and "ZeroDivisionError" in done.err and "Traceback" in done.err
-    assert "a fault of this program and not yours" in done.told
+    assert "a bug in this program and not your fault" in done.told
     assert done.out.startswith("COMPRESSION BLOCKED: ") == (name != "check")
 
 

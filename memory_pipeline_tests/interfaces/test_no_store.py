@@ -61,7 +61,7 @@ def test_a_list_of_no_snapshots_says_whether_there_is_a_store(tmp_path: Path) ->
     assert command("snapshot", "list", "--store", store.path, "--json").out.strip() == "[]"
     store.path.unlink()
     gone = command("snapshot", "list", "--store", store.path)
-    assert gone.code == 1 and f"there is no store at '{store.path}', and no snapshot beside it" in gone.told
+    assert gone.code == 1 and f"there is no store at '{store.path}', and no snapshot next to it" in gone.told
 
 
 @pytest.mark.parametrize("kept", ["lock", "snapshots", "nothing but an empty file"])

@@ -81,7 +81,7 @@ def test_a_file_that_we_did_not_make_is_replaced_only_with_force_and_one_of_ours
 def test_one_kind_of_ours_does_not_replace_another(data: Path) -> None:
     assert command("export", "jsonl", "out").code == 0
     for words in (("export", "parquet", "out"), ("diff", "2026-03-02", "--html", "out")):
-        assert "was not made by this command" in command(*words).err
+        assert "was not written by this command" in command(*words).err
 
 
 def test_the_file_that_memories_came_from_is_never_written_over(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_settings_dagster_and_the_workspace_are_not_written_over(tmp_path: Path,
     (tmp_path / "history").mkdir()
     for target in ("memory_pipeline.toml", "agent/MEMORY.md", "history/x.jsonl"):
         done = command("export", "jsonl", target, "--force", DAGSTER_HOME=str(tmp_path / "history"))
-        assert done.code == 1 and "no command writes over" in done.err, target
+        assert done.code == 1 and "no command overwrites" in done.err, target
     assert (tmp_path / "agent" / "MEMORY.md").read_text() == "- a note"
     assert command("export", "jsonl", "agent/new.jsonl").code == 0
 

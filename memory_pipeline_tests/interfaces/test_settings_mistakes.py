@@ -67,4 +67,4 @@ def test_a_broken_dagster_yaml_is_one_sentence(data: Path) -> None:
     (data / "store.dagster").mkdir(exist_ok=True)
     (data / "store.dagster" / "dagster.yaml").write_text("telemetry: [unclosed")
     done = command("jobs", "list")
-    assert done.code == 1 and "mend its dagster.yaml" in done.told and "Traceback" not in done.err
+    assert done.code == 1 and "fix its dagster.yaml" in done.told and "Traceback" not in done.err

@@ -10,10 +10,11 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.night import playbook
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.playbook import export_playbook, update_playbook
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
-from memory_pipeline.records import Contribution, PlaybookEntry, PrincipleResult
+from memory_pipeline.records import Contribution, Memory, PlaybookEntry, PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
@@ -177,6 +178,49 @@ def test_guidance_is_created_once_and_updated_by_what_says_the_same(store: Store
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# Playbook: ops\n") and gateway.content in text and "From `p0`, `p9`" in text
     assert (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8") == text
+
+
+def mixed() -> list[Candidate]:
+    """Guidance of which some is said again by others, in an order in which new and known take turns."""
+    texts = [_RESTART.format(name) for name in ("gateway", "printer", "mail relay", "gateway", "scheduler", "printer")]
+    return [pattern(f"p{n}", text, categories=("ops",)) for n, text in enumerate(texts)]
+
+
+def test_what_is_written_together_is_what_would_be_written_one_by_one(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Store(tmp_path / "one_by_one.duckdb")
+    for one in (store, other):
+        fill(one, mixed())
+    done = play(store)
+    monkeypatch.setattr("memory_pipeline.night.playbook._MEMORIES_AT_ONCE", 1)
+    assert play(other) == done and entries(other) == entries(store) and len(done) == 6
+    assert {entry.source_ids for entry in entries(store)} == {("p0", "p3"), ("p1", "p5"), ("p2",), ("p4",)}
+
+
+def test_guidance_that_breaks_leaves_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, mixed())
+    find_category = playbook.category_of
+
+    def broken(memory: Memory) -> str:
+        if memory.id == "p2":
+            raise RuntimeError("no category")
+        return find_category(memory)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(playbook, "category_of", broken)
+        done = play(store)
+    assert {(c.memory_id, c.status) for c in done} == {
+        ("p0", "created"), ("p1", "created"), ("p3", "updated"), ("p4", "created"), ("p5", "updated"),
+    }  # fmt: skip
+    with store.reading() as tx:
+        assert [(error.cluster_id, error.stage) for error in tx.journal.errors_of(done_by(store))] == [("p2", "enrich")]
+    assert len(play(store)) == 6
+
+
+def done_by(store: Store) -> str:
+    """The run that held the guidance against the playbook."""
+    return night_of(store, WEEK, loose(store)).options.run_id
 
 
 def test_guidance_that_steers_its_reader_never_stands_in_the_playbook(

@@ -358,6 +358,23 @@ def test_a_failed_run_is_reported_and_announced(
     assert notice["priority"] == "action" and notice["subject"].startswith("COMPRESSION RUN FAIL")
 
 
+def test_a_run_reads_no_file_that_it_has_made_and_an_asset_alone_reads_those_of_earlier_runs(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(5))
+    read: list[str] = []
+    from_table = io.from_table
+    monkeypatch.setattr(io, "from_table", lambda table: (read.append("a file"), from_table(table))[1])
+    assert launch(instance).success and not read
+    again = defs.resolve_job_def("night").execute_in_process(
+        instance=instance, partition_key=DAY, asset_selection=[AssetKey("clusters")]
+    )
+    needs = order.STEPS["clusters"].needs
+    assert len(read) == len(needs) and {e.asset_key.path[-1] for e in again.get_asset_materialization_events()} == {
+        "clusters"
+    }
+
+
 def test_values_survive_the_way_through_parquet() -> None:
     eligible = [EligibleMemory("m", "p", "other", ("a", "b"), 1.0, 5, FIRST, FIRST)]
     cluster = Cluster("c", "f", "distill", "p", ("m", "n"), 2, 0.9, 0.8, "a", ("a",), 9, 1.0, FIRST, FIRST, None)

@@ -167,7 +167,7 @@ def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, sto
     fill(store, lesson(1))
     job = start(instance, first_day="yesterday")
     assert (job.status, job.retry_count) == ("failed", 0)
-    assert job.error == "first_day is 'yesterday', no date; write it as YYYY-MM-DD"
+    assert job.error == "first_day is 'yesterday', which is not a date; write it as YYYY-MM-DD"
 
 
 @pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL"])

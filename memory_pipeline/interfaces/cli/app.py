@@ -1,4 +1,4 @@
-"""The commands. Each reads its settings, calls one function of the domain, and prints what came of it."""
+"""The main commands. Each reads its settings, calls one domain function, and prints the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from memory_pipeline.orchestration.home import load_project_settings, project_ho
 
 
 def main() -> None:
-    """Run the command line; every error that a user can mend is one sentence and a non-zero exit."""
+    """Run the command line. An error that a user can fix gives one sentence and a non-zero exit code."""
     from memory_pipeline.store import settle_stores
 
     prepare_streams()
@@ -56,7 +56,7 @@ def demo(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run the last seven nights of the demo workspace, and score what they did against the truth."""
+    """Run the last seven nights of the demo workspace, and score the results against the truth file."""
     from memory_pipeline.interfaces.cli.setup import run_demo
 
     path = store or project_home() / "data" / "demo" / "store.duckdb"
@@ -70,11 +70,11 @@ def init(
     project: Annotated[
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
-    tz: Annotated[str | None, typer.Option(help="Zone of times that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Import your own workspace, and preview a night: every cluster it would make, nothing changed by it."""
+    """Import your own workspace and preview a night: every cluster it would make. The preview changes nothing."""
     from memory_pipeline.interfaces.cli.setup import initialise
 
     settings, opened = open_store(store)
@@ -83,7 +83,7 @@ def init(
 
 
 class _ImportCommand(TyperCommand):
-    """Tells the formats in its help; loading them takes a while, and nobody else needs them."""
+    """Adds the formats to its help. They are loaded only then, because loading them takes a while."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from memory_pipeline.ingest import IMPORTERS
@@ -103,11 +103,11 @@ def import_(
     format_: Annotated[str, typer.Argument(metavar="FORMAT")],
     path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
-    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Zone of times that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Bring memories into the store. Importing the same thing again changes nothing."""
+    """Import memories into the store. Importing the same input again changes nothing."""
     from memory_pipeline.interfaces.cli.setup import import_into, import_text, nothing_was_read
 
     settings, opened = open_store(store)
@@ -122,7 +122,7 @@ def import_(
 )
 def night(
     day: Annotated[
-        str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete one.")
+        str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete day.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")
@@ -130,12 +130,16 @@ def night(
     threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
     days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
     cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Ask the model again for what it has answered.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log, and every cluster in full.")] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Ask the model again instead of using cached answers.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show the log and the full content of every cluster.")
+    ] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run one night. Exits 0 when it is done, skipped or blocked by another run, 1 when it failed."""
+    """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.moments import latest_complete_day
     from memory_pipeline.reporting.pages import as_markdown
@@ -168,8 +172,8 @@ def backfill(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run the nights of past days, in order, and what is due weekly and monthly after its last night. A day that
-    fails does not stop the next one."""
+    """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
+    failed day does not stop the next one."""
     from memory_pipeline.interfaces.cli.nights import (
         NightRequest,
         check_days,
@@ -181,7 +185,7 @@ def backfill(
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
-        raise InputError(f"--to {last} lies before --from {first}; swap them")
+        raise InputError(f"--to {last} is before --from {first}; swap them")
     settings = settings_of(store)
     check_days(settings, first, last)
     reports: list[Report] = []
@@ -219,14 +223,19 @@ def backfill(
     epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json; memory-pipeline report --kind job"
 )
 def report(
-    run_id: Annotated[str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest.")] = "latest",
+    run_id: Annotated[
+        str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest night.")
+    ] = "latest",
     kind: Annotated[
-        str, typer.Option(help="The latest of which kind: night, duplicates, job, review, canonical, principles, any.")
+        str,
+        typer.Option(
+            help="Show the latest report of this kind: night, duplicates, job, review, canonical, principles, any."
+        ),
     ] = "night",
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the report of a night, or of another run that archived something."""
+    """Show the report of a night, or of another run that archived memories."""
     from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import Kind, Report
 
@@ -249,7 +258,9 @@ def report(
 def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
     path: Annotated[Path, typer.Argument(help="The file to write.")],
-    all_: Annotated[bool, typer.Option("--all", help="All that the store holds, to become the same store.")] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Export everything in the store, so that an import gives the same store.")
+    ] = False,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -266,13 +277,13 @@ def export(
 @app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
 def check(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Recompute ratios, sources, replacements and the audit log too.")
+        bool, typer.Option("--deep", help="Also recompute ratios, sources, replacements and the audit log.")
     ] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Check the store: every block, links, hashes of sources, vectors, log and audit trail. Exits 1 when something
-    is wrong."""
+    """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
+    wrong."""
     from memory_pipeline.night.gates import levels_that_lack
 
     _, opened = open_store(store)
@@ -281,8 +292,8 @@ def check(
     with opened.reading() as tx:
         findings, facts, digest = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
         doubts = levels_that_lack(tx) if deep else []
-    lines = [f"{f.rule}: {f.where}: {f.problem}. To mend: {f.mend}." for f in findings]
-    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To mend: {f.mend}." for f in doubts]
+    lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
     told = {"findings": [asdict(f) for f in findings], "warnings": [asdict(f) for f in doubts]}
@@ -301,7 +312,7 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
     if not rows and not opened.exists():
         raise InputError(
-            f"there is no store at '{opened.path}', and no snapshot beside it; name the right one with --store"
+            f"there is no store at '{opened.path}', and no snapshot next to it; give the right path with --store"
         )
     none = f"No snapshot in '{snapshot_directory(opened)}'."
     emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
@@ -309,11 +320,11 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
 def snapshot_create(
-    label: Annotated[str, typer.Option(help="Why it is taken; part of its name.")] = "manual",
+    label: Annotated[str, typer.Option(help="The reason for the snapshot; becomes part of its name.")] = "manual",
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Take a verified snapshot now. It stays until you remove its files; only those of the nights make room."""
+    """Take a verified snapshot now. It stays until you remove its files; only snapshots of nights are rotated."""
     from memory_pipeline.store import create_snapshot
 
     _, opened = open_store(store)
@@ -324,11 +335,11 @@ def snapshot_create(
 @snapshot_app.command("restore", epilog="Example: memory-pipeline snapshot restore 20260314T073000000000Z-night")
 def snapshot_restore(
     name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
-    to: Annotated[Path | None, typer.Option(help="Restore beside the store, into this file.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Restore into this file instead of replacing the store.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Put a snapshot in the store's place; the store that was there is kept as NAME.before-restore-TIME."""
+    """Replace the store with a snapshot; the previous store is kept as NAME.before-restore-TIME."""
     from memory_pipeline.store import restore_snapshot
 
     settings, opened = open_store(store)
@@ -340,7 +351,7 @@ def snapshot_restore(
     where = restore_snapshot(opened, name, target, settings.store.lease_expiry_s)
     kept = sorted(kept_copies(opened, "before-restore") - before)
     text = f"Restored {name} to {where}."
-    text += f"\nThe store that was there is kept beside it as {' and '.join(kept)}." if kept else ""
+    text += f"\nThe previous store is kept next to it as {' and '.join(kept)}." if kept else ""
     emit({"restored": name, "to": str(where), "kept": kept}, as_json=json_, text=text)
 
 
@@ -350,7 +361,7 @@ def snapshot_verify(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Check that a snapshot is whole and holds what was recorded."""
+    """Check that a snapshot is whole and contains what was recorded."""
     from memory_pipeline.store import verify_snapshot
 
     _, opened = open_store(store)
@@ -361,7 +372,7 @@ def snapshot_verify(
 
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Every setting, its value and where it came from; secrets are masked."""
+    """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = load_project_settings(named_store(store))
     rows = loaded.rows()
     emit(rows, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
@@ -369,12 +380,12 @@ def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
 
 @app.command(epilog="Example: memory-pipeline ui --port 3000")
 def ui(
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port on this machine.")] = 3000,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Start the Dagster UI, its daemon and the code location on a store, until Ctrl-C."""
+    """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
     from memory_pipeline.interfaces.cli.setup import start_ui
 
     settings = settings_of(store)

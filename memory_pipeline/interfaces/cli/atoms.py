@@ -1,4 +1,4 @@
-"""The commands about what the nights have learned: causal atoms."""
+"""The commands about causal atoms, which nights learn."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from memory_pipeline.embedding import Embedder
     from memory_pipeline.recall.atoms import AtomIndex, DescribedAtom
 
-atoms_app = typer.Typer(help="What leads to what: search, follow and state causal atoms.", no_args_is_help=True)
+atoms_app = typer.Typer(help="Causes and effects: search, follow and add causal atoms.", no_args_is_help=True)
 app.add_typer(atoms_app, name="atoms")
 
 ProjectOption = Annotated[
-    str | None, typer.Option("--project", help="The project; may be left out where the store has one alone.")
+    str | None, typer.Option("--project", help="The project; optional if the store has only one.")
 ]
 _ACTOR = "memory-pipeline atoms"
-#: A search shows what reaches this cosine.
+#: A search shows atoms at or above this cosine.
 _LEAST_RELEVANCE = 0.3
 
 
@@ -35,14 +35,17 @@ _LEAST_RELEVANCE = 0.3
     epilog="Examples: memory-pipeline atoms search 'build cache' --project webshop; atoms search --field outcome",
 )
 def atoms_search(
-    query: Annotated[str | None, typer.Argument(help="What it is about; left out, the surest atoms are shown.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Argument(help="What to search for; without it, the atoms with the highest confidence are shown."),
+    ] = None,
     field: Annotated[str | None, typer.Option(help="Only this field: subject, action or outcome.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of atoms.")] = 10,
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Find atoms by meaning and field, the nearest first."""
+    """Find atoms by meaning and field, nearest first."""
     from memory_pipeline.recall.atoms import describe_atom, search_atoms
 
     _, embedder, index = _atoms_of(store, project)
@@ -52,13 +55,13 @@ def atoms_search(
 
 @atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")
 def atoms_chain(
-    query: Annotated[str, typer.Argument(help="Where the chains begin: a subject, an action, or both.")],
-    limit: Annotated[int, typer.Option(min=1, max=20, help="At most so many chains.")] = 3,
+    query: Annotated[str, typer.Argument(help="The start of the chains: a subject, an action, or both.")],
+    limit: Annotated[int, typer.Option(min=1, max=20, help="Maximum number of chains.")] = 3,
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Follow what leads to what: the outcome of one atom is what the next one begins with."""
+    """Follow causes and effects: the outcome of one atom is the start of the next one."""
     from memory_pipeline.recall.atoms import causal_chains, describe_atom, search_atoms
 
     settings, embedder, index = _atoms_of(store, project)
@@ -75,16 +78,16 @@ def atoms_chain(
     "--outcome 'deploys take 20 minutes'",
 )
 def atoms_add(
-    subject: Annotated[str, typer.Option(help="What it happens to.")],
-    action: Annotated[str, typer.Option(help="What is done or occurs.")],
+    subject: Annotated[str, typer.Option(help="What the action is applied to.")],
+    action: Annotated[str, typer.Option(help="What is done or happens.")],
     outcome: Annotated[str, typer.Option(help="What follows.")],
     consequences: Annotated[str, typer.Option(help="What follows further on.")] = "",
-    source: Annotated[list[str] | None, typer.Option(help="A memory that it rests on; may be repeated.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="A memory that supports it; may be repeated.")] = None,
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """State an atom yourself; its confidence is 1.0. Stating it again changes nothing."""
+    """Add an atom yourself, with confidence 1.0. Adding it again changes nothing."""
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.recall.atoms import FoundAtom, describe_atom, state_atom
 
@@ -103,7 +106,7 @@ def atoms_add(
 
 
 def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedder, AtomIndex]:
-    """The settings in force, the embedder, and the atoms of the project."""
+    """The effective settings, the embedder, and the atoms of the project."""
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.recall.atoms import AtomIndex
 
@@ -113,7 +116,7 @@ def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedd
 
 
 def _project(store: Store, named: str | None) -> str:
-    """The project that was named, or the only one. Raises InputError when that is not clear."""
+    """The given project, or the only one. Raises InputError if there are several."""
     with store.reading() as tx:
         known = tx.memories.projects()
     if named in known:

@@ -1,4 +1,4 @@
-"""What all commands share: the program, its groups, and the options `--store` and `--json`."""
+"""What all commands share: the program, its command groups, and the options `--store` and `--json`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 snapshot_app = typer.Typer(help="Verified copies of the store: list, create, restore, verify.", no_args_is_help=True)
-config_app = typer.Typer(help="The settings in force.", no_args_is_help=True)
+config_app = typer.Typer(help="The effective settings.", no_args_is_help=True)
 proposals_app = typer.Typer(
     help="What nights would have done in projects that you review: list, show, approve, reject.", no_args_is_help=True
 )
@@ -43,17 +43,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Write over a file that this command did not make; never over a store.")
+    bool, typer.Option("--force", help="Overwrite a file that this command did not write; never a store.")
 ]
 
 
 def settings_of(store: Path | None) -> Settings:
-    """The settings in force, with the store that was named."""
+    """The effective settings, with the given store."""
     return load_project_settings(named_store(store)).values
 
 
 def named_store(store: Path | None) -> dict[str, object] | None:
-    """The setting that `--store` stands for. Raises InputError for what can be no file."""
+    """The setting that `--store` sets. Raises InputError for a path that cannot be a file."""
     if store is None:
         return None
     try:
@@ -65,20 +65,20 @@ def named_store(store: Path | None) -> dict[str, object] | None:
 
 
 def open_store(store: Path | None) -> tuple[Settings, Store]:
-    """The settings in force and the store that they name."""
+    """The effective settings and their store."""
     settings = settings_of(store)
     return settings, Store.of(settings)
 
 
 def kept_copies(store: Store, why: str) -> set[str]:
-    """The names of the files that were put aside as NAME.why-TIME, beside the store."""
+    """The names of the files next to the store that were kept as NAME.why-TIME."""
     return {file.name for file in store.path.parent.glob(f"{glob.escape(store.path.name)}.{why}-*")}
 
 
 def check_target(settings: Settings, path: Path, *, force: bool = False) -> None:
-    """Refuse a file to be written that is the store's, Dagster's, or what the settings or the workspace consist of.
+    """Refuse an output file that belongs to the store, Dagster, the settings or the workspace.
 
-    Raises OutputError; to be called before any work is done.
+    Raises OutputError. Call it before doing any work.
     """
     home = project_home()
     dagster = os.environ.get("DAGSTER_HOME")
@@ -92,7 +92,7 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
 
 
 def check_project(store: Store, named: str | None) -> None:
-    """Raises InputError for a project that the store does not have."""
+    """Raises InputError for a project that is not in the store."""
     if named is None:
         return
     with store.reading() as tx:
@@ -102,12 +102,12 @@ def check_project(store: Store, named: str | None) -> None:
 
 
 def as_day(text: str, name: str) -> date:
-    """An argument as a day. Raises InputError for anything else."""
+    """Parse an argument as a day. Raises InputError for anything else."""
     return read_day(text, name)
 
 
 def current_user() -> str:
-    """Who runs the command, for the audit log; in a container there may be no name for the number."""
+    """The user who runs the command, for the audit log; in a container the user id may have no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):

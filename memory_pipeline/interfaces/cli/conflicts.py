@@ -14,20 +14,24 @@ conflicts_app = typer.Typer(
 )
 app.add_typer(conflicts_app, name="conflicts")
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or how it begins.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or the start of it.")]
 
 
 @conflicts_app.command("list", epilog="Example: memory-pipeline conflicts list --project webshop")
 def conflicts_list(
-    all_: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
-    project: Annotated[str | None, typer.Option("--project", help="Of this project alone.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="Of this kind alone: negation, number, ...")] = None,
-    each: Annotated[bool, typer.Option("--each", help="Every one, not one of several that share memories.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    all_: Annotated[bool, typer.Option("--all", help="Also show settled conflicts.")] = False,
+    project: Annotated[str | None, typer.Option("--project", help="Only conflicts of this project.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Only conflicts of this kind: negation, number, ...")
+    ] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Show every conflict, not one of several that share memories.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of conflicts.")] = 50,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the contradictions that await a decision, the plainest first; of several that share memories, one."""
+    """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
     from memory_pipeline.review.conflicts import list_conflicts
 
     _, opened = open_store(store)
@@ -50,13 +54,13 @@ def conflicts_list(
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
     if alike := sum(row.alike or 0 for row in shown):
         lines.append(
-            f"{len(shown) + alike} conflicts; of several that share memories, one is shown (--each shows them all)."
+            f"{len(shown) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
         )
     emit(shown[:limit], as_json=json_, text="\n".join(lines))
 
 
 def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
-    """That nothing is to be shown, and of what."""
+    """The message for an empty list, with the filters."""
     named = {"project": project, "kind": kind}
     which = " and ".join(f"{name} '{value}'" for name, value in named.items() if value is not None)
     of = f" of {which}" if which else ""
@@ -66,7 +70,7 @@ def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Both sides of a contradiction, and how it was settled."""
+    """Show both sides of a contradiction, and how it was settled."""
     from memory_pipeline.review.conflicts import conflict_text, describe_conflicts
 
     _, opened = open_store(store)
@@ -83,9 +87,9 @@ def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: Js
 def conflicts_resolve(
     conflict_id: IdArgument,
     keep: Annotated[str, typer.Option(help="newer, a, b, or both.")],
-    scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a holds.")] = None,
-    scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b holds.")] = None,
-    note: Annotated[str | None, typer.Option(help="Why; kept with the decision.")] = None,
+    scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a applies.")] = None,
+    scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b applies.")] = None,
+    note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -98,13 +102,13 @@ def conflicts_resolve(
     case = resolve_conflict(opened, settings, conflict_id, decision)
     with opened.reading() as tx:
         (shown,) = describe_conflicts(tx, [case])
-    undo = f"Take it back with: memory-pipeline conflicts reopen {case.id[:8]}"
+    undo = f"Undo with: memory-pipeline conflicts reopen {case.id[:8]}"
     emit(shown, as_json=json_, text=f"{conflict_text(shown)}\n{undo}")
 
 
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
 def conflicts_reopen(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Take a decision back: what it archived is active again, and the contradiction open."""
+    """Reverse a decision: what it archived is active again, and the contradiction is open."""
     from memory_pipeline.review.resolution import reopen_conflict
     from memory_pipeline.review.rollback import as_text
 

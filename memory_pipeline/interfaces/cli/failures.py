@@ -1,7 +1,7 @@
-"""The one place where a command's failure becomes words: one sentence with the mend, told once.
+"""Turns the failure of a command into one sentence that says how to fix it, printed once.
 
-A night, a backfill and kb-compress end with a line on standard output whatever happens, so their
-errors are told there; everything else goes to standard error. Only what nobody foresaw shows its traceback.
+A night, a backfill and kb-compress always end with a line on standard output, so their errors are printed there; all
+other errors go to standard error. Only unexpected errors show a traceback.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from memory_pipeline.interfaces.cli.output import flush, say, write_line
 
 #: Commands that end with one of those lines.
 _RUNS = ("night", "backfill", "kb-compress")
-_STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the command again goes on from there"
+_STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the command again continues from there"
 
 
 def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code; what went wrong has been told by then."""
+    """Run a command line and return its exit code. By then, any error has been printed."""
     try:
         code = _code_of(command)
         if code == 130:
@@ -38,7 +38,7 @@ def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     except Exception as error:
         say(traceback.format_exc().rstrip())
         code = _tell(
-            f"an unexpected {type(error).__name__}, which is a fault of this program and not yours; whatever was "
+            f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever was "
             "committed stays. Please report it with the lines above",
             arguments,
             1,
@@ -47,7 +47,7 @@ def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
 
 
 def _code_of(command: Callable[[], object]) -> int:
-    """What a command that ends by itself, or by SystemExit, says."""
+    """The exit code of a command that ends normally or by SystemExit."""
     try:
         command()
     except SystemExit as end:

