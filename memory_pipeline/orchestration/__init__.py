@@ -1,1 +1,1 @@
-"""Dagster and nothing else: the night as assets, with their partitions, checks, jobs, schedules and sources."""
+"""The Dagster layer: the night as assets, with their partitions, checks, jobs, schedules, sensors and sources."""

@@ -1,4 +1,4 @@
-"""What all assets share: group, owner, IO manager, and how fresh a night has to be."""
+"""What all assets share: group, owner, IO manager, and the freshness policy."""
 
 from datetime import timedelta
 
@@ -9,10 +9,10 @@ KNOWLEDGE_GROUP = "knowledge"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
-#: The job that runs the exact duplicates alone; such a run is reported as what it is.
+#: The job that only archives exact duplicates; its runs are reported under this kind.
 DUPLICATES_JOB = "duplicates"
 
-#: The night of the last complete day should stand by 04:30 New York time.
+#: The night of the last complete day should be done by 04:30 New York time.
 NIGHTLY = FreshnessPolicy.cron(
     deadline_cron="30 4 * * *", lower_bound_delta=timedelta(hours=1, minutes=30), timezone=ZONE
 )

@@ -1,7 +1,7 @@
-"""The gates and health bands as asset checks, evaluated in the step of the asset they belong to.
+"""The gates and health bands as asset checks, evaluated in the step of their asset.
 
-None blocks: what is wrong with one cluster refuses that cluster before it is written (`night/gates.py`), and what a
-check finds afterwards is a warning. A check in a step of its own would add a second a night.
+None blocks: a cluster with a problem is refused before it is written (`night/gates.py`), and a check that fails
+afterwards is a warning. A check in its own step would add a second per night.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,54 +26,58 @@ DISTILLATION_CHECKS = [
     AssetCheckSpec(
         "nothing_lost",
         asset="distillations",
-        description="Read by another reader than the judge: every accepted draft keeps or attaches every fact of its "
-        "sources, and is shorter than they are.",
+        description=(
+            "A second reader, independent of the judge, confirms that every accepted draft keeps or attaches every "
+            "fact of its sources, and is shorter than they are."
+        ),
     ),
     AssetCheckSpec(
         "sources_intact",
         asset="distillations",
-        description="No accepted draft draws on a memory that is critical, pinned, archived, fresh or of "
+        description="No accepted draft uses a memory that is critical, pinned, archived, too recent or of "
         "another project.",
     ),
     AssetCheckSpec(
         "conflicts_kept_apart",
         asset="distillations",
-        description="No two memories that contradict each other are sources of one accepted draft.",
+        description="No two memories that contradict each other are sources of the same accepted draft.",
     ),
 ]
 MERGE_CHECKS = [
     AssetCheckSpec(
         "merged_content_kept",
         asset="merges",
-        description="Read again from the store: every statement of the sources is held by the merged memory.",
+        description="Recomputed from the store: every merged memory contains every statement of its sources.",
     )
 ]
 CANONICAL_CHECKS = [
     AssetCheckSpec(
         "entries_kept",
         asset="canonical_entries",
-        description="Read again from the store: every recommendation, example and tag of the members is in the "
-        "canonical entry, and it names them all.",
+        description=(
+            "Recomputed from the store: every canonical entry contains every recommendation, example and tag of its "
+            "members, and names all of them."
+        ),
     )
 ]
 ARCHIVE_CHECKS = [
     AssetCheckSpec(
         "store_sound",
         asset="archives",
-        description="The store holds together: links, hashes of sources, vectors, log and audit trail.",
+        description="The store is consistent: links, hashes of sources, vectors, log and audit trail.",
     )
 ]
 ATOM_CHECKS = [
     AssetCheckSpec(
         "atoms_supported",
         asset="atoms",
-        description="Every finding that was used names an atom that stands and rests on it, and none broke.",
+        description="Every causal finding that was used names an existing atom that it supports, and none failed.",
     )
 ]
 
 
 def check_distillations(reader: NightReader, distillations: Sequence[Distillation]) -> list[AssetCheckResult]:
-    """What the gates find; a draft that does not pass is refused by the archive, the others are written."""
+    """The findings of the gates. The archive refuses a draft that does not pass and writes the others."""
     looked_at, problems = len(distillations), problems_of(reader, distillations)
     return [
         _gate("nothing_lost", problems["losses"], looked_at, _WARN),
@@ -83,14 +87,14 @@ def check_distillations(reader: NightReader, distillations: Sequence[Distillatio
 
 
 def check_level(reader: NightReader, asset: str, archives: Sequence[Archive]) -> list[AssetCheckResult]:
-    """Whether what was merged tonight holds all that its sources say, read again from the store."""
+    """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
     done = [archive for archive in archives if archive.status == "compressed"]
     name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
     return [_gate(name, lost_in_levels(reader, done), len(done), _WARN, mend=LOST_IN_LEVELS_MEND)]
 
 
 def check_archives(store: Store) -> list[AssetCheckResult]:
-    """The integrity of the store after the archive, every hash and figure computed again."""
+    """The integrity of the store after the archive, with every hash and figure recomputed."""
     with store.reading() as tx:
         findings = tx.integrity.check(deep=True)
     words = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
@@ -100,7 +104,7 @@ def check_archives(store: Store) -> list[AssetCheckResult]:
 def check_atoms(
     store: Store, errors: Sequence[NightError], decisions: Sequence[AtomDecision]
 ) -> list[AssetCheckResult]:
-    """Whether the night's atoms are what the store holds, read again from it."""
+    """Whether the night's atoms are those in the store, recomputed from the store."""
     used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
     failures = [error.error for error in errors if error.stage == "enrich"]
     if used:
@@ -109,7 +113,7 @@ def check_atoms(
         for decision in used:
             atom = standing.get(decision.atom_id or "")
             if atom is None or decision.memory_id not in atom.source_ids or atom.project_id != decision.project_id:
-                failures.append(f"the atom of '{decision.memory_id}' does not rest on it")
+                failures.append(f"the atom of '{decision.memory_id}' is not supported by it")
     return [_gate("atoms_supported", failures, len(used), _WARN)]
 
 
@@ -132,24 +136,24 @@ def _gate(
 
 Band = Callable[[float], int]
 
-#: Check name, what is measured, and its band: 0 good, 1 warning, 2 bad.
+#: Check name, measured figure, and its band: 0 good, 1 warning, 2 bad.
 _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
     (
         "token_reduction",
-        "Active tokens saved, in percent: good above 15, warning from 5, bad below.",
+        "Active tokens saved, in percent: good above 15, warning from 5 to 15, bad below 5.",
         lambda r: r.token_reduction_pct if r.clusters_compressed else None,
         lambda v: 0 if v > 15 else 1 if v >= 5 else 2,
     ),
     (
         "compression_ratio",
-        "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5, bad below.",
+        "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5 to 2.5, bad below 1.5.",
         lambda r: r.avg_compression_ratio if r.patterns_created else None,
         lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
     ),
     (
         "skipped_clusters",
-        "Share of tonight's clusters that were skipped (those settled earlier aside): good below 20%, "
-        "warning to 50%, bad above.",
+        "Share of tonight's clusters that were skipped (not counting clusters decided on earlier nights): good below "
+        "20%, warning to 50%, bad above.",
         lambda r: (
             100 * (r.clusters_skipped - r.clusters_settled) / tonight
             if (tonight := r.clusters_found - r.clusters_settled)
@@ -159,13 +163,13 @@ _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
     ),
     (
         "errors",
-        "Errors: good none, warning one or two, bad more.",
+        "Number of errors: none is good, one or two a warning, more is bad.",
         lambda r: float(len(r.errors)),
         lambda v: 0 if v == 0 else 1 if v <= 2 else 2,
     ),
     (
         "cost",
-        "Estimated cost in USD: good below 0.10, warning to 0.25, bad above.",
+        "Estimated cost in USD: good below 0.10, warning up to 0.25, bad above.",
         lambda r: float(r.estimated_cost_usd),
         lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
     ),
@@ -176,21 +180,25 @@ REPORT_CHECKS = [
     AssetCheckSpec(
         "archived_still_found",
         asset="reports",
-        description="Of a sample of what was archived, asked for as a person would, at least 95% are found in the "
-        "first ten, themselves or what replaced them.",
+        description=(
+            "For a sample of the archived memories, a search that asks as a person would finds at least 95% (the "
+            "memory or its replacement) among the first ten results."
+        ),
     ),
     AssetCheckSpec(
         "facts_preserved",
         asset="reports",
-        description="Read again from the store by a reader of its own: every number, date, name, identifier, negation "
-        "and recommendation of what was archived tonight stands in what replaced it.",
+        description=(
+            "Recomputed from the store by an independent reader: every number, date, name, identifier, negation and "
+            "recommendation of the memories archived tonight is in the memory that replaced them."
+        ),
     ),
     *(AssetCheckSpec(name, asset="reports", description=text) for name, text, _, _ in _BANDS),
 ]
 
 
 def check_report(report: Report) -> list[AssetCheckResult]:
-    """Recall and preservation of what was archived, and the health bands."""
+    """Recall and preservation of the archived memories, and the health bands."""
     rate = report.recall_rate
     recall = AssetCheckResult(
         check_name="archived_still_found",

@@ -1,4 +1,4 @@
-"""The consolidation job: a Dagster run with a scope, one op a phase, a time limit, retries, and a way to cancel it."""
+"""The consolidation job: a Dagster run over a scope, with one op per phase, a time limit, retries and cancellation."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,12 +38,12 @@ _LOOK_EVERY_S = 1.0
 
 
 def step_of(phase: str) -> str:
-    """The op that runs a phase; its name is not an asset's."""
+    """The op that runs a phase; its name differs from the asset's."""
     return f"consolidate_{phase}"
 
 
 class _Watch:
-    """Asked between two pieces of work: is the time over, or did somebody cancel the run?"""
+    """Called between two units of work: checks whether the time is up or someone cancelled the run."""
 
     def __init__(self, instance: DagsterInstance, run_id: str, timeout_s: float, log: Any) -> None:
         self._instance, self._run_id, self._timeout_s, self._log = instance, run_id, timeout_s, log
@@ -60,8 +60,8 @@ class _Watch:
         self._looked_at = monotonic()
         try:
             run = self._instance.get_run_by_id(self._run_id)
-        except Exception as error:  # Dagster's files may be busy for a moment; the next look will do
-            self._log.warning(f"whether the run was cancelled could not be read: {error}")
+        except Exception as error:  # Dagster's files may be busy for a moment; the next check will succeed
+            self._log.warning(f"could not read whether the run was cancelled: {error}")
             return
         if run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED):
             raise DagsterExecutionInterruptedError("the run was cancelled")
@@ -75,7 +75,7 @@ def _open(context: OpExecutionContext, night: NightResource) -> Night:
 
 
 def _report(job: Night | None, night: NightResource, run_id: str, fatal: str | None = None) -> None:
-    """Report a job that ends before its end, by its rows; `fatal`: what ended it, unless somebody cancelled it."""
+    """Report a job that ends early, from its rows; `fatal` is the error that ended it, unless someone cancelled it."""
     if job is None:
         return
     job.keep_going = lambda: None
@@ -120,7 +120,7 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
             if context.retry_number >= MAX_RETRIES:
                 _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
             delay = night.effective_settings().consolidation.retry_delay_s * 2**context.retry_number
-            context.log.warning(f"phase {phase} failed ({in_words(error)}); tried again in {delay:g} s")
+            context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}
         context.log.info(f"{phase}: {figures}")
@@ -144,13 +144,13 @@ consolidation_job: JobDefinition = graph(name=JOB_NAME)(_make_graph()).to_job(
     name=JOB_NAME,
     executor_def=in_process_executor,
     description=(
-        "The levels of a scope: exact duplicates, merges, canonical entries, patterns, principles, playbook. Runs at "
-        "02:00 over what the nights have left, when many memories wait, and whenever somebody starts it."
+        "Consolidates a scope: exact duplicates, merges, canonical entries, patterns, principles, playbook. Runs at "
+        "02:00 over what earlier nights left, when many memories are waiting, and when someone starts it."
     ),
     tags={"dagster/max_retries": "0"},
 )
 
 
 def scheduled_day(now: datetime) -> str:
-    """The newest day whose night has had its turn: the day before the last complete one."""
+    """The newest day whose night has run: the day before the last complete one."""
     return (now.astimezone(UTC) - timedelta(days=2)).date().isoformat()

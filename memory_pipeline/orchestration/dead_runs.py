@@ -1,7 +1,7 @@
-"""Runs whose process ended without a word: killed, or gone with the machine.
+"""Ends runs whose process is gone: killed, or lost with the machine.
 
-Dagster's run monitoring cannot ask about processes on the same machine. With one run at a time such a run
-would keep every later one in the queue, for ever.
+Dagster's run monitoring cannot check processes on the same machine. With one run at a time, such a run would block
+every later one in the queue forever.
 """
 
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ _UNDER_WAY = [DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
 
 
 def end_dead_runs(instance: DagsterInstance, store: Store, lease_expiry_s: float) -> list[str]:
-    """Report runs whose process is gone as failed, or as cancelled where that was asked for; returns their ids.
+    """Mark runs whose process is gone as failed, or as cancelled if that was requested; returns their ids.
 
     A run that holds the store's lease is alive, wherever its process is.
     """
@@ -26,7 +26,9 @@ def end_dead_runs(instance: DagsterInstance, store: Store, lease_expiry_s: float
             continue
         if _leased(store, lease_expiry_s) == run.run_id:
             continue
-        message = f"Its process ({pid}) ended without a word. What it had committed stays; the next run goes on there."
+        message = (
+            f"Its process ({pid}) ended unexpectedly. What it had committed stays; the next run continues from there."
+        )
         if run.status == DagsterRunStatus.CANCELING:
             instance.report_run_canceled(run, message=message)
         else:

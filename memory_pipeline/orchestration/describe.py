@@ -38,9 +38,8 @@ _PREVIEW = 8
 
 
 def schema_of(record: type) -> TableSchema:
-    """The columns of a record class, with their types and, where it says it, their meaning: what a record carries of a
-    memory means there what it means in the memory. A record in a record is a column, and its fields are those below it:
-    `cluster.member_ids`."""
+    """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
+    with a memory has the same meaning. A nested record is a column, and its fields follow as `cluster.member_ids`."""
     return TableSchema(columns=list(_columns(record)))
 
 
@@ -76,7 +75,7 @@ def lineage_of_columns(mapping: dict[str, list[tuple[str, str]]]) -> TableColumn
 
 
 def table(rows: Sequence[dict[str, object]], empty: str) -> MetadataValue:
-    """Rows as a Markdown table, or a sentence when there are none."""
+    """Rows as a Markdown table, or a sentence if there are none."""
     if not rows:
         return MetadataValue.md(empty)
     head = list(rows[0])
@@ -86,7 +85,7 @@ def table(rows: Sequence[dict[str, object]], empty: str) -> MetadataValue:
 
 
 def eligible_metadata(eligible: Sequence[EligibleMemory]) -> dict[str, Any]:
-    """How many memories, of which projects and with how many tokens."""
+    """The number of memories, by project, and their tokens."""
     projects = sorted({memory.project_id for memory in eligible})
     rows = [
         {
@@ -107,7 +106,7 @@ def eligible_metadata(eligible: Sequence[EligibleMemory]) -> dict[str, Any]:
 
 
 def duplicates_metadata(groups: Sequence[DuplicateGroup]) -> dict[str, Any]:
-    """How many groups of exact duplicates, and how many memories were archived into their oldest."""
+    """The number of groups of exact duplicates, and of memories archived into their oldest."""
     rows: list[dict[str, object]] = [
         {"project": group.project_id, "survivor": group.survivor_id, "copies": len(group.duplicate_ids)}
         for group in sorted(groups, key=lambda group: -len(group.duplicate_ids))[:_PREVIEW]
@@ -120,7 +119,7 @@ def duplicates_metadata(groups: Sequence[DuplicateGroup]) -> dict[str, Any]:
 
 
 def clusters_metadata(clusters: Sequence[Cluster]) -> dict[str, Any]:
-    """How many clusters, how large, and the largest of them."""
+    """The number and sizes of clusters, and the largest of them."""
     rows: list[dict[str, object]] = [
         {
             "cluster": cluster.cluster_id,
@@ -143,7 +142,7 @@ def clusters_metadata(clusters: Sequence[Cluster]) -> dict[str, Any]:
 
 
 def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, Any]:
-    """How many drafts were accepted, what was preserved, and the largest abstractions in words."""
+    """The number of accepted drafts, what was preserved, and the content of the largest abstractions."""
     accepted = [d for d in distillations if d.outcome == "accepted"]
     largest = sorted(distillations, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint))[:_PREVIEW]
     preview = "\n\n".join(
@@ -166,7 +165,7 @@ def distillations_metadata(distillations: Sequence[Distillation]) -> dict[str, A
 
 
 def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
-    """What became of the clusters in the store."""
+    """The results for the clusters in the store."""
     done = [archive for archive in archives if archive.status == "compressed"]
     rows: list[dict[str, object]] = [
         {
@@ -189,7 +188,7 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
 
 
 def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
-    """What became of the groups of related patterns."""
+    """The results for the groups of related patterns."""
     rows: list[dict[str, object]] = [
         {
             "status": result.status,
@@ -208,7 +207,7 @@ def principles_metadata(results: Sequence[PrincipleResult]) -> dict[str, Any]:
 
 
 def playbook_metadata(settings: Settings, done: Sequence[Contribution]) -> dict[str, Any]:
-    """What went into the playbook, and where it lies."""
+    """The new contents of the playbook, and where it is."""
     rows: list[dict[str, object]] = [
         {
             "status": c.status,
@@ -228,7 +227,7 @@ def playbook_metadata(settings: Settings, done: Sequence[Contribution]) -> dict[
 
 
 def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
-    """What became of the causal findings, and the first of them in words."""
+    """The results of the causal findings, and the content of the first ones."""
     findings = [(decision, decision.causal) for decision in decisions if decision.causal]
     rows: list[dict[str, object]] = [
         {
@@ -248,7 +247,7 @@ def atoms_metadata(decisions: Sequence[AtomDecision]) -> dict[str, Any]:
 
 
 def difference_of(store: Store, plan: NightPlan, report: Report) -> MetadataValue:
-    """What the run changed in the active memory, the first of each kind."""
+    """What the run changed in the active memory, with the first changes of each kind."""
     if not report.memories_archived:
         return MetadataValue.md("Nothing changed in the active memory.")
     run_id = plan.run_id
@@ -258,7 +257,7 @@ def difference_of(store: Store, plan: NightPlan, report: Report) -> MetadataValu
 
 
 def report_metadata(report: Report, markdown: str, path: str) -> dict[str, Any]:
-    """The figures that are plotted over days, the page to read, and where the files are."""
+    """The figures that are plotted by day, the report page, and the paths of the files."""
     plotted = (
         "memories_scanned",
         "clusters_found",

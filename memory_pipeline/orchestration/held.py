@@ -1,7 +1,8 @@
-"""A store that somebody else holds: a scheduled run is skipped with a warning that names the holder, never failed.
+"""Handles a store that is held by another process: a scheduled run is skipped with a warning that names the holder,
+and never fails.
 
-Runs of this Dagster instance wait for each other in its queue, so that a tick asks only about others. What comes in
-between the tick and the run is met by the run's first step.
+Runs of this Dagster instance wait for each other in its queue, so a tick only checks for other holders. A holder
+that arrives between the tick and the run is found by the run's first step.
 """
 
 from collections.abc import Callable
@@ -20,12 +21,13 @@ from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.night.context import Night
 from memory_pipeline.store import Store
 
-#: On a run that was skipped: why.
+#: Tag of a skipped run, with the reason.
 SKIPPED_TAG = "memory_pipeline/skipped"
 
 
 def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> str | None:
-    """Take the store for a run. Where another one has it, warn, mark the run as skipped, and return who that is."""
+    """Take the store for a run. If another run has it, log a warning, mark the run as skipped, and return the
+    holder."""
     try:
         night.hold_lease()
     except StoreBusyError as held:
@@ -36,13 +38,13 @@ def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) 
 
 
 def unchecked(name: str, held: str) -> AssetCheckResult:
-    """The result of a check that a skipped run could not make: Dagster asks for one."""
+    """The result of a check that a skipped run could not make, because Dagster requires one."""
     return AssetCheckResult(check_name=name, passed=False, severity=AssetCheckSeverity.WARN, metadata={"skipped": held})
 
 
 def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:
-    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None when it
-    may."""
+    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None if it
+    may start one."""
     if not store.exists():
         return None
     try:
@@ -57,6 +59,6 @@ def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Set
 
 
 def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:
-    """Why a run was skipped, or None when it was not."""
+    """Why a run was skipped, or None if it was not."""
     run = instance.get_run_by_id(run_id)
     return run.tags.get(SKIPPED_TAG) if run else None

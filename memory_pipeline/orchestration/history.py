@@ -1,7 +1,7 @@
-"""Dagster's history of a store in SQLite files that stay open: runs, one log of all runs' events, schedules.
+"""Dagster's run history of a store in SQLite files that stay open: runs, one event log for all runs, schedules.
 
-Dagster's own SQLite storage opens a file anew for every statement, so that SQLAlchemy prepares each of them again, and
-begins a file of its own for every run: five sixths of the CPU of a night that finds nothing to do.
+Dagster's own SQLite storage reopens a file for every statement, so that SQLAlchemy prepares each statement again,
+and creates a file for every run: five sixths of the CPU time of a night that finds nothing to do.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,15 +33,15 @@ from sqlalchemy import Connection, Engine, and_, bindparam, create_engine, inspe
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import NullPool
 
-#: Seconds after which a process gives up to wait for another one that makes the files.
+#: Seconds to wait for another process that creates the files.
 _LONGEST_OPENING_S = 60
 
 
 def _kept_open(address: str) -> Engine:
-    """An engine that keeps its connections, one for each thread that asks at the same time.
+    """An engine that keeps its connections open, one for each concurrent thread.
 
-    The files are in WAL mode, in which `synchronous = NORMAL` waits for the disk at checkpoints alone: a power failure
-    may cost the last lines of a history, never the file.
+    The files are in WAL mode, in which `synchronous = NORMAL` waits for the disk only at checkpoints: a power
+    failure may lose the last lines of a history, but never the file.
     """
     engine = create_engine(
         address, max_overflow=-1, pool_use_lifo=True, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
@@ -51,7 +51,7 @@ def _kept_open(address: str) -> Engine:
 
 
 def _has_begun(address: str) -> bool:
-    """Whether Dagster has made its tables in a file. It asks so too, but loads all that ever changed them with it."""
+    """Whether Dagster has created its tables in a file. Dagster's own check also loads every past migration."""
     with create_engine(address, poolclass=NullPool).connect() as connection:
         return bool(MigrationContext.configure(connection).get_current_heads())
 
@@ -81,7 +81,7 @@ class _Runs(_KeptOpen, SqliteRunStorage):
 
     @classmethod
     def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
-        """Open the runs in `base_dir`, or begin them."""
+        """Open the runs in `base_dir`, or create them."""
         address = create_db_conn_string(base_dir, "runs")
         if Path(base_dir).is_dir() and _has_begun(address):
             return cls(address, inst_data)
@@ -141,7 +141,7 @@ class _Events(ConsolidatedSqliteEventLogStorage):
     """The events of all runs in one file that stays open."""
 
     def __init__(self, base_dir: str) -> None:
-        """Open the file in `base_dir`, or make it."""
+        """Open the file in `base_dir`, or create it."""
         self._tables: set[str] = set()
         self._asset_columns: set[str] = set()
         self._newest = _Newest()
@@ -279,7 +279,7 @@ class _Events(ConsolidatedSqliteEventLogStorage):
             yield connection
 
     def has_table(self, table_name: str) -> bool:
-        """Whether there is such a table; Dagster asks before every check, and the answer stays once it is yes."""
+        """Whether a table exists. Dagster asks before every check, so a positive answer is remembered."""
         if table_name not in self._tables:
             with self._connect() as connection:
                 self._tables.update(inspect(connection).get_table_names())
@@ -291,16 +291,16 @@ class _Events(ConsolidatedSqliteEventLogStorage):
         return column_name in self._asset_columns
 
     def watch(self, run_id: str, cursor: str | None, callback: Any) -> None:
-        """Tell `callback` of a run's new events. They stand in the write-ahead log first, where a look at the file's
-        time, as in the parent class, does not see them."""
+        """Call `callback` for each new event of a run. New events are in the write-ahead log first, so the parent
+        class, which checks the file's modification time, would not see them."""
         self._watcher.watch_run(run_id, cursor, callback)
 
     def end_watch(self, run_id: str, handler: Any) -> None:
-        """Tell it no more."""
+        """Stop calling it."""
         self._watcher.unwatch_run(run_id, handler)
 
     def dispose(self) -> None:
-        """End the watching and close the file."""
+        """Stop watching and close the file."""
         if "_watcher" in self.__dict__:
             self._watcher.close()
         self._engine.dispose()
@@ -311,7 +311,7 @@ class _Schedules(_KeptOpen, SqliteScheduleStorage):
 
     @classmethod
     def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> SqliteScheduleStorage:
-        """Open the ticks in `base_dir`, or begin them."""
+        """Open the ticks in `base_dir`, or create them."""
         address = create_db_conn_string(base_dir, "schedules")
         if Path(base_dir).is_dir() and _has_begun(address):
             return cls(address, inst_data)
@@ -319,19 +319,19 @@ class _Schedules(_KeptOpen, SqliteScheduleStorage):
 
 
 class RunHistory(DagsterStorage, ConfigurableClass):
-    """The storage of a Dagster instance, named in its `dagster.yaml`.
+    """The storage of a Dagster instance, as named in its `dagster.yaml`.
 
-    Its files have the places and the schemas of Dagster's own SQLite storage, but for the events. A history that has
-    begun with a file of events for each run goes on so.
+    Except for the events, its files have the locations and schemas of Dagster's own SQLite storage. An existing
+    history with one event file per run keeps that layout.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        """Open the history in `base_dir`, or begin it."""
+        """Open the history in `base_dir`, or create it."""
         history = Path(base_dir) / "history"
         file_by_run = history / "runs"
         self._inst_data = inst_data
         history.mkdir(parents=True, exist_ok=True)
-        # Dagster's processes start at the same time. Two that make the tables of one file leave it unreadable.
+        # Dagster's processes start at the same time. Two that create the tables of one file would leave it unreadable.
         with portalocker.Lock(history / "opening.lock", timeout=_LONGEST_OPENING_S):
             self._open(history, file_by_run, Path(base_dir) / "schedules")
         super().__init__()  # type: ignore[no-untyped-call]
@@ -344,23 +344,23 @@ class RunHistory(DagsterStorage, ConfigurableClass):
 
     @property
     def inst_data(self) -> ConfigurableClassData | None:
-        """Where this was configured."""
+        """The configuration that Dagster passed."""
         return self._inst_data
 
     @classmethod
     def config_type(cls) -> dict[str, Any]:
-        """One field: the directory."""
+        """The configuration has one field: the directory."""
         return {"base_dir": StringSource}
 
     @classmethod
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
     ) -> "RunHistory":
-        """As Dagster opens it."""
+        """The constructor that Dagster calls."""
         return cls(inst_data=inst_data, **config_value)
 
     def register_instance(self, instance: Any) -> None:
-        """Dagster's way to let storages know their instance."""
+        """Dagster calls this to give storages their instance."""
         super().register_instance(instance)
         for part in (self._runs, self._events, self._schedules):
             if not part.has_instance:

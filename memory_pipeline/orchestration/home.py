@@ -1,4 +1,4 @@
-"""Where things are: the project's home, the store, and the Dagster home that lies beside each store."""
+"""Locations: the project's home, the store, and the Dagster home next to each store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
 
-#: What the run history of a store is set up with; `dagster.yaml` of the project says the same.
+#: The configuration of a store's run history; the project's `dagster.yaml` has the same contents.
 INSTANCE_CONFIG = """\
 # Written by memory-pipeline for the store beside it.
 storage:
@@ -48,15 +48,15 @@ nux:
 def project_home() -> Path:
     """The directory that relative paths start from; it may not exist yet.
 
-    `MEMORY_PIPELINE_HOME`, else the project that the working directory is or lies in, else the checkout that holds
-    this package, else the platform's directory for a user's data (`~/.local/share/memory-pipeline` on Linux).
-    Raises SettingError when `MEMORY_PIPELINE_HOME` names no directory.
+    `MEMORY_PIPELINE_HOME`, else the project that contains the working directory, else the checkout that contains
+    this package, else the platform's user data directory (`~/.local/share/memory-pipeline` on Linux). Raises
+    SettingError if `MEMORY_PIPELINE_HOME` is not a directory.
     """
     named = os.environ.get("MEMORY_PIPELINE_HOME")
     if named:
         home = real_path(named, "MEMORY_PIPELINE_HOME")
         if not home.is_dir():
-            raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', no directory; create it or unset it")
+            raise SettingError(f"MEMORY_PIPELINE_HOME is '{named}', which is not a directory; create it or unset it")
         return home
     here = _working_directory()
     around = next((place for place in (here, *here.parents) if _is_project(place)), None) if here else None
@@ -67,7 +67,7 @@ def project_home() -> Path:
 
 
 def _working_directory() -> Path | None:
-    """The working directory, or None when somebody has removed it."""
+    """The working directory, or None if it was removed."""
     try:
         return Path.cwd()
     except OSError:
@@ -75,13 +75,13 @@ def _working_directory() -> Path | None:
 
 
 def _is_project(place: Path) -> bool:
-    """Whether somebody's settings lie there, or a Dagster instance with its data as in this project's checkout."""
+    """Whether a directory contains settings, or a Dagster instance with its data, as this project's checkout does."""
     settings = place / CONFIG_FILE
     return settings.is_file() or ((place / "dagster.yaml").is_file() and (place / "data").is_dir())
 
 
 def load_project_settings(overrides: Mapping[str, object] | None = None) -> LoadedSettings:
-    """The settings, with the project's own configuration file and absolute paths."""
+    """The settings, from the project's own configuration file, with absolute paths."""
     home = project_home()
     config = home / CONFIG_FILE
     named = os.environ.get("MEMORY_PIPELINE_CONFIG")
@@ -98,17 +98,17 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
 
 
 def night_config(settings: Settings, **options: object) -> dict[str, Any]:
-    """The run configuration with which a run works with these settings, whichever process executes it.
+    """The run configuration that gives a run these settings, whichever process executes it.
 
-    It names the store, and what differs from the project's own settings, no secret among it; `options` are further
-    fields of the night's resource.
+    It names the store and the values that differ from the project's own settings, but no secrets; `options` are
+    further fields of the night's resource.
     """
     changes = {"store.path": settings.store.path, **changes_from(load_project_settings().values, settings)}
     return {"resources": {"night": {"config": {"settings": changes, **options}}}}
 
 
 def _path_of(key: str, text: str, home: Path) -> Path:
-    """A path of the settings as an absolute one. Raises SettingError for what is none, or is not UTF-8."""
+    """A path setting as an absolute path. Raises SettingError for an invalid path, or one that is not UTF-8."""
     try:
         path = real_path(home / Path(text).expanduser(), f"setting '{key}'") if text else None
         str(path).encode()
@@ -120,15 +120,15 @@ def _path_of(key: str, text: str, home: Path) -> Path:
 
 
 def dagster_home(store_path: Path) -> Path:
-    """The Dagster home of a store: a directory beside it, so that histories of two stores never mingle."""
+    """The Dagster home of a store: a directory next to it, so that histories of two stores never mix."""
     return store_path.parent / f"{store_path.stem}.dagster"
 
 
 def prepare_dagster_home(store_path: Path) -> Path:
-    """Create the Dagster home of a store where it is missing, and return it.
+    """Create the Dagster home of a store if it is missing, and return it.
 
-    A `dagster.yaml` that is empty (an earlier full disk) is written anew: without it Dagster would run with its
-    defaults, telemetry included. Raises HistoryError where it cannot be.
+    An empty `dagster.yaml` (left by a full disk) is rewritten: without it, Dagster would run with its defaults,
+    including telemetry. Raises HistoryError if this fails.
     """
     home = dagster_home(store_path)
     config = home / "dagster.yaml"
@@ -139,18 +139,18 @@ def prepare_dagster_home(store_path: Path) -> Path:
     except OSError as error:
         raise HistoryError(f"Dagster's history beside the store, '{home}': {cause_and_mend(error)}") from error
     except OutputError as error:
-        raise HistoryError(f"Dagster's history beside the store cannot be kept: {error}") from error
+        raise HistoryError(f"Dagster's history next to the store cannot be written: {error}") from error
     return home
 
 
 def named_dagster_home(text: str) -> Path:
-    """The directory that `DAGSTER_HOME` names. Raises SettingError unless it is absolute and can be written to."""
+    """The directory that `DAGSTER_HOME` names. Raises SettingError unless it is absolute and writable."""
     path = Path(text)
-    mend = "or unset DAGSTER_HOME to keep the history beside the store"
+    mend = "or unset DAGSTER_HOME to keep the history next to the store"
     if not path.is_absolute():
         raise SettingError(f"DAGSTER_HOME is '{text}', a relative path; write an absolute one, {mend}")
     if not path.is_dir():
         raise SettingError(f"DAGSTER_HOME names '{text}', which is not a directory; create that directory, {mend}")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise SettingError(f"DAGSTER_HOME is '{text}', which cannot be written to; name another one, {mend}")
+        raise SettingError(f"DAGSTER_HOME is '{text}', which is not writable; name another one, {mend}")
     return path

@@ -1,4 +1,4 @@
-"""What flows between the assets: Parquet files by partition, each written whole or not at all."""
+"""Stores the values that flow between the assets: Parquet files by partition, each written completely or not at all."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _REPORT = "report"
 
 
 def to_table(value: Any) -> pa.Table:
-    """A table, a report or a list of records as a table that knows what it was."""
+    """Convert a table, a report or a list of records to a table that records its type."""
     if isinstance(value, pa.Table):
         return value
     if isinstance(value, Report):
@@ -46,7 +46,7 @@ def _listed(record: Any) -> TypeAdapter[list[Any]]:
 
 
 def from_table(table: pa.Table) -> Any:
-    """What `to_table` was given."""
+    """The inverse of `to_table`."""
     name = (table.schema.metadata or {}).get(_RECORD)
     if name is None:
         return table
@@ -69,12 +69,12 @@ class ParquetByPartition(UPathIOManager):
     extension = ".parquet"
 
     def __init__(self, base_path: UPath) -> None:
-        """Files below `base_path`. What the run itself has written is kept at hand, by file."""
+        """Files below `base_path`. Values that the run itself has written are kept in memory, by file."""
         super().__init__(base_path)
         self._written: dict[UPath, Any] = {}
 
     def dump_to_path(self, context: OutputContext, obj: Any, path: UPath) -> None:
-        """Write under another name, then take the final one: neither a crash nor a full disk leaves half a file."""
+        """Write under another name, then rename: neither a crash nor a full disk leaves an incomplete file."""
         if isinstance(path, Path):
             with writing_whole(Path(path), lambda _: True, place="asset.written") as file:
                 pq.write_table(to_table(obj), file)
@@ -87,14 +87,14 @@ class ParquetByPartition(UPathIOManager):
         self._written[path] = obj
 
     def load_from_path(self, context: InputContext, path: UPath) -> Any:
-        """Read what was written for this partition. Raises InputError for what another version wrote."""
+        """Read the value of this partition. Raises InputError for a file of another version."""
         return _read(path)
 
     def value_of(self, asset: str, partition: str) -> Any:
-        """The value of an asset: what this run has made, else what stands in the partition's file.
+        """The value of an asset: from memory if this run has made it, else from the partition's file.
 
-        Raises FileNotFoundError where the asset was never made for the partition, InputError for what another version
-        wrote.
+        Raises FileNotFoundError if the asset was never materialized for the partition, and InputError for a file of
+        another version.
         """
         path = self._with_extension(self._base_path / asset / partition)
         return self._written[path] if path in self._written else _read(path)
@@ -112,12 +112,12 @@ def _read(path: UPath) -> Any:
 
 
 class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):
-    """The IO manager of the night's assets; by default a directory beside the store of the run."""
+    """The IO manager of the night's assets; by default, a directory next to the store of the run."""
 
     night: NightResource
     base_path: str = ""
 
     def create_io_manager(self, context: Any) -> ParquetByPartition:
-        """Where `base_path` is empty, `<store>.night` beside the store is used."""
+        """If `base_path` is empty, `<store>.night` next to the store is used."""
         base = self.base_path or f"{self.night.effective_settings().store.path.removesuffix('.duckdb')}.night"
         return ParquetByPartition(base_path=UPath(base))

@@ -1,4 +1,4 @@
-"""The record of a consolidation job, read from its Dagster run, and cancelling one."""
+"""Reads the record of a consolidation job from its Dagster run, and cancels jobs."""
 
 import json
 import time
@@ -22,14 +22,14 @@ from memory_pipeline.store.identifiers import only_one
 
 
 class JobRecord(Document):
-    """Everything that there is to say of a consolidation job; its status is Dagster's."""
+    """Everything known about a consolidation job; its status is Dagster's."""
 
     job_id: str = Field(description="The job's id, which is that of its Dagster run.")
     status: str = Field(description="`pending`, `running`, `completed`, `failed` or `cancelled`.")
     trigger: str = Field(description="What started it: `manual`, `schedule` or `threshold`.")
     triggered_by: str = Field(description="Who started it.")
     scope: dict[str, Any] = Field(
-        description="What it was limited to, as far as it was: `projects`, `memory_types`, `date_range`, "
+        description="What it was limited to, if anything: `projects`, `memory_types`, `date_range`, "
         "`unconsolidated_only`."
     )
     dry_run: bool = Field(description="Whether it was a dry run.")
@@ -46,10 +46,10 @@ class JobRecord(Document):
 
 
 class JudgedJob(JobRecord):
-    """A job with the verdict of its report: one that Dagster calls completed may have had errors."""
+    """A job with the verdict of its report: a job that Dagster reports as completed may have had errors."""
 
     verdict: str | None = Field(
-        description="PASS, PARTIAL, FAIL or IDLE; None where it has no report, as when it found nothing to do."
+        description="PASS, PARTIAL, FAIL or IDLE; null without a report, for example because there was nothing to do."
     )
 
 
@@ -70,7 +70,7 @@ def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[JobRecord]:
 
 
 def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
-    """The job with an id, or with the only id that begins so. Raises InputError when there is none or several."""
+    """The job with an id, or the only one whose id starts with it. Raises InputError if there is none or several."""
     records = instance.get_run_records(RunsFilter(job_name=JOB_NAME))
     jobs = {record.dagster_run.run_id: record for record in records}
     return only_one(jobs, job_id, "job", "'memory-pipeline jobs list' shows the jobs")
@@ -103,7 +103,7 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
 
 
 def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JudgedJob]:
-    """The jobs, each with the verdict of its report; None for all where the store cannot be read."""
+    """The jobs, each with the verdict of its report; None for all if the store cannot be read."""
     try:
         with Store.of(settings).reading() as tx:
             known = tx.journal.verdicts_of([job.job_id for job in jobs])
@@ -113,7 +113,7 @@ def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JudgedJ
 
 
 def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
-    """Cancel a job and return its record. What it has committed stays; it stops between two pieces of work.
+    """Cancel a job and return its record. What it has committed stays; it stops between two units of work.
 
     Raises InputError for a job that has ended.
     """
@@ -127,17 +127,17 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
         while time.monotonic() < deadline and not _reload(instance, run).is_finished:
             time.sleep(0.1)
     else:
-        instance.report_run_canceled(run, message="Cancelled before it began.")
+        instance.report_run_canceled(run, message="Cancelled before it started.")
     return job_record(instance, find_job(instance, run.run_id))
 
 
 def status_text(job: JobRecord) -> str:
-    """A job's status, and beside it the verdict of its report where that is known."""
+    """A job's status, with the verdict of its report if known."""
     return f"{job.status} ({job.verdict})" if isinstance(job, JudgedJob) and job.verdict else job.status
 
 
 def job_text(job: JobRecord) -> str:
-    """A job for a person."""
+    """A job as text."""
     lines = [f"{job.job_id}  {status_text(job)}, {job.trigger}, by {job.triggered_by}"]
     lines.append(f"  scope: {_scope_text(job.scope)}")
     lines.append(f"  phases completed: {', '.join(job.phases_completed) or 'none'}")
@@ -153,12 +153,12 @@ def job_text(job: JobRecord) -> str:
 
 
 def _scope_text(scope: Mapping[str, Any]) -> str:
-    """The scope of a job for a person: `from 2026-11-01, type lesson`."""
+    """The scope of a job as text: `from 2026-11-01, type lesson`."""
     first, last = scope.get("date_range") or (None, None)
     parts = [" ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)]
     for noun, names in (("project", scope.get("projects") or ()), ("type", scope.get("memory_types") or ())):
         parts.append(f"{noun}{'s' if len(names) > 1 else ''} {' and '.join(names)}" if names else "")
-    parts.append("raw memories alone" if scope.get("unconsolidated_only") else "")
+    parts.append("only raw memories" if scope.get("unconsolidated_only") else "")
     return ", ".join(filter(None, parts)) or "everything"
 
 
@@ -174,7 +174,7 @@ def _config(run: DagsterRun) -> dict[str, Any]:
 
 
 def _scope(run: DagsterRun) -> dict[str, Any]:
-    """The scope as it was asked for: date_range, memory_types, unconsolidated_only and projects."""
+    """The scope as requested: date_range, memory_types, unconsolidated_only and projects."""
     config = _config(run)
     given = {name: config[name] for name in _SCOPE if config.get(name)}
     first, last = given.pop("first_day", None), given.pop("last_day", None)
@@ -213,7 +213,7 @@ def _time(stamp: float | None) -> datetime | None:
 
 
 def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:
-    """Raises InputError for a scope that cannot be: an unknown project or type, days that are none or turned round."""
+    """Raises InputError for an invalid scope: an unknown project or type, invalid days, or days in the wrong order."""
     first, last = as_day(scope.get("first_day"), "first_day"), as_day(scope.get("last_day"), "last_day")
     if first and last and last < first:
         raise InputError(f"the scope ends on {last}, before it begins on {first}; swap them")

@@ -1,4 +1,5 @@
-"""The jobs: a whole night, the duplicates alone, a preview that writes nothing, and a rollback."""
+"""The jobs: a whole night, only exact duplicates, a preview that writes nothing, principles, the knowledge base, and
+a rollback."""
 
 from datetime import UTC, datetime
 
@@ -33,18 +34,26 @@ night_job = define_asset_job(
     "night",
     selection=AssetSelection.assets(*NIGHT_ASSETS),
     executor_def=in_process_executor,
-    description="One night, end to end: duplicates, clusters, distillation, archive, report.",
+    description=(
+        "Runs one night from start to end: duplicates, merges, clusters, distillation, archive, atoms, playbook and "
+        "report."
+    ),
 )
 
 duplicates_job = define_asset_job(
     DUPLICATES_JOB,
     selection=AssetSelection.assets(exact_duplicates),
     executor_def=in_process_executor,
-    description="The exact duplicates of a day alone.",
+    description="Archives only the exact duplicates of one day.",
 )
 
 
-@op(description="Everything through distillation and the report; the store stays byte for byte the same.")
+@op(
+    description=(
+        "The same steps on a temporary copy of the store, through to the report; the store stays byte for byte the "
+        "same."
+    )
+)
 def preview_night(context: OpExecutionContext, night: NightResource) -> Output[Report]:
     report = run_night(night.open(context.run_id, context.partition_key, context.log, dry_run=True))
     line = closing_line(report)
@@ -66,7 +75,9 @@ knowledge_base_job = define_asset_job(
     "monthly_knowledge_base",
     selection=AssetSelection.assets(knowledge_base),
     executor_def=in_process_executor,
-    description="The knowledge base as of a month's end: entries that say the same become one canonical entry.",
+    description=(
+        "Makes the knowledge base canonical as of a month's end: entries that say the same become one canonical entry."
+    ),
 )
 
 
@@ -74,7 +85,7 @@ principles_job = define_asset_job(
     "weekly_principles",
     selection=AssetSelection.assets(principles),
     executor_def=in_process_executor,
-    description="A week's principles: what three or more related patterns have in common.",
+    description="Makes the principles of a week: the common rule of three or more related patterns.",
 )
 
 
@@ -82,11 +93,17 @@ class KbCompressConfig(Config):
     """How the knowledge base is made canonical as of now."""
 
     threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
-    days: int | None = Field(default=None, description="Only entries of the last so many days.")
-    dry_run: bool = Field(default=True, description="Only show what would become one; set to false to do it.")
+    days: int | None = Field(default=None, description="Only entries of the last N days.")
+    dry_run: bool = Field(
+        default=True, description="Only show which entries would become one; set to false to merge them."
+    )
 
 
-@op(description="Makes one canonical entry of those that say the same, as of now; a dry run unless told otherwise.")
+@op(
+    description=(
+        "Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."
+    )
+)
 def compress_entries(context: OpExecutionContext, config: KbCompressConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
     tonight = night.canonical_night(
         context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
@@ -99,7 +116,7 @@ def compress_entries(context: OpExecutionContext, config: KbCompressConfig, nigh
 @job(
     name="kb_compress",
     executor_def=in_process_executor,
-    description="The knowledge base made canonical as of now; a dry run unless `dry_run` is false.",
+    description="Makes the knowledge base canonical as of now; a dry run unless `dry_run` is false.",
 )
 def kb_compress_job() -> None:
     compress_entries()
@@ -111,11 +128,15 @@ class RollbackConfig(Config):
     run_id: str = Field(default="", description="Undo one run.")
     since: str = Field(default="", description="Undo every run that wrote at or after this time (ISO, UTC).")
     abstraction: str = Field(default="", description="Undo one abstraction, by its memory id.")
-    cascade: bool = Field(default=False, description="What was made of it since goes too.")
-    dry_run: bool = Field(default=True, description="Only show what would come back; set to false to do it.")
+    cascade: bool = Field(default=False, description="Also roll back what was made from it later.")
+    dry_run: bool = Field(default=True, description="Only show what would be restored; set to false to do it.")
 
 
-@op(description="Brings archived memories back and retires what was made of them; a dry run unless told otherwise.")
+@op(
+    description=(
+        "Restores archived memories and retires the abstractions made of them; a dry run unless `dry_run` is false."
+    )
+)
 def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
     since = datetime.fromisoformat(config.since) if config.since else None
     since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
@@ -133,13 +154,13 @@ def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: N
 @job(
     name="rollback",
     executor_def=in_process_executor,
-    description="Undo a run, every run since a time, or one abstraction; a dry run unless `dry_run` is false.",
+    description="Undoes a run, every run since a time, or one abstraction; a dry run unless `dry_run` is false.",
 )
 def rollback_job() -> None:
     roll_back_runs()
 
 
-#: What is made of a week and of a month when its last night has ended.
+#: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [

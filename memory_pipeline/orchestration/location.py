@@ -1,7 +1,7 @@
-"""What the code location itself is made with: its partitions and its ticks.
+"""The settings of the code location itself: its partitions and its ticks.
 
-Dagster reads both when it loads the location, once; they are the project's, whatever store a run works on. Everything
-else comes from the configuration of the run.
+Dagster reads both once, when it loads the location; they are the project's, whatever store a run works on.
+Everything else comes from the configuration of the run.
 """
 
 from memory_pipeline.orchestration.home import load_project_settings

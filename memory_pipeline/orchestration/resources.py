@@ -1,4 +1,4 @@
-"""The one resource of the night: which store, which settings, and how this run differs from the default."""
+"""The resource of the night: its store, its settings, and how this run differs from the default."""
 
 import logging
 from collections.abc import Callable
@@ -17,31 +17,32 @@ from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.store import Store
 
-#: Who else hears of progress: the command line that runs a night in its own process.
+#: Additional listeners for progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
 
 
 class NightResource(ConfigurableResource):  # type: ignore[type-arg]
-    """Opens the night of a run's partition. Everything here can be set in the launchpad."""
+    """Opens the night of a run's partition. Every field can be set in the launchpad."""
 
     settings: dict[str, Any] = Field(
         default={}, description="Settings for this run by dotted key, for example compression.linkage."
     )
     threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
-    days: int | None = Field(default=None, description="Only memories of the last so many days.")
+    days: int | None = Field(default=None, description="Only memories of the last N days.")
     cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
-    no_cache: bool = Field(default=False, description="Ask the model again for what it has answered.")
-    projects: list[str] = Field(default=[], description="Only these projects, opted in or not.")
+    no_cache: bool = Field(default=False, description="Ask the model again instead of using cached answers.")
+    projects: list[str] = Field(default=[], description="Only these projects, whether or not they opted in.")
     memory_types: list[str] = Field(default=[], description="Only memories of these types.")
-    first_day: str | None = Field(default=None, description="Only memories created on this day or later.")
-    last_day: str | None = Field(default=None, description="Only memories created on this day or earlier.")
-    unconsolidated_only: bool = Field(default=False, description="Only raw memories, none that were merged.")
-    day: str | None = Field(default=None, description="The day that a consolidation job works as of.")
+    first_day: str | None = Field(default=None, description="Only memories created on or after this day.")
+    last_day: str | None = Field(default=None, description="Only memories created on or before this day.")
+    unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
+    day: str | None = Field(default=None, description="The day as of which a consolidation job works.")
     whole_weeks: bool = Field(
-        default=False, description="For a consolidation job: principles as of the last whole week, not of the day."
+        default=False,
+        description="For a consolidation job: form principles as of the last whole week instead of the day.",
     )
     dry_run: bool = Field(default=False, description="For a consolidation job: write nothing.")
-    holder: str = Field(default="dagster", description="Who holds the store's lease, as others are told.")
+    holder: str = Field(default="dagster", description="The name of the lease holder that others see.")
 
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
     _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
@@ -49,12 +50,12 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
     @classmethod
     def of_run(cls, run: DagsterRun) -> "NightResource":
-        """The resource as a run was launched with: what is said about the run is said beside its own store."""
+        """The resource as configured for a launched run, so that messages about the run refer to its own store."""
         configured: Any = run.run_config
         return cls(**configured.get("resources", {}).get("night", {}).get("config", {}))
 
     def effective_settings(self) -> Settings:
-        """The settings of this run: its own overrides, and for the rest the project's."""
+        """The settings of this run: its own overrides on top of the project's."""
         return load_project_settings(self.settings).values
 
     def store(self) -> Store:
@@ -126,7 +127,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         return night
 
     def teardown_after_execution(self, context: InitResourceContext) -> None:
-        """However the run ended, its lease on the store goes back, and the store is left as one file."""
+        """However the run ended, release its lease on the store and leave the store as one file."""
         written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
         for night in written:
             night.store.release_lease(night.options.run_id)
@@ -141,12 +142,12 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
 
 
 def as_day(text: str | None, name: str) -> date | None:
-    """A configured day. Raises InputError for what is none."""
+    """Parse a configured day. Raises InputError for an invalid one."""
     return read_day(text, name) if text else None
 
 
 class _Progress:
-    """Progress as log lines: the step, how far it is and about how long it still takes, at most every 2 s."""
+    """Progress as log lines: the step, its progress and the estimated remaining time, at most every 2 s."""
 
     def __init__(self, log: Any) -> None:
         self._log = log

@@ -1,8 +1,7 @@
 """When nights run: each tick takes the newest UTC day that has ended.
 
-The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight
-saving neither skips nor repeats a partition. What is made of a week or a month takes one whose nights have all had
-their turn.
+The ticks are in New York time and the partitions in UTC: 03:30 there is 07:30 or 08:30 UTC, so daylight saving
+neither skips nor repeats a partition. Weekly and monthly ticks take the newest period whose nights have all run.
 """
 
 from datetime import date
@@ -30,13 +29,14 @@ from memory_pipeline.store import Store
 
 
 def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
-    """Why this tick starts nothing: somebody outside Dagster holds the store. What it leaves, the next one takes up."""
+    """Why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what it
+    leaves."""
     settings = load_project_settings().values
     skip = held_by_others(
         lambda run_id: context.instance.get_run_by_id(run_id) is not None, Store.of(settings), settings
     )
     if skip is not None:
-        context.log.warning(f"no run was started this time: {skip.skip_message}; what it leaves, the next one takes up")
+        context.log.warning(f"no run was started: {skip.skip_message}; the next run processes what is left")
     return skip
 
 
@@ -54,7 +54,7 @@ def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | Skip
     cron_schedule="0 3 * * *",
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="03:00 New York: the exact duplicates of the last complete day.",
+    description="03:00 New York: archives the exact duplicates of the last complete day.",
 )
 def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _request(context, "duplicates")
@@ -65,7 +65,7 @@ def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
     cron_schedule="30 3 * * *",
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="03:30 New York: the whole night of the last complete day.",
+    description="03:30 New York: runs the whole night of the last complete day.",
 )
 def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _request(context, "night")
@@ -76,7 +76,7 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
     cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="02:00 New York: the levels over what the nights so far have left, failed and deferred ones included.",
+    description="02:00 New York: consolidates what earlier nights left, including failed and deferred clusters.",
 )
 def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     day = scheduled_day(context.scheduled_execution_time)
@@ -95,8 +95,8 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
     cron_schedule="0 0 * * 0",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="Sunday 00:00 UTC: the principles of the newest week whose nights have all had their turn, where they "
-    "were not made after its last night.",
+    description="Sunday 00:00 UTC: makes the principles of the newest week whose nights have all run, unless they "
+    "were already made after its last night.",
 )
 def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _newest_period(context, WEEKLY, "principles")
@@ -107,8 +107,8 @@ def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
     cron_schedule="0 0 1 * *",
     execution_timezone="UTC",
     default_status=DefaultScheduleStatus.RUNNING,
-    description="The 1st, 00:00 UTC: the knowledge base of the newest month whose nights have all had their turn is "
-    "made canonical, where it was not after its last night.",
+    description="The 1st, 00:00 UTC: makes the knowledge base canonical for the newest month whose nights have all "
+    "run, unless this was already done after its last night.",
 )
 def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _newest_period(context, MONTHLY, "knowledge_base")
@@ -117,15 +117,15 @@ def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | 
 def _newest_period(
     context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, asset: str
 ) -> RunRequest | SkipReason:
-    """At 00:00 UTC the night of the day that has just ended is still to come, and what is made without it would be
-    another thing than a backfill makes. So the tick takes the period before; the sensor `ended_periods` has made it
-    when its last night ended, unless that night failed or the sensor was off."""
+    """At 00:00 UTC, the night of the day that has just ended has not run yet, and results without it would differ
+    from those of a backfill. So the tick takes the period before; usually the sensor `ended_periods` has already
+    processed it when its last night ended, unless that night failed or the sensor was off."""
     now = context.scheduled_execution_time
     key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
     if key is None:
         return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
     if key in context.instance.get_materialized_partitions(AssetKey(asset)):
-        return SkipReason(f"{key} was made after its last night")
+        return SkipReason(f"{key} was already processed after its last night")
     return _held(context) or RunRequest(
         run_key=f"{asset}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
     )

@@ -1,5 +1,5 @@
-"""What follows from a run: a failed night still gets its report and its notice; the last night of a week or month is
-followed by what is made of them. And what starts a job when many memories wait."""
+"""Sensors: a failed night still gets its report and notice, the last night of a week or month starts the weekly or
+monthly job, dead runs are ended, and many waiting memories start a consolidation job."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -40,7 +40,7 @@ from memory_pipeline.store import Store
 @run_failure_sensor(
     monitored_jobs=[night_job, duplicates_job],
     default_status=DefaultSensorStatus.RUNNING,
-    description="A night that died before it could report itself is reported as FAIL and announced; what it had "
+    description="Reports and announces a night as FAIL that died before it could report itself; what it had "
     "archived stays archived.",
 )
 def failed_night_notice(context: RunFailureSensorContext) -> None:
@@ -59,7 +59,7 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
 @run_failure_sensor(
     monitored_jobs=[consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
     default_status=DefaultSensorStatus.RUNNING,
-    description="A run that failed and is not a night is announced; what it had committed stays.",
+    description="Announces a failed run that is not a night; what it had committed stays.",
 )
 def failed_run_notice(context: RunFailureSensorContext) -> None:
     run = context.dagster_run
@@ -73,8 +73,10 @@ def failed_run_notice(context: RunFailureSensorContext) -> None:
     job=consolidation_job,
     minimum_interval_seconds=60,
     default_status=DefaultSensorStatus.RUNNING,
-    description="Starts a consolidation when many memories wait that no night has looked at. The cursor is the place "
-    "in the audit log up to which they were counted, so that one pile starts one job.",
+    description=(
+        "Starts a consolidation when many memories are waiting that no night has processed. The cursor is the "
+        "position in the audit log up to which they were counted, so that one backlog starts one job."
+    ),
 )
 def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | SkipReason:
     settings = load_project_settings().values
@@ -90,7 +92,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
         )
     mine = [(sequence, project) for sequence, project in waiting if settings.is_consolidated(project)]
     if len(mine) < settings.consolidation.threshold:
-        return SkipReason(f"{len(mine)} unconsolidated memories, {settings.consolidation.threshold} start a job")
+        return SkipReason(f"{len(mine)} unconsolidated memories; {settings.consolidation.threshold} start a job")
     newest = max(sequence for sequence, _ in mine)
     context.update_cursor(str(newest))
     return RunRequest(
@@ -103,12 +105,14 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
 @sensor(
     minimum_interval_seconds=30,
     default_status=DefaultSensorStatus.RUNNING,
-    description="Reports runs as failed whose process was killed or went with the machine, so that the next can begin.",
+    description=(
+        "Marks runs as failed whose process was killed or lost with the machine, so that the next run can start."
+    ),
 )
 def dead_runs(context: SensorEvaluationContext) -> SkipReason:
     settings = load_project_settings().values
     ended = end_dead_runs(context.instance, Store.of(settings), settings.store.lease_expiry_s)
-    return SkipReason(f"ended {', '.join(ended)}" if ended else "every run that is under way has its process")
+    return SkipReason(f"ended {', '.join(ended)}" if ended else "the process of every active run is alive")
 
 
 @run_status_sensor(
@@ -116,7 +120,9 @@ def dead_runs(context: SensorEvaluationContext) -> SkipReason:
     monitored_jobs=[night_job],
     request_jobs=[principles_job, knowledge_base_job],
     default_status=DefaultSensorStatus.RUNNING,
-    description="The last night of a week or a month has ended: its principles, or its knowledge base, are made next.",
+    description=(
+        "Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base."
+    ),
 )
 def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
     run = context.dagster_run

@@ -42,7 +42,7 @@ def test_a_settings_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, con
     [
         ("COMPRESSION_FOO", "1", "unknown environment variable COMPRESSION_FOO; unset it"),
         ("CONSOLIDATION_THRESHOLD", "50", "did you mean MEMORY_PIPELINE_CONSOLIDATION_THRESHOLD?"),
-        ("MEMORY_PIPELINE_HOME", "nowhere", "MEMORY_PIPELINE_HOME is 'nowhere', no directory"),
+        ("MEMORY_PIPELINE_HOME", "nowhere", "MEMORY_PIPELINE_HOME is 'nowhere', which is not a directory"),
         ("MEMORY_PIPELINE_STORE_PATH", "~nobody-of-this-name/x", "setting 'store.path'"),
     ],
 )

@@ -58,7 +58,7 @@ def test_only_a_run_whose_process_is_gone_is_ended(instance: DagsterInstance, st
     assert status_of(instance, dead) == DagsterRunStatus.FAILURE
     assert status_of(instance, unwanted) == DagsterRunStatus.CANCELED
     assert status_of(instance, waiting) == DagsterRunStatus.NOT_STARTED
-    assert "ended without a word" in job_record(instance, find_job(instance, dead.run_id)).error
+    assert "ended unexpectedly" in job_record(instance, find_job(instance, dead.run_id)).error
     assert end_dead_runs(instance, store, 60) == []
 
 
@@ -102,7 +102,7 @@ def test_a_killed_job_is_ended_and_the_next_one_can_begin(
         skipped = dead_runs(build_sensor_context(instance=instance))
         assert isinstance(skipped, SkipReason) and job.job_id in (skipped.skip_message or "")
         (job,) = list_jobs(instance)
-        assert job.status == "failed" and "ended without a word" in job.error
+        assert job.status == "failed" and "ended unexpectedly" in job.error
         with pytest.raises(InputError, match="has ended"):
             cancel_job(instance, job.job_id)
     again = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

@@ -26,7 +26,7 @@ def a_job(**fields: Any) -> JobRecord:
         ({}, "everything"),
         ({"date_range": ["2026-11-01", None], "memory_types": ["lesson"]}, "from 2026-11-01, type lesson"),
         ({"date_range": ["2026-11-01", "2026-11-03"]}, "from 2026-11-01 to 2026-11-03"),
-        ({"projects": ["shop", "web"], "unconsolidated_only": True}, "projects shop and web, raw memories alone"),
+        ({"projects": ["shop", "web"], "unconsolidated_only": True}, "projects shop and web, only raw memories"),
     ],
 )
 def test_a_scope_is_told_in_words(scope: dict[str, Any], words: str) -> None:

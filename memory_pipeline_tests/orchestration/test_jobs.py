@@ -322,7 +322,7 @@ def test_a_pile_of_new_memories_starts_one_job(
     fill(store, [candidate(f"Note number {n} on subject {n * 7}", FIRST, native_id=f"n{n}") for n in range(9)])
     context = build_sensor_context(instance=instance)
     skipped = unconsolidated_sensor(context)
-    assert isinstance(skipped, SkipReason) and "9 unconsolidated memories, 10 start" in (skipped.skip_message or "")
+    assert isinstance(skipped, SkipReason) and "9 unconsolidated memories; 10 start" in (skipped.skip_message or "")
     now = datetime.now(UTC)
     fill(store, [candidate("Too fresh to touch", now, native_id="fresh")])
     fill(store, [candidate("A critical one", FIRST, native_id="critical", importance=2.9)])

@@ -1,1 +1,1 @@
-"""The assets, a file a group."""
+"""The assets, one file per group."""

@@ -1,4 +1,4 @@
-"""What is made of the nights' results weekly and monthly: principles, and the canonical knowledge base."""
+"""The weekly and monthly assets: principles, and the canonical knowledge base."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -48,9 +48,9 @@ REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
         )
     ],
     description=(
-        "The knowledge base as of a month's end: entries that say the same (cosine 0.9) as one canonical entry with "
-        "every recommendation, example and tag of its members; the originals archived. Reported as "
-        "COMPRESSION-REPORT.yaml. What the month's nights have made canonical already is counted, not made again."
+        "Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry "
+        "with every recommendation, example and tag of its members, and archives the originals. Written to "
+        "COMPRESSION-REPORT.yaml. Entries that the month's nights already merged are counted, not merged again."
     ),
 )
 def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
@@ -73,7 +73,7 @@ def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iter
 
 
 def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
-    """The report of the knowledge base in figures and words."""
+    """The report of the knowledge base as figures and text."""
     shown: dict[str, Any] = {"result": report["line"]}
     if "after" not in report:
         return shown
@@ -107,9 +107,9 @@ def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
     ],
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
     description=(
-        "Related patterns of a project, three or more, as one principle: what they have in common. The patterns stay "
-        "active and are linked both ways; those that contradict each other are linked as conflicts. Principles go into "
-        "the playbook at once. Made when the last night of the week has ended."
+        "Makes one principle of three or more related patterns of a project: their common rule. The patterns stay "
+        "active and are linked both ways; contradicting patterns are linked as conflicts instead. Principles enter "
+        "the playbook immediately. Runs after the last night of the week."
     ),
 )
 def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:

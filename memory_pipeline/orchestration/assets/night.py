@@ -1,6 +1,6 @@
 """The night as eleven daily-partitioned assets, in the order of the data.
 
-What each does stands in `night/order.py`; here is what the UI says and shows of it.
+`night/order.py` defines what each step does; this file defines what the UI shows of it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +97,7 @@ def _night_asset(
 
 
 def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., Any]:
-    if isgeneratorfunction(step):  # it reports for itself
+    if isgeneratorfunction(step):  # it reports itself
         return step
 
     def run(
@@ -125,10 +125,10 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
     dagster_type=RECORDS,
     metadata={"dagster/column_schema": describe.schema_of(DuplicateGroup)},
     description=(
-        "Memories of one project whose words are the same once case, white space, Markdown marks and leading "
-        "clock stamps are folded. The oldest stays; the copies are archived into it. A snapshot of the store "
-        "is taken first. The 03:00 schedule runs this asset alone. Where another run holds the store, this and "
-        "all that follows is skipped, with a warning that names the holder."
+        "Archives exact duplicates: memories of one project with the same words after folding case, white space, "
+        "Markdown marks and leading timestamps. The oldest stays, and the copies are archived into it. A snapshot "
+        "of the store is taken first. The 03:00 schedule runs only this asset. If another run holds the store, this "
+        "asset and all later ones are skipped, with a warning that names the holder."
     ),
 )
 def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> Iterator[Output[list[DuplicateGroup]]]:
@@ -148,12 +148,12 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
     yield Output(groups, metadata={**describe.duplicates_metadata(groups), "snapshot": snapshot})
 
 
-#: The steps between the first and the report, by name.
+#: What the UI shows of the steps between the first one and the report, by name.
 SHOWN: dict[str, Shown] = {
     "eligible_memories": Shown(
         description=(
-            "The memories that tonight may touch: at least 24 hours old as of the partition, importance under the "
-            "critical floor, not pinned, not archived, raw or merged, with a vector. What has no vector yet is "
+            "The memories that tonight may touch: at least 24 hours old as of the partition, importance below the "
+            "critical floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are "
             "embedded first."
         ),
         kinds={"duckdb", "python"},
@@ -162,9 +162,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "similarity_batches": Shown(
         description=(
-            "Every pair of eligible memories of one project whose cosine reaches the threshold, exact to the last "
-            "bit, with the conflict guard's finding. Only pairs with a memory that no earlier night compared are "
-            "computed."
+            "Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed "
+            "exactly, with the result of the conflict guard. Only pairs with a memory that no earlier night has "
+            "compared are computed."
         ),
         kinds={"numpy"},
         columns=TableSchema([TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
@@ -174,9 +174,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "merges": Shown(
         description=(
-            "Near-copies (cosine 0.95, same project and memory type) as one memory that keeps every distinct piece of "
-            "their content. Its vector is the mean of theirs, normalised again. A merged memory may be merged or "
-            "distilled again, tonight too. Each merge is one transaction with the archive of its sources."
+            "Merges near-copies (cosine 0.95, same project and memory type) into one memory that keeps every "
+            "distinct piece of their content. Its vector is the normalised mean of theirs. A merged memory may be "
+            "merged or distilled again, also tonight. One transaction writes each merge and archives its sources."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
@@ -187,9 +187,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "canonical_entries": Shown(
         description=(
-            "Entries of the knowledge base (texts with a title and a recommendation) that say the same, as one "
-            "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. It "
-            "is read back and compared with its members before it is written."
+            "Merges knowledge-base entries (texts with a title and a recommendation) that say the same into one "
+            "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. The "
+            "entry is read back and compared with its members before it is written."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
@@ -200,7 +200,7 @@ SHOWN: dict[str, Shown] = {
     ),
     "clusters": Shown(
         description=(
-            "Of what merging left, memories on one subject: every pair of a cluster reaches the threshold "
+            "Groups the remaining memories by subject: every pair of a cluster reaches the threshold "
             "(complete linkage), and no pair is a conflict. Conflicts are linked in the store. A cluster "
             "that was decided within the last seven days is left alone."
         ),
@@ -217,9 +217,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "distillations": Shown(
         description=(
-            "One proposed memory for each cluster, judged: what it keeps of its sources' facts, what it attaches, "
-            "how much shorter it is. A draft that loses a fact, invents one or contradicts a source is refused and "
-            "its sources stay untouched. Nothing is written to the store yet."
+            "Drafts one memory for each cluster and judges it: which facts of the sources it keeps, which it "
+            "attaches, and how much shorter it is. A draft that loses or invents a fact or contradicts a source is "
+            "refused, and its sources stay unchanged. Nothing is written to the store yet."
         ),
         kinds={"python"},
         columns=describe.schema_of(Distillation),
@@ -234,9 +234,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "archives": Shown(
         description=(
-            "What became of each proposal in the store. The abstraction is written and its sources are archived in "
-            "one transaction, so that a cluster is either wholly compressed or untouched. Sources are never "
-            "deleted; their words never change. A proposal that does not pass the gates is refused, with the reason."
+            "Writes the accepted drafts to the store. One transaction writes each abstraction and archives its "
+            "sources, so that a cluster is compressed as a whole or not at all. Sources are never deleted, and their "
+            "words never change. A draft that does not pass the gates is refused, with the reason."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
@@ -250,9 +250,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "atoms": Shown(
         description=(
-            "What the night's abstractions say about causes: subject, action, outcome. A finding that is known makes "
-            "its atom surer; a new one becomes an atom; one that the sources do not bear out is skipped. Written "
-            "apart from the archive, so that nothing here can stop a night."
+            "Extracts causes and effects from the night's abstractions: subject, action, outcome. A known finding "
+            "raises the confidence of its atom, a new one becomes an atom, and one that the sources do not support "
+            "is skipped. Separate from the archive, so that an error here cannot stop a night."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(AtomDecision),
@@ -263,9 +263,9 @@ SHOWN: dict[str, Shown] = {
     ),
     "playbook": Shown(
         description=(
-            "Guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, anything else "
-            "makes one. An entry follows from the memories that stand behind it, and goes when none does. Exported as "
-            "one Markdown file a project and category."
+            "Adds guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, other "
+            "guidance creates one. An entry is derived from the memories behind it, and is removed when none is "
+            "left. Exported as one Markdown file per project and category."
         ),
         kinds={"duckdb", "markdown"},
         columns=describe.schema_of(Contribution),
@@ -304,9 +304,9 @@ def _asset_of(step: Step) -> AssetsDefinition:
     check_specs=REPORT_CHECKS,
     dagster_type=PythonObjectDagsterType(Report),
     description=(
-        "What the night did, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
-        "whether what was archived can still be found, the largest clusters in words. Also written as JSON, "
-        "Markdown and HTML, kept in the store, and announced."
+        "Reports the night, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
+        "whether the archived memories can still be found, and the largest clusters. Written as JSON, Markdown and "
+        "HTML, stored in the store, and announced."
     ),
 )
 def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:

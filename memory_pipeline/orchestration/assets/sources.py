@@ -1,4 +1,5 @@
-"""The left edge of the asset graph: what nights read, observed for changes but never written by Dagster."""
+"""The external sources of the asset graph: what nights read. Dagster observes them for changes but never writes
+them."""
 
 import hashlib
 from pathlib import Path
@@ -12,8 +13,8 @@ from memory_pipeline.orchestration.resources import NightResource
 @observable_source_asset(
     group_name=GROUP,
     description=(
-        "The agent's workspace on disk, as `connectors.workspace` names it. Observing it tells how many note "
-        "files it has and whether any changed; `memory-pipeline import openclaw` brings them into the store."
+        "The agent's workspace on disk, set by `connectors.workspace`. An observation shows the number of note "
+        "files and whether any has changed; `memory-pipeline import openclaw` imports them into the store."
     ),
 )
 def memory_workspace(night: NightResource) -> ObserveResult:
@@ -37,8 +38,8 @@ def memory_workspace(night: NightResource) -> ObserveResult:
 @observable_source_asset(
     group_name=GROUP,
     description=(
-        "The store: every memory the agents have, active and archived, with vectors, lineage and log, in one "
-        "DuckDB file. Observing it shows how many there are and a hash that changes when any memory does."
+        "The store: every memory of the agents, active and archived, with vectors, lineage and log, in one "
+        "DuckDB file. An observation shows the row counts and a hash that changes when any memory changes."
     ),
 )
 def memory_store(night: NightResource) -> ObserveResult:
