@@ -90,9 +90,9 @@ def import_memories(
     stream = iter(reading)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
-    with store.writing(actor):
-        pass  # an import of nothing still creates a store that nights can run on
     with store.small_steps(_MEMORY_LIMIT_MB):
+        with store.writing(actor):
+            pass  # an import of nothing still creates a store that nights can run on
         while batch := _next_batch(stream):
             door.take(batch)
             progress("import", summary.read, 0)
@@ -382,13 +382,14 @@ def _rejected(memory: Memory, reason: str) -> Rejected:
 def _embed_what_is_missing(
     store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
 ) -> None:
-    with store.reading() as tx:
-        total = tx.vectors.count_missing(embedder.name)
-    after, rows = "", _FIRST_PAGE
+    after, rows, total = "", _FIRST_PAGE, 0
     try:
         while True:
             with store.reading() as tx:
                 page = tx.vectors.missing(embedder.name, after, rows)
+                is_last = len(page) < rows
+                if not total:
+                    total = len(page) if is_last else tx.vectors.count_missing(embedder.name)
             if not page:
                 return
             ids = [memory_id for memory_id, _ in page]
@@ -400,6 +401,8 @@ def _embed_what_is_missing(
             rows = _next_page(rows, sum(len(content) for _, content in page))
             summary.embedded += len(ids)
             progress("embedding", summary.embedded, total)
+            if is_last:
+                return
     except EmbeddingError as error:
         summary.embedding_error = str(error)
 

@@ -13,6 +13,7 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.reading import PAGE
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import Store
@@ -35,22 +36,32 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        candidates = tx.memories.candidates(
-            created_before=night.plan.fresh_after,
-            created_from=created_from,
-            as_of=night.as_of,
-            critical_floor=night.settings.compression.critical_floor,
-        )
-        candidates = [
-            memory for memory in candidates if night.plan.may_touch(memory.project_id) and _in_scope(night.plan, memory)
+        left_alone = copies | held_by_proposals(tx)
+    eligible: list[EligibleMemory] = []
+    after: Memory | None = None
+    while True:
+        with night.store.reading() as tx:
+            page = tx.memories.candidates(
+                created_before=night.plan.fresh_after,
+                created_from=created_from,
+                as_of=night.as_of,
+                critical_floor=night.settings.compression.critical_floor,
+                after=after,
+                most=PAGE,
+            )
+            embedded = night.reader.with_vector(tx, [memory.id for memory in page])
+            stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
+        eligible += [
+            as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
+            for memory in page
+            if memory.id in embedded
+            and memory.id not in left_alone
+            and night.plan.may_touch(memory.project_id)
+            and _in_scope(night.plan, memory)
         ]
-        embedded = night.reader.with_vector(tx, [memory.id for memory in candidates]) - held_by_proposals(tx)
-        stands_for = tx.lineage.count_raw_sources([m.id for m in candidates if m.source.connector == MADE])
-    return [
-        as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
-        for memory in candidates
-        if memory.id in embedded and memory.id not in copies
-    ]
+        if len(page) < PAGE:
+            return eligible
+        after = page[-1]
 
 
 def _in_scope(plan: NightPlan, memory: Memory) -> bool:

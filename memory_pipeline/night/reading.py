@@ -16,6 +16,9 @@ from memory_pipeline.records import Distillation, Memory
 from memory_pipeline.review.drafts import drafted
 from memory_pipeline.store import Store, Transaction
 
+#: Memories that are read with one look at the store, so that whoever waits for it soon has a turn.
+PAGE = 4000
+
 
 @dataclass(frozen=True)
 class NightReader:
@@ -67,10 +70,9 @@ class NightReader:
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
         """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have when they are
         approved."""
-        with self.store.reading() as tx:
-            found, vectors = tx.vectors.read(ids, self.embedder.name, self.embedder.dimension)
-            missing = set(ids) - set(found)
-            drafts = self._proposed_drafts(tx) if missing else {}
+        found, vectors = self._kept_vectors(sorted(set(ids)))
+        missing = set(ids) - set(found)
+        drafts = self._drafts_that_wait() if missing else {}
         extra = sorted(missing & drafts.keys())
         if not extra:
             return found, vectors
@@ -79,6 +81,22 @@ class NightReader:
         proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
         stacked = np.concatenate([vectors, proposed])
         return [everything[i] for i in order], cast(Vectors, stacked[order])
+
+    def _kept_vectors(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """What the store has of them, read in pages."""
+        found: list[str] = []
+        parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
+        for start in range(0, len(ids), PAGE):
+            with self.store.reading() as tx:
+                page = ids[start : start + PAGE]
+                some, vectors = tx.vectors.read(page, self.embedder.name, self.embedder.dimension)
+            found += some
+            parts.append(vectors)
+        return found, np.concatenate(parts)
+
+    def _drafts_that_wait(self) -> dict[str, Distillation]:
+        with self.store.reading() as tx:
+            return self._proposed_drafts(tx)
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
         """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError where one has none."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import embedding_text
@@ -27,8 +28,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0
-    with night.store.reading() as tx:
-        everything = tx.memories.all(created_by=night.as_of)
+    everything = _all_memories(night)
     by_id = {memory.id: memory for memory in everything}
     projects: dict[str, list[Memory]] = {}
     for memory in everything:
@@ -37,9 +37,11 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     questions: dict[str, str] = {}
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.options.run_id, i)):
+        if len(questions) == night.settings.compression.recall_sample:
+            break
         memory = by_id[memory_id]
         question = question_for(memory.content, frequencies[memory.project_id])
-        if question is not None and len(questions) < night.settings.compression.recall_sample:
+        if question is not None:
             questions[memory_id] = question
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(questions)
@@ -52,6 +54,18 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     except EmbeddingError as error:
         night.note_error("", "recall", error)
     return found, len(questions)
+
+
+def _all_memories(night: Night) -> list[Memory]:
+    """Every memory of the store, read in pages."""
+    everything: list[Memory] = []
+    while True:
+        with night.store.reading() as tx:
+            after = everything[-1] if everything else None
+            page = tx.memories.all(created_by=night.as_of, after=after, most=PAGE)
+        everything += page
+        if len(page) < PAGE:
+            return everything
 
 
 def _found(night: Night, memories: Sequence[Memory], asked: dict[str, str], replacements: dict[str, str]) -> int:

@@ -62,17 +62,28 @@ class Memories:
         include_archived: bool = True,
         include_rolled_back: bool = False,
         created_by: datetime | None = None,
+        after: Memory | None = None,
+        most: int | None = None,
     ) -> list[Memory]:
         """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
-        id."""
+        id. With `most` so many of them, the first `after` another one."""
         rows = self._sql.rows(
             f"""
             select {MEMORIES.columns}
             from memories
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
+              and ($4 is null or (created_at, id) > ($4, $5))
             order by created_at, id
+            limit $6
             """,
-            [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
+            [
+                include_archived,
+                include_rolled_back,
+                to_utc(created_by) if created_by else None,
+                to_utc(after.created_at) if after else None,
+                after.id if after else None,
+                most,
+            ],
         )
         return [MEMORIES.read(row) for row in rows]
 
@@ -92,9 +103,17 @@ class Memories:
         return self._sql.strings("select distinct project_id from memories order by 1")
 
     def candidates(
-        self, *, created_before: datetime, created_from: datetime | None, as_of: datetime, critical_floor: float
+        self,
+        *,
+        created_before: datetime,
+        created_from: datetime | None,
+        as_of: datetime,
+        critical_floor: float,
+        after: Memory | None,
+        most: int,
     ) -> list[Memory]:
-        """Active memories that the eligibility rule may accept, by creation and id.
+        """Active memories that the eligibility rule may accept, by creation and id: the first `most` of them `after`
+        another one.
 
         Importance under the floor, neither pinned nor archived, level 0 or 1, no abstraction, created in
         the window. What a night merged is as old as its sources, and they were old enough then: it counts
@@ -107,9 +126,19 @@ class Memories:
             where importance < $1 and compressed_from is null and archived_at is null and not pinned
               and abstraction_level <= 1 and ($3 is null or created_at >= $3)
               and created_at <= case when source_connector = 'night' then $4 else $2 end
+              and ($5 is null or (created_at, id) > ($5, $6))
             order by created_at, id
+            limit $7
             """,
-            [critical_floor, to_utc(created_before), to_utc(created_from) if created_from else None, to_utc(as_of)],
+            [
+                critical_floor,
+                to_utc(created_before),
+                to_utc(created_from) if created_from else None,
+                to_utc(as_of),
+                to_utc(after.created_at) if after else None,
+                after.id if after else None,
+                most,
+            ],
         )
         return [MEMORIES.read(row) for row in rows]
 

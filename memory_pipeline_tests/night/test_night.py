@@ -55,6 +55,23 @@ def drafts_of(night: Night) -> list[Distillation]:
     return distill_clusters(night, cluster_memories(night, eligible, find_similar(night, eligible)))
 
 
+@pytest.mark.parametrize("page", [1, 2, 4])
+def test_a_night_is_the_same_however_much_it_reads_at_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    other = Store(tmp_path / "in_pages.duckdb")
+    for one in (store, other):
+        fill(one, [*lesson(5), *lesson(4, topic="printer"), candidate("The cellar has 4 shelves.", native_id="shelf")])
+    report = run(store, DAY)
+    for module in ("eligibility", "recall_check", "reading"):
+        monkeypatch.setattr(f"memory_pipeline.night.{module}.PAGE", page)
+    again = run(other, DAY)
+    assert report.clusters_compressed == again.clusters_compressed == 2
+    assert (report.recall_found, report.recall_sampled) == (again.recall_found, again.recall_sampled)
+    with store.reading() as tx, other.reading() as tx_of_pages:
+        assert tx_of_pages.contents.digest(with_log=True) == tx.contents.digest(with_log=True)
+
+
 def test_a_lesson_becomes_one_memory_with_every_detail(store: Store) -> None:
     fill(store, lesson(5))
     report = run(store, DAY)
