@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory_pipeline.config.policies import PolicyTable
-from memory_pipeline.distillers.injections import detect
+from memory_pipeline.distillers.injections import detect, first_sign, rules
 from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
+from memory_pipeline.distillers.injections.needed import strings_needed
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
@@ -47,6 +48,44 @@ def harmless() -> dict[str, list[str]]:
 def test_injections_of_nearly_every_style_are_recognised(half: str) -> None:
     missed = [style["style"] for style in styles() if attempt_in(style[half]) is None]
     assert len(styles()) >= 66 and len(missed) <= (1 - LEAST_RECOGNISED) * len(styles()), missed
+
+
+def test_a_rule_that_is_not_tried_could_not_have_matched() -> None:
+    """By what the text lacks; most rules are passed over so."""
+    texts = [
+        text
+        for known in (*styles(), *harmless().values())
+        for text in (known.values() if isinstance(known, dict) else known)
+    ]
+    for text in texts:
+        assert first_sign(text) == first_sign(text, look_at_all=True)
+        assert first_sign(text.upper()) == first_sign(text.upper(), look_at_all=True)
+    assert sum(rule.needed is None for rule in rules()) < len(rules()) / 10
+
+
+# Texts for a pattern with word boundaries are found by trying.
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(st.data())
+def test_a_text_that_a_rule_matches_holds_what_the_rule_needs(data: st.DataObject) -> None:
+    rule = data.draw(st.sampled_from([rule for rule in rules() if rule.needed]))
+    text = data.draw(st.from_regex(re.compile(rule.pattern, re.IGNORECASE)))
+    assert not text.isascii() or any(string in text.lower() for string in rule.needed or ())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("forget (?:all|any|every) rules?", {"forget all rule", "forget any rule", "forget every rule"}),
+        (r"\bignore\s+(?:\w+\s+)?(?:instructions|rules)\b", {"ignore"}),
+        ("(?:stop|no)+ that", {" that"}),
+        ("[sz]top(?=x)(?<!y)", {"stop", "ztop"}),
+        (r"\w+@\w+", None),
+        ("забудь", set()),
+        ("sıkı", {"siki"}),
+    ],
+)
+def test_what_a_pattern_needs_follows_from_it(pattern: str, needed: set[str] | None) -> None:
+    assert strings_needed(pattern) == needed
 
 
 @pytest.mark.parametrize("half", ["seen", "held_out"])
@@ -158,7 +197,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr(detect, "rules", lambda: ())
+    monkeypatch.setattr(detect, "first_sign", lambda text: None)
     monkeypatch.setattr(detect, "hides_words", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})

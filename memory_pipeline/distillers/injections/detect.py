@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from memory_pipeline.distillers.injections import rules
+from memory_pipeline.distillers.injections import first_sign
 from memory_pipeline.distillers.injections.disguises import readings
 from memory_pipeline.wording.hidden import hides_words
 from memory_pipeline.wording.memo import remembered
@@ -48,7 +48,7 @@ def attempt_in(text: str) -> str | None:
         return "hides characters"
     for reading in readings(text):
         close = _LINE_ENDS.sub("\n\n", _GAPS.sub(" ", reading))
-        for kind, pattern in rules():
-            if pattern.search(close):
-                return kind
+        sign = first_sign(close)
+        if sign:
+            return sign
     return None

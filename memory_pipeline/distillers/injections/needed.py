@@ -1,0 +1,103 @@
+"""What a text must hold for a pattern to match in it: most patterns need not be tried on most texts.
+
+Found from the pattern itself, as Cox describes for code search (https://swtch.com/~rsc/regexp/regexp4.html): the
+strings that a part of it can be, where they are few, else some of which one must stand in whatever it matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from re import _parser  # type: ignore[attr-defined]  # the only way to see what a pattern is made of
+from typing import Any, NamedTuple
+
+#: So many strings at most are followed through a pattern, and shorter ones than this say too little.
+_MOST_STRINGS, _LEAST_LENGTH = 256, 3
+#: Letters that a pattern matches without regard to case, though `lower` leaves them another.
+_AS_ASCII = str.maketrans("ıİſ\u212a", "iisk")
+
+
+class _Part(NamedTuple):
+    """All strings that a part of a pattern can be, if they are few; and strings of which it holds one, if it does."""
+
+    exact: frozenset[str] | None
+    needed: frozenset[str] | None
+
+
+_ANYTHING, _NOTHING = _Part(None, None), _Part(frozenset([""]), None)
+
+
+def strings_needed(pattern: str) -> frozenset[str] | None:
+    """Lower-case strings of which one stands in every ASCII text, in lower case, in which the pattern (without regard to
+    case) matches. None where nothing is known; none at all where no ASCII text can match."""
+    needed = _best(_of_sequence(_parser.parse(pattern)))
+    if needed is None:
+        return None
+    return frozenset(string for string in needed if string.isascii())
+
+
+def _of_sequence(items: Iterable[tuple[Any, Any]]) -> _Part:
+    run, candidates, whole = frozenset([""]), [], True
+    for item in items:
+        part = _of_item(*item)
+        if part.exact is not None and len(run) * len(part.exact) <= _MOST_STRINGS:
+            run = frozenset(before + after for before, after in product(run, part.exact))
+            continue
+        candidates += [_Part(run, None), part]
+        run, whole = frozenset([""]), False
+    if whole:
+        return _Part(run, None)
+    return _Part(None, _strongest([_best(part) for part in (*candidates, _Part(run, None))]))
+
+
+def _of_item(kind: Any, value: Any) -> _Part:
+    name = str(kind)
+    if name == "LITERAL":
+        return _Part(frozenset([_lowered(value)]), None)
+    if name == "IN" and all(str(one) == "LITERAL" for one, _ in value):
+        return _Part(frozenset(_lowered(letter) for _, letter in value), None)
+    if name in ("AT", "ASSERT", "ASSERT_NOT"):
+        return _NOTHING
+    if name == "SUBPATTERN":
+        return _of_sequence(value[-1])
+    if name == "BRANCH":
+        return _of_branches([_of_sequence(branch) for branch in value[1]])
+    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return _of_repeat(value[0], value[1], _of_sequence(value[2]))
+    return _ANYTHING
+
+
+def _lowered(letter: int) -> str:
+    return chr(letter).translate(_AS_ASCII).lower()
+
+
+def _of_branches(branches: Sequence[_Part]) -> _Part:
+    exact = [part.exact for part in branches if part.exact is not None]
+    strings = frozenset[str]().union(*exact)
+    if len(exact) == len(branches) and len(strings) <= _MOST_STRINGS:
+        return _Part(strings, None)
+    needed = [_best(part) for part in branches]
+    known = [one for one in needed if one is not None]
+    return _Part(None, frozenset[str]().union(*known) if len(known) == len(needed) else None)
+
+
+def _of_repeat(least: int, most: Any, body: _Part) -> _Part:
+    if (least, most) == (1, 1):
+        return body
+    if (least, most) == (0, 1) and body.exact is not None:
+        return _Part(body.exact | {""}, None)
+    return _Part(None, _best(body)) if least else _ANYTHING
+
+
+def _best(part: _Part) -> frozenset[str] | None:
+    """Strings of which a part holds one, as few as say the same."""
+    strings = part.exact if part.exact is not None else part.needed
+    if strings is None or any(len(string) < _LEAST_LENGTH and string.isascii() for string in strings):
+        return None
+    return frozenset(s for s in strings if not any(other != s and other in s for other in strings))
+
+
+def _strongest(found: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
+    """Of several sets the one whose strings are longest, then fewest."""
+    known = [frozenset(string for string in one if string.isascii()) for one in found if one is not None]
+    return min(known, key=lambda one: (-min(map(len, one), default=99), len(one), sorted(one)), default=None)
