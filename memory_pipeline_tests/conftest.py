@@ -42,8 +42,8 @@ def new_store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def new_stores_are_copies(monkeypatch: pytest.MonkeyPatch, new_store_file: Path) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def new_stores_are_copies(new_store_file: Path) -> Iterator[None]:
     """Making a store takes 0.2 s, most of it for its schema; within a test's own process, a copy of a new one does.
 
     What a test writes is not waited for on the disk either: it lives in a temporary directory.
@@ -53,8 +53,10 @@ def new_stores_are_copies(monkeypatch: pytest.MonkeyPatch, new_store_file: Path)
         shutil.copyfile(new_store_file, self.path)
         self._migrated = True
 
-    monkeypatch.setattr(Store, "_create", copy)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "_create", copy)
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
+from memory_pipeline_tests.processes import program
 
 DAY = "2026-03-03"
 
 
-def cli(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the real program in a process of its own, in an empty home."""
+def cli(*arguments: str | Path, home: Path, **environment: str) -> CompletedProcess[str]:
+    """Run the program in a process of its own, in an empty home."""
     clean = {
         name: value
         for name, value in os.environ.items()
@@ -31,13 +31,10 @@ def cli(*arguments: str | Path, home: Path, **environment: str) -> subprocess.Co
         "MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES": "0",
         **environment,
     }
-    return subprocess.run(
-        [sys.executable, "-c", "from memory_pipeline.interfaces.cli import main; main()", *map(str, arguments)],
-        capture_output=True, text=True, env=clean, cwd=home, timeout=120, check=False,
-    )  # fmt: skip
+    return program(*map(str, arguments), environment=clean, cwd=home)
 
 
-def last(done: subprocess.CompletedProcess[str]) -> str:
+def last(done: CompletedProcess[str]) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import sys
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -45,16 +43,3 @@ def state_of(store: Store) -> tuple[str, str]:
     with store.reading() as tx:
         assert tx.integrity.check(deep=True) == []
         return tx.contents.digest(with_log=True), tx.contents.sources_fingerprint()
-
-
-def spawn(path: Path) -> multiprocessing.process.BaseProcess:
-    """Start a night in a process that has the modules loaded and no store open."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["memory_pipeline_tests.laws.crashes"])
-    process = context.Process(target=night, args=(str(path),), daemon=True)
-    process.start()
-    return process
-
-
-if __name__ == "__main__":
-    night(sys.argv[1])

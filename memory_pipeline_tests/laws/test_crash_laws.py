@@ -6,18 +6,17 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from memory_pipeline.store import Store, list_snapshots, restore_snapshot
+from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill
-from memory_pipeline_tests.laws.crashes import night, prepare, spawn, state_of
+from memory_pipeline_tests.laws.crashes import night, prepare, state_of
 
-HERE = Path(__file__).resolve().parents[2]
 RANDOM_NIGHTS, GROUPS = 60, 10
 
 
@@ -32,15 +31,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[s
     return store.path, state_of(Store(calm)), places.read_text().split()
 
 
-def night_in_a_process(path: Path, kill_point: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "memory_pipeline_tests.laws.crashes", str(path)],
-        env={**os.environ, "KILL_POINT": kill_point, "MEMORY_PIPELINE_HOME": str(path.parent)},
-        cwd=HERE,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+def night_in_a_process(path: Path, kill_point: str) -> CompletedProcess[str]:
+    environment = {**os.environ, "KILL_POINT": kill_point, "MEMORY_PIPELINE_HOME": str(path.parent)}
+    return processes.run(night, str(path), environment=environment)
 
 
 def copy_of(before: Path, directory: Path) -> Path:
@@ -51,10 +44,10 @@ def copy_of(before: Path, directory: Path) -> Path:
 def kill_and_recover(before: Path, directory: Path, place: str, expected: tuple[str, str]) -> None:
     path = copy_of(before, directory)
     died = night_in_a_process(path, place)
-    assert died.returncode == -signal.SIGKILL, f"'{place}' was never reached: {died.stderr.decode()[-500:]}"
+    assert died.returncode == -signal.SIGKILL, f"'{place}' was never reached: {died.stderr[-500:]}"
     state_of(Store(path))
     again = night_in_a_process(path, "nowhere")
-    assert again.returncode == 0, again.stderr.decode()[-1000:]
+    assert again.returncode == 0, again.stderr[-1000:]
     assert state_of(Store(path)) == expected, place
 
 
@@ -100,7 +93,7 @@ def random_kills(before: Path, directory: Path, expected: tuple[str, str], night
     chance, died = random.Random(seed), 0
     for number in range(nights):
         path = copy_of(before, directory / str(number))
-        process = spawn(path)
+        process = processes.begin(night, str(path))
         time.sleep(chance.uniform(0.02, 1.2))
         process.kill()
         process.join()
@@ -138,11 +131,7 @@ def test_a_restore_that_is_killed_leaves_a_store_under_its_name(
     night(str(path))
     store = Store(path)
     (snapshot,) = list_snapshots(store)
-    code = (
-        "from pathlib import Path; from memory_pipeline.store import Store, restore_snapshot; "
-        f"restore_snapshot(Store({str(path)!r}), {snapshot.name!r})"
-    )
-    died = subprocess.run([sys.executable, "-c", code], env={**os.environ, "KILL_POINT": place}, cwd=HERE, check=False)
+    died = processes.run(restore_snapshot, store, snapshot.name, environment={**os.environ, "KILL_POINT": place})
     assert died.returncode == -signal.SIGKILL
     assert state_of(Store(path)) == expected
     restore_snapshot(Store(path), snapshot.name)
@@ -156,7 +145,7 @@ def test_importers_write_beside_a_running_night_without_losing_a_row(
 ) -> None:
     before, _, _ = undisturbed
     path = copy_of(before, tmp_path / "s")
-    process, written = spawn(path), []
+    process, written = processes.begin(night, str(path)), []
     while process.is_alive() and len(written) < 200:
         written.append(f"agent-{len(written)}")
         fill(Store(path), [candidate(f"an agent writes note {len(written)}", native_id=written[-1])])

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import yaml
 from dagster import DagsterInstance, instance_for_test
 
+from memory_pipeline.orchestration.home import INSTANCE_CONFIG
 from memory_pipeline.store import Store
+
+_STORAGE = {"storage": yaml.safe_load(INSTANCE_CONFIG)["storage"]}
+
+
+@pytest.fixture(scope="session")
+def begun_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of an instance whose tables are made, and nothing else: it takes half a second."""
+    home = tmp_path_factory.mktemp("begun")
+    with instance_for_test(_STORAGE, temp_dir=str(home)):
+        return home
 
 
 @pytest.fixture
-def instance() -> Iterator[DagsterInstance]:
-    """A real instance in a directory of its own."""
-    with instance_for_test() as made:
+def instance(begun_history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstance]:
+    """A real instance with the project's own storage, in a directory of its own."""
+    home = shutil.copytree(begun_history, tmp_path_factory.mktemp("dagster"), dirs_exist_ok=True)
+    with instance_for_test(_STORAGE, temp_dir=str(home)) as made:
         yield made
 
 

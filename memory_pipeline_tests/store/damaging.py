@@ -37,8 +37,9 @@ def notes(store: Store) -> int:
 def with_a_log(store: Store, commits: int = 40) -> Path:
     """A store whose last commits stand in the write-ahead log alone."""
     fill_and_settle(store, 4)
-    for number in range(commits):
-        note(store, f"reason {number}")
+    with store.kept_open():
+        for number in range(commits):
+            note(store, f"reason {number}")
     return log_path(store.path)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from memory_pipeline.errors import StoreError
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, snapshot_directory
+from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, lesson, run
 
-HERE = Path(__file__).resolve().parents[2]
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 
 
@@ -24,15 +23,14 @@ def whole(store: Store) -> str:
         return tx.contents.digest(with_log=True)
 
 
-def python(code: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, **environment},
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def python(code: str, *arguments: object, **environment: str) -> CompletedProcess[str]:
+    """Run lines of Python in a process of their own."""
+    return processes.run(_execute, code, [*map(str, arguments)], environment={**os.environ, **environment})
+
+
+def _execute(code: str, arguments: list[str]) -> None:
+    sys.argv = ["-c", *arguments]
+    exec(compile(code, "-c", "exec"), {"__name__": "__main__"})
 
 
 #: Adds one memory to the store that is named.
