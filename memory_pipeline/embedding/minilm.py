@@ -1,9 +1,9 @@
-"""all-MiniLM-L6-v2 with nothing but numpy: the genuine weights from an ordinary package, no torch.
+"""all-MiniLM-L6-v2 with numpy only: the genuine weights from an ordinary package, no torch.
 
-Each text is run alone and without padding, several texts at once on as many threads. A matrix product
-of another height rounds its rows otherwise, so only then is a text's vector the same to the last bit
-whatever it is embedded together with, which the laws of the night need: a pair at a threshold, and the
-score that is kept of it, must not depend on the order of a file. It costs a quarter of the speed.
+Each text is run alone and without padding, several texts at once on several threads. A matrix product of a different
+height rounds its rows differently, so only then is a text's vector identical to the last bit whatever it is embedded
+together with. The laws of the night need this: a pair at a threshold, and its stored score, must not depend on the
+order of a file. It costs a quarter of the speed.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ MAX_TOKENS = 256
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _HEAD_WIDTH = _WIDTH // _HEADS
 
-#: Characters of a text that are read first: nearly always enough for all the pieces that the model sees.
+#: Number of characters of a text to read first: nearly always enough for all the pieces that the model reads.
 _PART = 4_000
-#: Characters whose pieces are counted at once.
+#: Number of characters whose pieces are counted at once.
 _COUNTED_AT_ONCE = 64_000
-#: Only here can a text be cut without changing a piece: accents and marks join what stands before them.
+#: Only here can a text be cut without changing a piece: accents and marks belong to the preceding character.
 _BETWEEN_WORDS = re.compile(r"(?<=[A-Za-z0-9.,;:!?]) (?=[A-Za-z0-9])")
 
 Matrix = NDArray[np.float32]
 
 
 class MiniLM:
-    """The default model: 384 dimensions, English, at most 256 word pieces a text, offline."""
+    """The default model: 384 dimensions, English, at most 256 word pieces per text, offline."""
 
     name = "all-MiniLM-L6-v2"
     dimension = _WIDTH
 
     def __init__(self, threads: int = 2) -> None:
-        """Nothing is read until the first text; texts are then shared among `threads`.
+        """Nothing is read before the first text; texts are then distributed over `threads`.
 
-        Raises EmbeddingError when the model package is missing.
+        Raises EmbeddingError if the model package is missing.
         """
         model_directory()
         self._threads = threads
@@ -71,13 +71,13 @@ class MiniLM:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Word pieces of the whole text."""
+        """The number of word pieces of the whole text."""
         _, counter = _load_tokenizers()
         return max(1, sum(len(counter.encode(part, add_special_tokens=False).ids) for part in _in_parts(text)))
 
 
 def _tokens_seen(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """The pieces of each text that the model sees. Of a long text as much is read as gives that many, and no more."""
+    """The pieces of each text that the model reads. Of a long text, only as much as needed is tokenised."""
     firsts = [_first_part(text, _PART) for text in texts]
     tokens = [encoding.ids for encoding in tokenizer.encode_batch(firsts)]
     for place, (text, first) in enumerate(zip(texts, firsts, strict=True)):
@@ -90,7 +90,7 @@ def _tokens_seen(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 def _in_parts(text: str) -> Iterator[str]:
-    """The text in parts that end between words: each has its own pieces, and together they are those of the text."""
+    """The text in parts that end between words: their pieces together are those of the text."""
     start = 0
     while start < len(text):
         end = _end_of_part(text, start, _COUNTED_AT_ONCE)
@@ -103,7 +103,7 @@ def _first_part(text: str, size: int) -> str:
 
 
 def _end_of_part(text: str, start: int, size: int) -> int:
-    """Where a part of about `size` characters ends: behind a space between two plain words, or else at the end."""
+    """The end of a part of about `size` characters: after a space between two plain words, or the end of the text."""
     if len(text) - start <= size:
         return len(text)
     between = _BETWEEN_WORDS.search(text, start + size)
@@ -209,12 +209,12 @@ def _gelu(x: Matrix) -> Matrix:
 
 
 def model_directory() -> Path:
-    """Where the model's files lie. Raises EmbeddingError when its package is not installed."""
+    """The directory of the model's files. Raises EmbeddingError if its package is not installed."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise EmbeddingError(
             "the model all-MiniLM-L6-v2 is not installed; run 'memory-pipeline model install', "
-            "or set embedding.model = 'lexical' to go without a model"
+            "or set embedding.model = 'lexical' to work without a model"
         )
     return Path(found.origin).parent / "model"
 

@@ -1,4 +1,4 @@
-"""What every embedding model offers, and the check that each vector passes at the door."""
+"""The interface of every embedding model, and the check of its vectors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memory_pipeline.errors import EmbeddingError
 
 Vectors = NDArray[np.float32]
 
-#: How far from 1 the length of a float32 unit vector may lie after rounding.
+#: Tolerance for the length of a float32 unit vector after rounding.
 UNIT_TOLERANCE = 1e-4
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors of one dimension. `name` is kept beside every vector."""
+    """Turns texts into unit vectors of one dimension. `name` is stored with every vector."""
 
     @property
     def name(self) -> str:
@@ -25,12 +25,12 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Numbers per vector."""
+        """The dimension of its vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts: float32 (n, dimension), unit length, in the order given.
 
-        Raises EmbeddingError when the model is missing or does not answer.
+        Raises EmbeddingError if the model is missing or does not answer.
         """
 
     def count_tokens(self, text: str) -> int:
@@ -40,8 +40,8 @@ class Embedder(Protocol):
 def check_vectors(vectors: Vectors, ids: Sequence[str], dimension: int, model: str) -> None:
     """Refuse vectors that are zero, not finite, not of unit length, or of another dimension.
 
-    `vectors`: float32 (n, dimension). Raises EmbeddingError that names the first memory concerned: such
-    a vector would poison every similarity it takes part in.
+    `vectors`: float32 (n, dimension). Raises EmbeddingError that names the first such memory: such a vector would
+    corrupt every similarity that it is used in.
     """
     if vectors.ndim != 2 or vectors.shape[0] != len(ids):
         raise EmbeddingError(f"model '{model}' returned shape {vectors.shape} for {len(ids)} texts")

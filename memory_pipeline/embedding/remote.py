@@ -1,4 +1,5 @@
-"""Models served elsewhere: any OpenAI-compatible `/v1/embeddings`, and sentence-transformers in this process."""
+"""Models outside this package: any OpenAI-compatible `/v1/embeddings` endpoint, and sentence-transformers in this
+process."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class OpenAICompatible:
     """A model behind an HTTP endpoint (OpenAI, Ollama, vLLM, TEI, Voyage, ...)."""
 
     def __init__(self, model: str, base_url: str, api_key: str, *, mask_personal: bool = True) -> None:
-        """`base_url` ends before `/embeddings`. Nothing is sent until the first text."""
+        """`base_url` ends before `/embeddings`. Nothing is sent before the first text."""
         self.name = model
         self._url = base_url.rstrip("/") + "/embeddings"
         self._key = api_key
@@ -43,13 +44,14 @@ class OpenAICompatible:
 
     @property
     def dimension(self) -> int:
-        """Asked of the endpoint once."""
+        """The endpoint is asked once."""
         if self._dimension is None:
             self._dimension = self.embed(["dimension"]).shape[1]
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32 (n, dimension), in the order given. Secrets stay here. Retries on 429 and 5xx."""
+        """Unit vectors, float32 (n, dimension), in the order given. Secrets are masked first. Retries on 429 and
+        5xx."""
         masked = [redact(text, personal=self._mask_personal)[0] for text in texts]
         parts = [self._ask(masked[i : i + _BATCH]) for i in range(0, len(masked), _BATCH)]
         if not parts:
@@ -59,7 +61,7 @@ class OpenAICompatible:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Characters divided by four: the endpoint's tokenizer is not at hand."""
+        """Characters divided by four: the endpoint's tokenizer is not available."""
         return max(1, -(-len(text) // 4))
 
     def _ask(self, texts: list[str]) -> Vectors:
@@ -88,10 +90,10 @@ class OpenAICompatible:
 
 
 class SentenceTransformers:
-    """Any model of the sentence-transformers package, which is an optional extra of this one."""
+    """Any model of the sentence-transformers package, an optional extra of this one."""
 
     def __init__(self, model: str) -> None:
-        """Raises EmbeddingError when the package or the model is missing."""
+        """Raises EmbeddingError if the package or the model is missing."""
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
@@ -112,5 +114,5 @@ class SentenceTransformers:
         return unit_rows(self._model.encode(list(texts), show_progress_bar=False), self.name)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the model's own tokenizer."""
+        """Token count of the model's own tokenizer."""
         return max(1, len(self._model.tokenizer.encode(text, add_special_tokens=False)))

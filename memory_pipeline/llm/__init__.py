@@ -1,7 +1,7 @@
-"""A question with the schema of its answer goes to a language model; a checked answer comes back.
+"""Sends a question with the schema of its answer to a language model, and returns a checked answer.
 
-Everybody who asks a model asks through `ModelClient`: what is asked and how an answer is checked is theirs; calls,
-batches, pace, prices, the cost cap, kept answers and the bill are the same for all.
+Every caller uses `ModelClient`. The caller provides the question and the check of the answer; calls, batches,
+pacing, prices, the cost cap, the answer cache and the bill are shared.
 """
 
 from memory_pipeline.llm.client import ModelClient

@@ -1,8 +1,8 @@
-"""Requests as one Message Batch, at half the price.
+"""Sends requests as one Message Batch, at half the price.
 
-A batch is written down before it is sent and found again after a crash; its results are matched by
-custom id, which is the prompt's hash. A batch that is not done when the night's time is up is collected by
-the next night; what it holds is not asked twice.
+A batch is recorded before it is sent and found again after a crash; its results are matched by custom id, which is
+the prompt's hash. If a batch is not finished when the night's time is up, the next night collects it; nothing in it
+is asked twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, Mo
 if TYPE_CHECKING:
     from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 
-#: A batch that the server made this long before we wrote down that we would send it is not ours.
+#: A batch that the server created this long before we recorded it is not ours.
 _CLOCKS_APART = timedelta(minutes=10)
 _HEARTBEAT_S = 2.0
 
@@ -40,9 +40,10 @@ class BatchCalls:
         self._deadline = time.monotonic() + settings.distillation.time_limit_s
 
     def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
-        """Replies from batches that an earlier run sent; `deferred` for requests in one that still runs.
+        """Replies from batches that an earlier run sent; `deferred` for requests in a batch that is still in
+        progress.
 
-        With `wait` they are waited for until the night's time is up.
+        With `wait`, waits for them until the night's time is up.
         """
         for record in self._session.answers.batches():
             found = self._find(record)
@@ -50,9 +51,9 @@ class BatchCalls:
                 yield from self._collect(found, requests, wait=wait)
 
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
-        """Send the requests as one batch, as far as the cap reaches, and wait for it.
+        """Send the requests as one batch, as many as the cap allows, and wait for it.
 
-        Raises ModelError when the server cannot be used.
+        Raises ModelError if the server cannot be used.
         """
         fitting: list[Request] = []
         for number, request in enumerate(requests):
@@ -87,7 +88,7 @@ class BatchCalls:
                     self._lost(record)
                     raise ModelError(self._connection.explain(error)) from error
                 self._pause(pause)
-            except Exception as error:  # the server may have it all the same: the next night looks there
+            except Exception as error:  # the server may have received it anyway: the next night checks
                 raise ModelError(self._connection.explain(error)) from error
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
@@ -96,7 +97,7 @@ class BatchCalls:
         return record
 
     def _find(self, record: ModelBatch) -> ModelBatch | None:
-        """A batch of an earlier run with its id at the server, or None when the server never got it."""
+        """A batch of an earlier run with its id at the server, or None if the server never received it."""
         if record.server != self._connection.server:
             return None
         if record.batch_id:
@@ -117,15 +118,15 @@ class BatchCalls:
         return None
 
     def _is_ours(self, batch: MessageBatch, record: ModelBatch) -> bool:
-        """Whether a batch holds our prompts. One that still runs shows no ids yet; its size and time must do,
-        and its results are matched by custom id in any case."""
+        """Whether a batch contains our prompts. A batch in progress shows no ids yet; then its size and time decide.
+        Its results are matched by custom id in any case."""
         if batch.processing_status != "ended":
             return True
         ids = {result.custom_id for result in self._batches.results(batch.id)}
         return bool(ids & set(record.prompt_hashes))
 
     def _collect(self, record: ModelBatch, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
-        """The replies of one batch; everything that it answered is kept, whoever asked for it and when."""
+        """The replies of one batch; all its answers are stored, whoever asked for them and when."""
         import anthropic
 
         assert record.batch_id is not None
@@ -152,7 +153,7 @@ class BatchCalls:
         self._session.answers.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
 
     def _await_end(self, record: ModelBatch, *, wait: bool) -> str:
-        """`ended`, `running` when the time is up first, or `lost` when the server does not have it."""
+        """`ended`, `running` if the time is up first, or `lost` if the server does not have it."""
         import anthropic
 
         assert record.batch_id is not None
@@ -176,14 +177,14 @@ class BatchCalls:
                     raise ModelError(self._connection.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:
-                self._session.log.info("batch %s is not done; the next night collects it", record.batch_id)
+                self._session.log.info("batch %s is not finished; the next night collects it", record.batch_id)
                 return "running"
             self._pause(min(self._settings.distillation.batch_poll_s, left))
 
     def _lost(self, record: ModelBatch) -> str:
         if record.batch_id:
-            words = f"batch {record.batch_id} cannot be collected from the server any more; what is still to be asked "
-            words += "goes into a new one"
+            words = f"batch {record.batch_id} can no longer be collected from the server; its open questions "
+            words += "are sent in a new one"
         else:
             which = "this run" if record.run_id == self._session.answers.run_id else f"run {record.run_id}"
             words = f"the server did not take the batch of {which}; its questions are asked again the next time they "
@@ -211,7 +212,7 @@ class BatchCalls:
         return reply
 
     def _pause(self, seconds: float) -> None:
-        """Wait, and keep the lease meanwhile."""
+        """Wait, and keep the lease alive meanwhile."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, _HEARTBEAT_S))

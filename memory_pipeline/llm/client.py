@@ -1,4 +1,4 @@
-"""The one way to a model: kept answers first, then the rest within the cap, and nothing believed unchecked."""
+"""The only path to a model: cached answers first, then the rest within the cap; every answer is checked."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ KeyT = TypeVar("KeyT")
 
 
 class ModelClient:
-    """Asks the model that the settings name, over the Messages API, or any server that speaks it."""
+    """Asks the configured model over the Messages API, or any server that implements it."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises ModelError without a price."""
+        """Raises ModelError if the model has no known price."""
         self._settings = settings
         self._price = price_of(settings)
 
     def ask(
         self, questions: Mapping[KeyT, Question[AnswerT, ResultT]], session: Session, step: str
     ) -> Iterator[tuple[KeyT, ResultT | Declined | Exception]]:
-        """Asks all questions at once, and yields what their checks make of the answers, by the questions' names and in
-        their order.
+        """Ask all questions at once, and yield the results of their checks, by the questions' names and in their
+        order.
 
-        The same prompt is sent once. `step` names the work in the progress. An exception fails its own question
-        alone. Raises ModelError when the model cannot be used (key, name, server), after what could be answered.
+        Identical prompts are sent once. `step` names the work in the progress. An exception fails only its own
+        question. Raises ModelError if the model cannot be used (key, name, server), after yielding the results that
+        were possible.
         """
         session.answers.take_over_previews()
         most = self._settings.distillation.max_prompt_tokens
@@ -62,7 +63,7 @@ class ModelClient:
             raise hopeless
 
     def _replies(self, requests: Sequence[Request], session: Session) -> Iterator[Reply]:
-        """Replies to requests that have no kept answer, as they come, and those of batches of earlier runs."""
+        """Replies to requests without a cached answer, as they arrive, and those of batches of earlier runs."""
         earlier = [] if session.preview else session.answers.batches()
         if not requests and not earlier:
             return
@@ -93,7 +94,7 @@ class ModelClient:
         if any(batch.run_id == session.answers.run_id for batch in earlier) and any(
             batch.run_id == session.answers.run_id for batch in session.answers.batches()
         ):
-            # What it will cost is not known here, so nothing else of this run may be sent beside it.
+            # Its cost is not known here, so this run must not send anything else meanwhile.
             yield from (Reply(request, "failed", deferred=BATCH_UNDER_WAY) for request in left.values())
             return
         calls = BatchCalls if in_batch else LiveCalls

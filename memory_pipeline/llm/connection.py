@@ -1,4 +1,4 @@
-"""The one connection to a model's server: the model checked, errors in words, a message read into a reply."""
+"""The connection to a model's server: checks the model, describes errors, and converts messages to replies."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ class Connection:
     """The SDK's client for one server and model, checked before the first request."""
 
     def __init__(self, settings: Settings, log: logging.Logger) -> None:
-        """Raises ModelError without a key. Nothing is sent yet."""
+        """Raises ModelError without a key. Sends nothing yet."""
         import anthropic
 
         if not settings.distillation.api_key:
-            raise ModelError("Claude needs a key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'")
+            raise ModelError(
+                "Claude needs an API key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'"
+            )
         self.client: Anthropic = anthropic.Anthropic(
             api_key=settings.distillation.api_key,
             base_url=settings.distillation.base_url,
             timeout=settings.distillation.timeout_s,
-            max_retries=0,  # every attempt has to keep to the rate limit and the cap, which the SDK cannot know
+            max_retries=0,  # every attempt must respect the rate limit and the cap, which the SDK does not know
         )
         self.server, self.model = settings.distillation.base_url, settings.distillation.model
         self._log = log
         self._takes_effort = False
 
     def check_model(self) -> None:
-        """Ask the server for the model, once. Raises ModelError when it does not exist or is retired, when the
-        key is refused, or when the server cannot be reached; warns of a deprecated one."""
+        """Ask the server for the model, once. Raises ModelError if the model does not exist or is retired, the key
+        is rejected, or the server cannot be reached; warns about a deprecated model."""
         import anthropic
 
         try:
@@ -53,7 +55,9 @@ class Connection:
         if lifecycle == "retired":
             raise ModelError(f"the model '{self.model}' was retired{when}; set distillation.model to a newer one")
         if lifecycle == "deprecated":
-            self._log.warning("the model %s is deprecated and retires%s; name a newer one", self.model, when or " soon")
+            self._log.warning(
+                "the model %s is deprecated and retires%s; choose a newer one", self.model, when or " soon"
+            )
         capabilities = getattr(info, "capabilities", None)
         effort = getattr(capabilities, "effort", None)
         self._takes_effort = bool(getattr(effort, "supported", False))
@@ -64,7 +68,7 @@ class Connection:
         try:
             names = [model.id for model in self.client.models.list(limit=100).data]
         except anthropic.NotFoundError:
-            self._log.info("%s lists no models; %s is used unchecked", self.server, self.model)
+            self._log.info("%s lists no models; %s is used without a check", self.server, self.model)
             return
         except anthropic.AnthropicError as failure:
             raise ModelError(self.explain(failure)) from failure
@@ -73,7 +77,7 @@ class Connection:
         raise ModelError(f"there is no model '{self.model}' at {self.server}{hint}") from error
 
     def parameters(self, request: Request) -> dict[str, Any]:
-        """What the Messages API is sent for a request, alone or in a batch."""
+        """The parameters of a request for the Messages API, single or in a batch."""
         output: dict[str, Any] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
         if self._takes_effort:
             output["effort"] = "low"
@@ -86,19 +90,19 @@ class Connection:
         }
 
     def explain(self, error: Exception) -> str:
-        """One sentence with the mend, from what the SDK says."""
+        """One sentence that describes an SDK error and says how to fix it."""
         import anthropic
 
         said = getattr(error, "api_message", None) or str(error) or type(error).__name__
         said = " ".join(said.split())[:300]
         if isinstance(error, anthropic.AuthenticationError):
-            return f"{self.server} refused the key ({said}); check ANTHROPIC_API_KEY"
+            return f"{self.server} rejected the key ({said}); check ANTHROPIC_API_KEY"
         if isinstance(error, anthropic.PermissionDeniedError):
             return f"{self.server} does not let this key use '{self.model}' ({said}); use another key or model"
         if isinstance(error, anthropic.NotFoundError):
             return f"{self.server} does not know '{self.model}' ({said}); check distillation.model and base_url"
         if isinstance(error, anthropic.RateLimitError):
-            return f"{self.server} is being asked too often ({said}); lower compression.rate_limit_per_min"
+            return f"{self.server} receives too many requests ({said}); lower compression.rate_limit_per_min"
         if isinstance(error, anthropic.APITimeoutError):
             return f"{self.server} did not answer in time; raise distillation.timeout_s or try again later"
         if isinstance(error, anthropic.APIConnectionError):
@@ -110,7 +114,7 @@ class Connection:
 
 
 def read_message(request: Request, message: Message, latency_ms: int) -> Reply:
-    """A reply from the SDK's message; its tokens are what the server counted, cached ones included."""
+    """A reply from the SDK's message; tokens are as counted by the server, including cached ones."""
     usage = message.usage
     tokens_in = usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
     return Reply(
@@ -125,7 +129,7 @@ def read_message(request: Request, message: Message, latency_ms: int) -> Reply:
 
 
 def asked_wait(error: object) -> float:
-    """Seconds that a busy server asks us to wait (`retry-after`), 0 when it does not say."""
+    """Seconds to wait according to a busy server (`retry-after`), or 0."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     for name, by in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
@@ -136,5 +140,5 @@ def asked_wait(error: object) -> float:
 
 
 def backoff(attempt: int) -> float:
-    """0.5 s, doubled with every attempt to 16 s, less up to a quarter so that clients do not march in step."""
+    """0.5 s, doubled with every attempt up to 16 s, minus up to a quarter so that clients do not retry in lockstep."""
     return float(min(16.0, 0.5 * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))

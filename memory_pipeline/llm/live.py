@@ -1,4 +1,4 @@
-"""One call a request: paced, a few at a time, tried again when the server is busy, and never past the cap."""
+"""Sends one call per request: paced, a few at a time, retried if the server is busy, and never exceeding the cap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memory_pipeline.records import COST_CAP, TIME_LIMIT, CallOutcome
 if TYPE_CHECKING:
     from anthropic import APIStatusError
 
-#: Requests in a row that got no answer, whatever was tried, after which the rest is not sent tonight.
+#: After this many consecutive requests without an answer, the rest is not sent in this night.
 _FRUITLESS_REQUESTS = 3
 _HEARTBEAT_S = 2.0
 
@@ -34,7 +34,7 @@ class _Waiting:
 
 
 class LiveCalls:
-    """Sends requests over one connection. Workers do nothing but the call; all accounts are kept in one thread."""
+    """Sends requests over one connection. Worker threads only make the call; all bookkeeping stays in one thread."""
 
     def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
         self._connection, self._settings = connection, settings
@@ -50,10 +50,10 @@ class LiveCalls:
         self._hopeless: str | None = None
 
     def ask(self, requests: Sequence[Request]) -> Iterator[Reply]:
-        """Replies as they come in. At the cap or the time limit the rest comes back `deferred`.
+        """Replies as they arrive. At the cap or the time limit, the rest is returned as `deferred`.
 
-        Raises ModelError when no further call can succeed (key, model, server), after the replies that
-        were still under way.
+        Raises ModelError if no further call can succeed (key, model, server), after the replies that were still in
+        progress.
         """
         waiting = [_Waiting(request) for request in requests]
         flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
@@ -88,7 +88,7 @@ class LiveCalls:
     def _send(
         self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]], pool: ThreadPoolExecutor
     ) -> bool:
-        """Send what is due while there are workers; True when the next one does not fit under the cap."""
+        """Send due requests while workers are free; returns True if the next one does not fit under the cap."""
         now = time.monotonic()
         for item in [item for item in waiting if item.not_before <= now]:
             if len(flying) >= self._settings.distillation.concurrency:
@@ -101,7 +101,7 @@ class LiveCalls:
         return False
 
     def _rest(self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]]) -> None:
-        """Until a call ends, a retry is due, or the lease wants its heartbeat."""
+        """Wait until a call ends, a retry is due, or the lease needs a heartbeat."""
         self._session.keep_alive()
         now = time.monotonic()
         pause = min([_HEARTBEAT_S, *(item.not_before - now for item in waiting if item.not_before > now)])
@@ -111,7 +111,7 @@ class LiveCalls:
             time.sleep(pause)
 
     def _call(self, request: Request) -> Reply:
-        """One attempt, in a worker."""
+        """One attempt, in a worker thread."""
         import anthropic
 
         self._pace.wait_for_turn()
@@ -124,7 +124,7 @@ class LiveCalls:
         except anthropic.APIStatusError as error:
             return self._status_reply(request, error, _since(began))
         except anthropic.APIConnectionError as error:
-            # A connection that never came about cost nothing; one that broke may have been charged.
+            # A failed connection attempt costs nothing; a broken connection may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
             outcome: CallOutcome = "failed" if never else "unknown"
             said = self._connection.explain(error)
@@ -143,7 +143,7 @@ class LiveCalls:
         return replace(reply, fatal=True)
 
     def _settle(self, reply: Reply, item: _Waiting, reserved: float) -> Reply:
-        """Pay, record the call, and decide whether it is tried again."""
+        """Pay for the call, record it, and decide whether to retry."""
         cost = 0.0
         if reply.outcome == "answered":
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out)
@@ -165,7 +165,7 @@ class LiveCalls:
             ):
                 if reply.retry_after_s > 0:
                     self._pace.hold(pause)
-                self._session.log.info("the model is asked again in %.1f s: %s", pause, reply.error)
+                self._session.log.info("retrying the model in %.1f s: %s", pause, reply.error)
                 return replace(reply, retry_after_s=pause)
         self._fruitless += 1
         if self._fruitless >= _FRUITLESS_REQUESTS:

@@ -1,4 +1,4 @@
-"""How fast a model is called: never more than so many calls in any minute, and never two at once."""
+"""Limits the rate of model calls: at most a number of calls in any minute, with a minimum distance."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 
 class Pace:
-    """Hands out turns, from any thread.
+    """Grants turns, from any thread.
 
-    At most `burst` turns fall into any window of `60 * burst / per_minute` seconds, so that a burst of
-    `per_minute` or fewer keeps to the rate in every minute; two turns are at least `spacing_s` apart. A busy
-    server holds everybody back with `hold`.
+    At most `burst` turns fall into any window of `60 * burst / per_minute` seconds, so that a burst of at most
+    `per_minute` respects the rate in every minute; two turns are at least `spacing_s` apart. If the server is busy,
+    `hold` delays everyone.
     """
 
     def __init__(
@@ -45,6 +45,6 @@ class Pace:
             self._sleep(left)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody have a turn for so long."""
+        """Grant no turn for this many seconds."""
         with self._lock:
             self._held_until = max(self._held_until, self._clock() + seconds)

@@ -1,4 +1,4 @@
-"""What a call costs, and the cap that a run cannot pass: money is reserved before anything is sent."""
+"""The price of a call, and the cap that a run cannot exceed: money is reserved before anything is sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BATCH_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens in and out; for prompts longer than `long_from` tokens the `long_` prices hold."""
+    """USD per million tokens in and out; prompts longer than `long_from` tokens have the `long_` prices."""
 
     tokens_in: float
     tokens_out: float
@@ -24,7 +24,7 @@ class Price:
     long_out: float = 0.0
 
     def cost(self, tokens_in: int, tokens_out: int, *, batch: bool = False) -> float:
-        """USD for a call of so many tokens."""
+        """The price in USD of a call with these token counts."""
         is_long = self.long_from is not None and tokens_in > self.long_from
         rate_in, rate_out = (self.long_in, self.long_out) if is_long else (self.tokens_in, self.tokens_out)
         full = (tokens_in * rate_in + tokens_out * rate_out) / _MILLION
@@ -43,7 +43,7 @@ PRICES: Mapping[str, Price] = {
 
 
 def price_of(settings: Settings) -> Price:
-    """The price of the model that distils. Raises ModelError when nobody has said what it costs."""
+    """The price of the configured model. Raises ModelError if it is unknown."""
     added = {}
     for entry in settings.distillation.prices:
         name, _, rates = entry.rpartition("=")
@@ -53,15 +53,15 @@ def price_of(settings: Settings) -> Price:
     known = {**PRICES, **added}
     if model not in known:
         raise ModelError(
-            f"no price is known for the model '{model}', so its bill could not be capped; add "
-            f'distillation.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 when it is free)'
+            f"no price is known for the model '{model}', so its cost could not be capped; add "
+            f'distillation.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 if it is free)'
         )
     return known[model]
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What a run has spent and reserved. It lets nothing through that could pass the cap, in USD."""
+    """The money that a run has spent and reserved, in USD. It allows nothing that could exceed the cap."""
 
     price: Price
     cap: float
@@ -69,7 +69,7 @@ class Ledger:
     reserved: float = 0.0
 
     def reserve(self, tokens_in: int, most_out: int, *, batch: bool = False) -> float | None:
-        """Set aside the most that a call can cost, and return it; None when that could pass the cap."""
+        """Reserve the maximum cost of a call and return it, or None if that could exceed the cap."""
         most = self.price.cost(tokens_in, most_out, batch=batch)
         if self.cap <= 0 or self.spent + self.reserved + most > self.cap + 1e-12:
             return None
@@ -77,6 +77,6 @@ class Ledger:
         return most
 
     def settle(self, reservation: float, cost: float) -> None:
-        """Replace a reservation by what the call did cost."""
+        """Replace a reservation with the actual cost of the call."""
         self.reserved = max(0.0, self.reserved - reservation)
         self.spent += cost

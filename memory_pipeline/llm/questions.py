@@ -1,4 +1,4 @@
-"""What a model is asked: a prompt, the schema of its answer, and the check that turns the answer into a result."""
+"""Questions to a model: a prompt, the schema of its answer, and the check that turns the answer into a result."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from memory_pipeline.wording.redaction import redact
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 ResultT = TypeVar("ResultT")
 
-#: Room for thinking and for the frame of the answer, which count as output too.
+#: Allowance for thinking and for the structure of the answer, which count as output too.
 _ANSWER_FRAME_TOKENS = 3072
 _MOST_OUTPUT_TOKENS = 16_000
 _FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
 
 
 class MalformedAnswerError(ValueError):
-    """The answer is not JSON, or does not follow the schema."""
+    """The answer is not JSON, or does not match the schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """No result, and why. `again`: tonight it could not be had; the next night tries once more."""
+    """The reason for a missing result. `again`: no answer was available tonight; the next night tries again."""
 
     reason: str
     again: bool = False
@@ -39,7 +39,7 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is told (`system`) and what it is told about (`user`)."""
+    """The instructions to a model (`system`) and the data (`user`)."""
 
     system: str
     user: str
@@ -47,10 +47,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[AnswerT, ResultT]):
-    """One question. `schema` is the shape of its answer; `check` makes of an answer of that shape a result, or says
-    why there is none, and trusts nothing that the model says of itself.
+    """One question. `schema` is the structure of its answer; `check` turns a matching answer into a result, or says
+    why there is none, and does not trust anything that the model says about itself.
 
-    `source_tokens`: how long the texts are that it asks about.
+    `source_tokens`: the length of the texts that it is about.
     """
 
     request: Request
@@ -71,10 +71,10 @@ class Question(Generic[AnswerT, ResultT]):
         masked_secrets: int = 0,
         masked_personal: int = 0,
     ) -> Question[AnswerT, ResultT]:
-        """The question, ready to send, with everything masked in what it is about that must not leave the machine.
+        """The question as a request, with everything masked that must not leave the machine.
 
-        `version` names the prompt, the schema and the check: whoever changes one of them changes it, since answers
-        are kept by it. `masked_...`: what the caller has masked already, for the count.
+        `version` identifies the prompt, the schema and the check, and must change with any of them, because answers
+        are cached by it. `masked_...`: what the caller has already masked, for the counts.
         """
         user, counts = redact(
             prompt.user.encode("utf-8", "replace").decode(), personal=settings.distillation.mask_personal
@@ -92,7 +92,7 @@ class Question(Generic[AnswerT, ResultT]):
         return cls(request, schema, check, source_tokens)
 
     def read(self, reply: Reply) -> ResultT | Declined | Exception:
-        """What the check makes of a reply, or why there is nothing to check."""
+        """The result of the check for a reply, or the reason why there is nothing to check."""
         if reply.deferred:
             return Declined(reply.deferred, again=True)
         if reply.text is None:
@@ -105,13 +105,13 @@ class Question(Generic[AnswerT, ResultT]):
             return self.check(self._parse(reply.text))
         except MalformedAnswerError as error:
             return Declined(f"malformed answer: {error}")
-        except Exception as error:  # a check of somebody's own may break on one answer
+        except Exception as error:  # a user-defined check may fail on an answer
             return error
 
     def _parse(self, text: str) -> AnswerT:
-        """The answer in a model's text; one Markdown fence around it is forgiven, nothing else.
+        """The answer in a model's text; one surrounding Markdown fence is accepted, nothing else.
 
-        Raises MalformedAnswerError with the first thing that is wrong.
+        Raises MalformedAnswerError with the first error.
         """
         fenced = _FENCE.match(text)
         try:
@@ -126,7 +126,7 @@ class Question(Generic[AnswerT, ResultT]):
 
 @cache
 def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema as structured output wants it: every field required, nothing else allowed."""
+    """The JSON schema in the form of structured output: every field required, no others allowed."""
     from anthropic import transform_schema
 
     return dict(transform_schema(schema))

@@ -1,4 +1,4 @@
-"""What goes to a model's server, and what comes back, whoever asks and however it is sent."""
+"""Requests to a model's server and its replies, independent of the caller and the way of sending."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_pipeline.records import CallOutcome
 
-#: Bytes of a prompt by tokens, low on purpose: an estimate that is too high only keeps money back for a while.
+#: Bytes of a prompt per token, deliberately low: an estimate that is too high only reserves money temporarily.
 _BYTES_PER_TOKEN = 3
 
 
@@ -41,24 +41,24 @@ class Request:
         masked_secrets: int = 0,
         masked_personal: int = 0,
     ) -> Request:
-        """A request with its key: SHA-256 over everything that could change the answer, for which the prompt's
-        version stands as far as the schema goes. The key finds kept answers, and is the custom id in a batch."""
+        """A request with its key: SHA-256 over everything that can change the answer; the prompt's version
+        represents the schema. The key finds cached answers, and is the custom id in a batch."""
         parts = [model, prompt_version, system, user, max_tokens]
         key = hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
         return cls(key, model, prompt_version, system, user, max_tokens, schema, masked_secrets, masked_personal)
 
     @property
     def tokens_in(self) -> int:
-        """At most about so many tokens go out, the schema included."""
+        """Upper estimate of the tokens sent, including the schema."""
         return (len(self.system.encode()) + len(self.user.encode())) // _BYTES_PER_TOKEN + 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `text` is None when there is no answer; then `deferred` or `error` says why.
+    """A reply. `text` is None if there is no answer; then `deferred` or `error` gives the reason.
 
-    `outcome` as in ModelCall. `retry_after_s` is set when the same request may be sent again; `fatal` when
-    no other request would fare better.
+    `outcome` as in ModelCall. `retry_after_s` is set if the same request may be sent again; `fatal` if no other
+    request would succeed either.
     """
 
     request: Request

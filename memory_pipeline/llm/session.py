@@ -1,4 +1,4 @@
-"""What whoever asks a model lends the client: the answers that are kept, the bill, signs of life, and the log."""
+"""What a caller provides to the model client: the answer cache, the bill, heartbeats, and the log."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from memory_pipeline.store import Store, answers_as_json
 
 
 class AnswerBook:
-    """Every answer and every call of a run. A preview writes beside the store, in a file that the next real
-    night takes over, so that nothing is paid for twice."""
+    """Every answer and call of a run. A preview writes to a file next to the store, which the next real night takes
+    over, so that nothing is paid for twice."""
 
     def __init__(self, store: Store, run_id: str, actor: str, *, preview: bool = False) -> None:
         self._store, self.run_id, self._actor, self._preview = store, run_id, actor, preview
         self._beside = Path(f"{str(store.path).removesuffix('.duckdb')}.answers.jsonl")
 
     def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
-        """The kept answers to these prompts, by prompt hash."""
+        """The cached answers to these prompts, by prompt hash."""
         wanted = list(prompt_hashes)
         if not wanted:
             return {}
@@ -36,9 +36,9 @@ class AnswerBook:
         return {**{answer.prompt_hash: answer for answer in answers if answer.prompt_hash in set(wanted)}, **found}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
-        """Keep a call and, if there is one, its answer, in one transaction.
+        """Store a call and its answer, if any, in one transaction.
 
-        `which` tells calls for one request apart: its attempt. A batch's calls are its own, whichever run
+        `which` distinguishes calls for one request: the attempt. Calls of a batch belong to the batch, whichever run
         collects them, so that collecting twice counts once.
         """
         now, request = datetime.now(UTC), reply.request
@@ -84,7 +84,7 @@ class AnswerBook:
             return tx.models.calls_of(self.run_id)
 
     def take_over_previews(self) -> int:
-        """Move what previews were answered into the store; return how many answers. Not in a preview."""
+        """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
         answers, calls = self._read_beside()
         if self._preview or not (answers or calls):
             return 0
@@ -96,17 +96,17 @@ class AnswerBook:
         return len(answers)
 
     def batches(self) -> list[ModelBatch]:
-        """Batches under way, from this night or an earlier one."""
+        """Batches in progress, from this night or an earlier one."""
         with self._store.reading() as tx:
             return tx.models.open_batches()
 
     def note_batch(self, batch: ModelBatch) -> None:
-        """Record a batch or what has become of it."""
+        """Record a batch or its new status."""
         with self._store.writing(self._actor, self.run_id) as tx:
             tx.models.keep_batch(batch)
 
     def new_batch(self, server: str, requests: Sequence[Request]) -> ModelBatch:
-        """The record of a batch that is about to be sent."""
+        """The record of a batch before it is sent."""
         hashes = tuple(request.prompt_hash for request in requests)
         now = datetime.now(UTC)
         return ModelBatch(str(uuid.uuid4()), None, server, requests[0].model, "sending", hashes, self.run_id, now)
@@ -127,14 +127,14 @@ class AnswerBook:
                     answers.append(ModelAnswer(**{**row, "answered_at": datetime.fromisoformat(row["answered_at"])}))
                 else:
                     calls.append(ModelCall(**{**row, "called_at": datetime.fromisoformat(row["called_at"])}))
-            except (ValueError, TypeError, KeyError):  # a line that a crash cut short: that answer is asked for again
+            except (ValueError, TypeError, KeyError):  # a line that a crash truncated: its question is asked again
                 continue
         return answers, calls
 
 
 @dataclass
 class Session:
-    """A run as the model client sees it. `keep_alive` renews the run's lease on the store when that is due."""
+    """A run from the model client's point of view. `keep_alive` renews the run's lease on the store if due."""
 
     answers: AnswerBook
     preview: bool = False

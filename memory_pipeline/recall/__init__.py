@@ -1,4 +1,4 @@
-"""Finding memories again: hybrid search over one project, the past, and what changed."""
+"""Finds memories again: hybrid search in one project, past states, and differences."""
 
 from memory_pipeline.recall.difference import Difference, diff_states, diff_text
 from memory_pipeline.recall.past import PastState, read_state, search_state

@@ -1,4 +1,4 @@
-"""Atoms for people and agents: find them by field and meaning, follow what leads to what, state one."""
+"""Atoms for people and agents: find them by field and meaning, follow causal chains, add one."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records import Atom, Causal, derived_id
 from memory_pipeline.store import Store
 
-#: What of an atom has a vector; `leads` is subject and action together, which a chain arrives at.
+#: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
 FIELDS = ("subject", "action", "outcome", "leads")
 _LONGEST_CHAIN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class FoundAtom:
-    """An atom and how near it is: the cosine of the field that was searched, or 1.0 without a query."""
+    """An atom and its score: the cosine of the searched field, or 1.0 without a query."""
 
     atom: Atom
     score: float
 
 
 class DescribedAtom(Document):
-    """An atom for a reader: what led to what, how sure that is, and how near it is to what was asked."""
+    """An atom for display: cause and effect, confidence, and score for the query."""
 
     id: str = Field(description="The atom.")
     project_id: str = Field(description="Its project.")
@@ -47,7 +47,7 @@ class DescribedAtom(Document):
 
 
 def describe_atom(found: FoundAtom) -> DescribedAtom:
-    """An atom that was found, for a reader."""
+    """An atom that was found, for display."""
     atom = found.atom
     return DescribedAtom(
         id=atom.id,
@@ -87,7 +87,7 @@ class AtomIndex:
         return cls(atoms, vectors)
 
     def add(self, atom: Atom, vectors: Vectors) -> None:
-        """An atom that was just written, with its vectors as `embed_atom` makes them."""
+        """An atom that was just written, with its vectors as returned by `embed_atom`."""
         self.atoms.append(atom)
         self._vectors.update({(atom.id, field): vector for field, vector in zip(FIELDS, vectors, strict=True)})
 
@@ -98,7 +98,7 @@ class AtomIndex:
     def nearest(
         self, field: str, vector: Vectors, least: float, among: Sequence[Atom] | None = None
     ) -> list[FoundAtom]:
-        """Atoms whose field reaches a cosine with a unit vector, the nearest first, then the surest."""
+        """Atoms whose field reaches a cosine to a unit vector, nearest first, then by confidence."""
         atoms = self.atoms if among is None else among
         found = [FoundAtom(atom, float(self._vectors[atom.id, field] @ vector)) for atom in atoms]
         kept = [item for item in found if item.score >= least]
@@ -106,7 +106,7 @@ class AtomIndex:
 
 
 def text_of(causal: Causal, field: str) -> str:
-    """A field's text, as it is embedded."""
+    """The text of a field, as it is embedded."""
     return f"{causal.subject} {causal.action}" if field == "leads" else str(getattr(causal, field))
 
 
@@ -118,7 +118,7 @@ def embed_atom(embedder: Embedder, causal: Causal) -> Vectors:
 def search_atoms(
     index: AtomIndex, embedder: Embedder, query: str | None, field: str | None, limit: int, least: float
 ) -> list[FoundAtom]:
-    """Atoms by meaning, in one field or in whichever is nearest; without a query the surest ones.
+    """Atoms by meaning, in one field or in the nearest one; without a query, those with the highest confidence.
 
     Raises InputError for an unknown field.
     """
@@ -139,9 +139,9 @@ def search_atoms(
 def causal_chains(
     index: AtomIndex, start: Sequence[Atom], least: float, longest: int = _LONGEST_CHAIN
 ) -> list[list[FoundAtom]]:
-    """Chains from each starting atom: its outcome leads on to the atom whose subject and action it is nearest to.
+    """Chains from each starting atom: its outcome leads to the atom with the nearest subject and action.
 
-    A chain ends where no further atom reaches the cosine, and never visits one twice.
+    A chain ends where no further atom reaches the cosine, and never visits an atom twice.
     """
     chains = []
     for first in start:
@@ -166,9 +166,9 @@ def state_atom(
     at: datetime,
     source_ids: Sequence[str] = (),
 ) -> Atom:
-    """Keep an atom that a person or an agent states, with confidence 1.0; stating it again changes nothing.
+    """Store an atom that a person or an agent states, with confidence 1.0; stating it again changes nothing.
 
-    Raises InputError when subject, action or outcome is empty, or a source is not a memory of the project.
+    Raises InputError if subject, action or outcome is empty, or a source is not a memory of the project.
     """
     tidy = Causal(
         *(" ".join(part.split()) for part in (causal.subject, causal.action, causal.outcome, causal.consequences))
@@ -184,7 +184,7 @@ def state_atom(
         sources = tx.memories.read(source_ids)
     strange = next((i for i in source_ids if i not in sources or sources[i].project_id != project_id), None)
     if strange:
-        raise InputError(f"there is no memory '{strange}' in the project '{project_id}'; leave --source out or mend it")
+        raise InputError(f"there is no memory '{strange}' in the project '{project_id}'; omit or correct --source")
     if atom_id in known:
         return known[atom_id]
     atom = Atom(atom_id, project_id, tidy, 1.0, tuple(sorted(source_ids)), at, stated_by=by)

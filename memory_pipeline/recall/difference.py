@@ -10,20 +10,20 @@ from memory_pipeline.wording.quoting import clipped
 
 
 class CameMemory(Document):
-    """A memory that is active in the later state alone."""
+    """A memory that is active only in the later state."""
 
     id: str = Field(description="The memory.")
     content: str = Field(description="Its content.")
 
 
 class WentMemory(CameMemory):
-    """A memory that is active in the earlier state alone."""
+    """A memory that is active only in the earlier state."""
 
     why: str = Field(description="What it was archived into, or that it is no longer in use.")
 
 
 class ChangedMemory(CameMemory):
-    """A memory that is active in both states, and not the same in them."""
+    """A memory that is active in both states and differs between them."""
 
     what: str = Field(description="Each field that changed, with its values.")
 
@@ -41,7 +41,7 @@ class Difference(Document):
 
 
 def diff_states(before: PastState, after: PastState) -> Difference:
-    """What is active in one state and not in the other, and what changed in those that are in both."""
+    """The memories that are active in only one of two states, and the changes of those that are active in both."""
     old, new = before.active, after.active
     later = {memory.id: memory for memory in after.memories}
     gone = []
@@ -72,13 +72,14 @@ def diff_states(before: PastState, after: PastState) -> Difference:
 def headline(difference: Difference) -> str:
     """The counts of a difference in one sentence."""
     return (
-        f"From {difference.before} to {difference.after}: {len(difference.added)} came, {len(difference.gone)} went, "
-        f"{len(difference.changed)} changed; {difference.tokens_before} -> {difference.tokens_after} active tokens"
+        f"From {difference.before} to {difference.after}: {len(difference.added)} added, {len(difference.gone)} "
+        f"removed, {len(difference.changed)} changed; {difference.tokens_before} -> {difference.tokens_after} active "
+        "tokens"
     )
 
 
 def diff_text(difference: Difference, most: int | None = None) -> str:
-    """A difference as lines: `+` came, `-` went, `~` changed; at most `most` of each."""
+    """A difference as lines: `+` added, `-` removed, `~` changed; at most `most` of each."""
     lines = [headline(difference)]
     lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added[:most]]
     lines += [f"- {memory.id}  {_flat(memory)}  ({memory.why})" for memory in difference.gone[:most]]

@@ -1,4 +1,4 @@
-"""The memories as they were: on a day, at a moment, around a run, in a snapshot."""
+"""Past states of the memories: on a day, at a moment, around a run, in a snapshot."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from memory_pipeline.store import Store, list_snapshots, snapshot_path
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
-    "it, 'before:' and one of these for the state before it, or a snapshot's name"
+    "it, 'before:' and one of these for the state before it, or the name of a snapshot"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PastState:
-    """The memories that were in use at some point, archived ones included, by creation and id."""
+    """The memories in use at some point, including archived ones, ordered by creation time and id."""
 
     label: str
     memories: tuple[Memory, ...]
 
     @property
     def active(self) -> dict[str, Memory]:
-        """Those that were not archived, by id."""
+        """The memories that were not archived, by id."""
         return {memory.id: memory for memory in self.memories if memory.archived_at is None}
 
 
@@ -66,14 +66,14 @@ class FoundMemory(Document):
 
 
 class StateSearch(Document):
-    """What a search of a past state found."""
+    """The results of a search in a past state."""
 
     as_of: str = Field(description="The state, in words.")
     results: tuple[FoundMemory, ...] = Field(description="The memories found, best first.")
 
 
 def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
-    """Memories of a state for a reader."""
+    """The memories of a state, for display."""
     return StateListing(
         as_of=state.label,
         memories=tuple(
@@ -91,7 +91,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
 
 
 def describe_hits(state: PastState, hits: Sequence[Hit]) -> StateSearch:
-    """What a search of a state found, for a reader."""
+    """The results of a search in a state, for display."""
     return StateSearch(
         as_of=state.label,
         results=tuple(
@@ -109,8 +109,8 @@ def describe_hits(state: PastState, hits: Sequence[Hit]) -> StateSearch:
 def read_state(store: Store, when: str) -> PastState:
     """The memories as of `when`.
 
-    A day goes by the memories' own time, so that it holds for backfilled nights too; a moment, a run and
-    a snapshot go by what the store really held. Raises InputError for anything else.
+    A day uses the memories' own time, so that backfilled nights count too; a moment, a run and a snapshot use what
+    the store actually contained. Raises InputError for anything else.
     """
     text = when.strip()
     if text in {snapshot.name for snapshot in list_snapshots(store)}:
@@ -137,13 +137,13 @@ def read_state(store: Store, when: str) -> PastState:
 def search_state(
     store: Store, state: PastState, embedder: Embedder, query: str, project: str | None, limit: int, weight: float
 ) -> list[Hit]:
-    """The best memories of a state for a query; archived ones count `weight`.
+    """The best memories of a state for a query; archived ones have weight `weight`.
 
-    Raises InputError when the state holds several projects and none is named.
+    Raises InputError if the state has several projects and none is given.
     """
     projects = sorted({memory.project_id for memory in state.memories})
     if project is None and len(projects) > 1:
-        raise InputError(f"name one project with --project: {', '.join(projects)}")
+        raise InputError(f"give one project with --project: {', '.join(projects)}")
     chosen = project or "".join(projects)
     memories = [memory for memory in state.memories if memory.project_id == chosen]
     with store.reading() as tx:
@@ -153,7 +153,7 @@ def search_state(
 
 
 def _of_snapshot(store: Store, name: str) -> list[Memory]:
-    """From a copy: an older snapshot would be migrated, and a snapshot never changes."""
+    """Reads a copy: an older snapshot would be migrated, and a snapshot must never change."""
     with tempfile.TemporaryDirectory() as directory:
         copy = Store(shutil.copyfile(snapshot_path(store, name), Path(directory) / "snapshot.duckdb"))
         with copy.reading() as tx:
@@ -161,7 +161,7 @@ def _of_snapshot(store: Store, name: str) -> list[Memory]:
 
 
 def _as_day(text: str) -> date | None:
-    """A day that has come, or None for what is not a day."""
+    """Parse a day that is not in the future; None for text that is not a day."""
     try:
         date.fromisoformat(text)
     except ValueError:
@@ -176,12 +176,12 @@ def _as_day(text: str) -> date | None:
 def _night(text: str) -> date:
     day = _as_day(text.removeprefix("night:"))
     if day is None:
-        raise InputError(f"'{text}' names no day; write it as night:YYYY-MM-DD")
+        raise InputError(f"'{text}' is not a day; write it as night:YYYY-MM-DD")
     return day
 
 
 def _as_moment(text: str) -> datetime | None:
-    """A moment that has come, or None for what is not a moment."""
+    """Parse a moment that is not in the future; None for text that is not a moment."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

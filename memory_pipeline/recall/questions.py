@@ -1,4 +1,4 @@
-"""What a person would ask to find a memory again: a few of its rarest words, as a question where there is one."""
+"""The query with which a person would search for a memory: a few of its rarest words, as a question if possible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from memory_pipeline.wording.facts import STOP_WORDS
 from memory_pipeline.wording.normalise import embedding_text
 
-#: A question has so many of the memory's words: one in four, but at least and at most these.
+#: The number of words in a query: one in four of the memory's words, within these bounds.
 FEWEST_WORDS, MOST_WORDS = 3, 6
 _ONE_IN = 4
 _WORD = re.compile(r"[^\W\d_][\w-]*[^\W_]")
-#: What the wording answers, the plainest first: a reason, a time, a measure, a way to do something.
+#: What the wording answers, clearest first: a reason, a time, a measure, a way to do something.
 _QUESTIONS = (
     (re.compile(r"\b(?:because|since|otherwise|so that|due to|caused?|therefore)\b", re.I), "Why"),
     (re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.I), "When"),
@@ -23,7 +23,7 @@ _QUESTIONS = (
 
 
 def word_frequencies(texts: Iterable[str]) -> Counter[str]:
-    """In how many of the texts each word stands, stop words left out."""
+    """The number of texts in which each word occurs, without stop words."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({word.lower() for word in _words(text)})
@@ -31,10 +31,10 @@ def word_frequencies(texts: Iterable[str]) -> Counter[str]:
 
 
 def question_for(text: str, frequencies: Mapping[str, int]) -> str | None:
-    """The question that should lead to a text, or None where it has no word to ask by.
+    """The query that should find a text, or None if no word is suitable.
 
     The words are the rarest by `frequencies` (the project's, see `word_frequencies`), in their order in the text; of
-    equally rare ones the longer first, then the earlier. None of the text's own sentences is repeated.
+    equally rare words, the longer comes first, then the earlier. No sentence of the text is repeated.
     """
     places: dict[str, int] = {}
     for place, word in enumerate(_words(text)):

@@ -1,6 +1,6 @@
 """Hybrid search over one project: BM25 and vectors, fused by reciprocal rank.
 
-Archived memories stay findable at half weight, below the abstraction that stands for them.
+Archived memories stay searchable at half weight, below the abstraction that replaced them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memory_pipeline.wording.normalise import embedding_text
 
 #: Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009).
 RRF_K = 60
-#: Dense hits under this cosine are noise.
+#: Dense hits below this cosine are noise.
 MIN_RELEVANCE = 0.3
 _DEPTH = 100
 _QUERY_WORDS = 64
@@ -37,7 +37,7 @@ class Hit:
 
 
 class SearchIndex:
-    """The memories of one project, ready to be searched. A memory without a vector is found by its words."""
+    """The memories of one project, indexed for search. A memory without a vector is found by its words."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class SearchIndex:
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         archived_weight: float = 0.5,
     ) -> None:
-        """`vectors`: unit length by memory id. `embed` turns queries into unit vectors.
+        """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors.
 
-        Raises InputError when the memories are of more than one project: no query crosses projects.
+        Raises InputError if the memories belong to more than one project: no query crosses projects.
         """
         projects = {memory.project_id for memory in memories}
         if len(projects) > 1:
@@ -74,8 +74,8 @@ class SearchIndex:
     ) -> list[Hit]:
         """The best memories for a query, best first; ties by id.
 
-        `query_vector`: the query's unit vector, when it is known already. Raises InputError for a
-        query of fewer than 3 characters or a limit outside 1-100.
+        `query_vector`: the query's unit vector, if already known. Raises InputError for a query of fewer than 3
+        characters or a limit outside 1-100.
         """
         if len(query.strip()) < 3:
             raise InputError(f"the query '{query}' is too short; use at least 3 characters")
@@ -119,7 +119,7 @@ class SearchIndex:
 
 
 def fit_budget(hits: Sequence[Hit], budget: int) -> list[Memory]:
-    """The best memories that fit a token budget, never both an abstraction and a source archived into it."""
+    """The best memories that fit into a token budget, never both an abstraction and a source archived into it."""
     chosen: list[Memory] = []
     taken: set[str] = set()
     left = budget

@@ -1,1 +1,1 @@
-"""What a run came to: its report, the pages of it, its verdict, and the notices that go out."""
+"""Reports of runs: figures, pages, verdicts and notices."""

@@ -1,4 +1,4 @@
-"""What a run came to, counted: from the rows that it wrote, and for a dry run from what its steps handed on."""
+"""Counts the figures of a run: from the rows that it wrote, and for a dry run from the results of its steps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
 def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, started_at: datetime) -> CountedRun:
-    """Every figure of a run, with its largest clusters in words; when it ended is not known yet."""
+    """Every figure of a run, with its largest clusters; the end time is not known yet."""
     found, sampled = _recall(night, tally)
     clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
     compressed = [archive for archive in archives if archive.status == "compressed"]
@@ -110,7 +110,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
 
 
 def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
-    """One section a policy, in the order in which they ran."""
+    """One section per policy, in the order in which they ran."""
     sections = []
     for policy in plan.policies:
         mine = [archive for archive in archives if archive.cluster.policy == policy.name]
@@ -152,7 +152,7 @@ def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple
 
 
 def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
-    """How often each kind of reason stopped a cluster; the kind is the reason up to its first figure."""
+    """The number of stopped clusters by kind of reason; the kind is the reason up to its first figure."""
     counts: dict[str, int] = {}
     for archive in archives:
         if archive.status not in ("compressed", "settled") and archive.reason:
@@ -164,7 +164,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
 
 
 def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
-    """What the model was asked and what it cost, from the recorded calls; a kept answer is not a call."""
+    """The model calls and their cost, from the recorded calls; a cached answer is not a call."""
     sent = [call for call in calls if call.mode != "cache"]
     latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
     return {
@@ -197,7 +197,7 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 def _examples(
     reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
-    """The largest clusters with their members' words and what became of them, for a reader."""
+    """The largest clusters, with their members' content and their results."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
     worked_on = [archive for archive in archives if archive.status != "settled"]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:_EXAMPLES]
@@ -231,10 +231,10 @@ def _examples(
 
 def _recall(night: Night, tally: Tally) -> tuple[int, int]:
     if any(error.stage == "embed" for error in night.errors):
-        return 0, 0  # what cannot be asked is not checked; why it cannot is in the report
+        return 0, 0  # an unreachable query is skipped; the report gives the reason
     try:
         return check_recall(night, tally.archived)
-    except Exception as error:  # a check never costs the report; it is in it
-        night.log.exception("checking whether what was archived is still found")
+    except Exception as error:  # a failing check never prevents the report; the error is in it
+        night.log.exception("checking whether the archived memories can still be found")
         night.note_error("", "recall", error)
         return 0, 0

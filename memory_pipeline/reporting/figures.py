@@ -1,4 +1,4 @@
-"""Figures as SVG that stands in a page: bars over days, the same bytes for the same values."""
+"""SVG figures for HTML pages: bars by day, with identical bytes for identical values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _LABELS = 8
 
 
 def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[float]) -> Markup:
-    """A bar for each value, which a pointer or a screen reader names; `name` tells the figures of a page apart.
+    """A bar for each value, with a tooltip and a label for screen readers; `name` distinguishes the figures of a
+    page.
 
-    `labels` and `values` go together. The SVG has no script, no date and no random id.
+    `labels` and `values` go together. The SVG has no script, date or random id.
     """
     import pygal
     from pygal.style import Style
@@ -58,7 +59,7 @@ def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[
 
 
 def _inert(root: Any, caption: str) -> Any:
-    """The drawing without its scripts and comments, under the name that a screen reader says."""
+    """The drawing without scripts and comments, labelled for screen readers."""
     for parent in list(root.iter()):
         for child in list(parent):
             if not isinstance(child.tag, str) or child.tag == "script" or child.tag == "desc":

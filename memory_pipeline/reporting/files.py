@@ -1,4 +1,4 @@
-"""Files for people and programs: a report as JSON, Markdown and a page, and the page of a difference."""
+"""Writes reports as JSON, Markdown and HTML, and differences as HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK, TITLES
 
 
 def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> Path:
-    """Write the report as JSON, Markdown and HTML, each whole or not at all; return the JSON's path."""
+    """Write the report as JSON, Markdown and HTML, each completely or not at all; return the path of the JSON file."""
     stem = f"compression-{safe_name(report.run_id)}"
     files = {
         f"{stem}.json": (json.dumps(report.as_json(), indent=2, sort_keys=True, ensure_ascii=False), _is_report),
@@ -39,16 +39,16 @@ def _is_report(path: Path) -> bool:
 
 
 def safe_name(run_id: str) -> str:
-    """A run id as part of a file name: letters, digits, hyphens and underscores only."""
+    """A run id as part of a file name: only letters, digits, hyphens and underscores."""
     return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
 
 
 def check_page(path: Path, *, force: bool = False) -> None:
-    """Raises OutputError, before any work is done, for a file that the page of a difference cannot or must not be
-    written to."""
+    """Raises OutputError, before any work is done, for a file to which the page of a difference cannot or must not
+    be written."""
     check_output(path, begins_with(DIFFERENCE_MARK), force=force)
 
 
 def write_page(path: Path, difference: Difference, *, force: bool = False) -> None:
-    """Write a difference as a page, whole or not at all; errors as in `check_page`."""
+    """Write a difference as an HTML page, completely or not at all; errors as in `check_page`."""
     write_text(path, difference_page(difference), begins_with(DIFFERENCE_MARK), force=force)

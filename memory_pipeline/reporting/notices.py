@@ -1,4 +1,4 @@
-"""Notices of a night: always to the outbox in the store and a JSONL file, and to whatever URLs are set."""
+"""Notices of a night: always to the outbox in the store and a JSONL file, and to any configured URLs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def priority_of(report: Report) -> str:
-    """`action` when there is something to do about the night, else `info`."""
+    """`action` if the night requires action, else `info`."""
     needs_action = (
         report.errors or report.verdict == "FAIL" or report.token_reduction_pct < 0 or report.duration_ms > LONG_RUN_MS
     )
@@ -52,7 +52,7 @@ def make_notice(report: Report, at: datetime) -> dict[str, Any]:
 
 
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
-    """Tell of a run that failed and is not a night; False when it was told already, by itself or here."""
+    """Announce a failed run that is not a night; returns False if it was already announced."""
     with night.store.reading() as tx:
         if tx.journal.report(night.options.run_id) is not None:
             return False
@@ -82,7 +82,7 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
             append_line(path, line)
     except OutputError as error:  # the notice stays in the outbox, with the reason
         problems.append(str(error))
-        night.log.warning("the notice stands in the store's outbox alone: %s", error)
+        night.log.warning("the notice is only in the store's outbox: %s", error)
     reached("notice.written")
     if night.settings.notices.urls:
         problems += filter(None, [_deliver(night.settings.notices.urls, notice)])
@@ -92,7 +92,7 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
 
 
 def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:
-    """Why the notice did not go out, or None. URLs may hold secrets, so they are never repeated here."""
+    """Why the notice was not delivered, or None. URLs may contain secrets, so they are never repeated here."""
     import apprise
 
     channel = apprise.Apprise()
@@ -102,7 +102,7 @@ def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:
         return None
     why, mend = "a channel did not accept it", "check the setting notices.urls and the channel itself"
     if refused:
-        why, mend = f"not understood: {refused} of {_urls(len(urls))}", "check the setting notices.urls"
+        why, mend = f"invalid: {refused} of {_urls(len(urls))}", "check the setting notices.urls"
     error = f"the notice was not delivered everywhere ({why}); {mend}"
     _log.warning("%s", error)
     return error

@@ -1,5 +1,5 @@
-"""What a run came to, read from the rows in the store however the run ended; what its steps handed on adds only what
-no row holds."""
+"""The outcome of a run, read from the rows in the store however the run ended; results of its steps add only what no
+row has."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from memory_pipeline.review.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Store, Transaction
 
-#: Log rows of these speak of single memories, not of clusters.
+#: Log rows with these policies concern single memories, not clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
-#: Lineage of a memory that stands for itself: it was archived, but not as a source of a cluster.
+#: Lineage of a memory that was archived, but not as a source of a cluster.
 _NO_SOURCES = ("duplicate", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
 class NightOutcome:
-    """What the steps of a night handed on. `archives`: of every policy; `clusters` and `distillations`: of the
-    patterns; `guidance`: what went into the playbook. Of a night that broke off, as far as it came."""
+    """The results of a night's steps. `archives`: of every policy; `clusters` and `distillations`: of the patterns;
+    `guidance`: the new contents of the playbook. For a night that broke off, the results so far."""
 
     duplicates: Sequence[DuplicateGroup] = ()
     eligible: Sequence[EligibleMemory] = ()
@@ -46,7 +46,7 @@ class NightOutcome:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> NightOutcome:
-        """Of what the steps of a night gave, by their names, as far as it came."""
+        """Collect the results of a night's steps, by their names, as far as they exist."""
         levels = ("merges", "canonical_entries", "archives")
         return cls(
             duplicates=values.get("exact_duplicates", ()),
@@ -61,8 +61,8 @@ class NightOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a run came to: every cluster, the exact copies and all memories that it archived, proposals that wait, the
-    atoms and guidance, and the tokens of the store's active memories before it and after."""
+    """The outcome of a run: every cluster, the exact copies and all memories that it archived, waiting proposals,
+    the atoms and guidance, and the active tokens before and after it."""
 
     archives: tuple[Archive, ...]
     copies: tuple[str, ...]
@@ -76,7 +76,7 @@ class Tally:
 
 
 def tally_of(store: Store, plan: NightPlan, outcome: NightOutcome) -> Tally:
-    """What the run came to, by its rows."""
+    """The outcome of the run according to its rows."""
     with store.reading() as tx:
         return _by_rows(tx, plan.run_id, outcome)
 
@@ -101,8 +101,8 @@ def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
 
 
 def _clusters(tx: Transaction, run_id: str, archived: set[str], told: Sequence[Archive]) -> list[Archive]:
-    """The clusters of a run: compressed are those that the log says so of, whatever the steps told; what was
-    decided otherwise is what they told, and what only the log knows of."""
+    """The clusters of a run. The log decides which ones are compressed, whatever the steps returned; other results
+    come from the steps, and from the log for clusters that only the log has."""
     logged = {(row.policy, row.cluster_fingerprint): row for row in tx.journal.log_of(run_id)}
     found = [
         archive
@@ -120,7 +120,7 @@ def _status(row: LogRow | None) -> str | None:
 
 
 def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
-    """A cluster as its row and its lineage tell of it; one that was not compressed has no members there."""
+    """A cluster according to its row and lineage; one that was not compressed has no members there."""
     made = (
         tx.memories.read([row.compressed_memory_id]).get(row.compressed_memory_id) if row.compressed_memory_id else None
     )
@@ -143,7 +143,7 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
 
 
 def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]) -> Cluster:
-    """A cluster as far as its row of the log and its members tell."""
+    """A cluster according to its log row and its members."""
     dates = [memory.created_at for memory in members] or [row.created_at]
     return Cluster(
         cluster_id=made.id if made else row.cluster_fingerprint[:12],

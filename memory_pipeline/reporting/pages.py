@@ -1,7 +1,7 @@
-"""The report for people and agents, and the difference of two states: Markdown, and pages of HTML with figures.
+"""Renders reports and differences of two states: as Markdown, and as HTML pages with figures.
 
-Templates hold the form. Whatever they show is text: words of a memory are quoted with the memory's id, and nothing of
-them acts, in either format, unless a template says otherwise.
+Templates define the form. Every value is text: content of a memory is quoted with the memory's id, and nothing in it
+has an effect in either format, unless a template says otherwise.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, pl
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: How a report page begins; a page that begins otherwise is somebody else's.
+#: The start of a report page; a page that starts otherwise belongs to someone else.
 REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
-#: How the page of a difference begins.
+#: The start of the page of a difference.
 DIFFERENCE_MARK = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
 )
-#: How a report is headed, by its kind.
+#: The title of a report, by its kind.
 TITLES = {
     "night": "Night of",
     "duplicates": "Exact duplicates of",
@@ -35,7 +35,7 @@ TITLES = {
     "principles": "Principles of the week to",
 }
 _FACTS, _ERRORS = "Facts kept / attached / found", "Errors"
-#: The figures in reading order: fields that have a title, and two that are made of several.
+#: The figures in reading order: fields that have a title, and two computed ones.
 _FIGURES = (
     "memories_scanned",
     "clusters_found",
@@ -95,12 +95,12 @@ def as_html(report: Report, history: Sequence[NightFigures]) -> str:
 
 
 def difference_page(difference: Difference) -> str:
-    """A difference as a page; every word of a memory is shown, none is run."""
+    """A difference as an HTML page; all content of memories is shown as text."""
     return _rendered("difference.html", mark=DIFFERENCE_MARK, headline=headline(difference), difference=difference)
 
 
 def quote(words: str, source: str) -> str:
-    """Words of a memory as a quotation in HTML that names where they come from."""
+    """Content of a memory as an HTML quotation that names its source."""
     return str(_environment("html").get_template("words.html").module.quote(words, source))  # type: ignore[attr-defined]
 
 
@@ -115,7 +115,7 @@ def _of_report(report: Report) -> dict[str, Any]:
 
 
 def _figure(report: Report, name: str) -> tuple[str, str]:
-    """A figure under its title, as text."""
+    """A figure as text, under its title."""
     if name == _FACTS:
         return name, f"{report.facts_kept} / {report.facts_attached} / {report.facts_found}"
     value = len(report.errors) if name == _ERRORS else getattr(report, name)
@@ -143,7 +143,7 @@ def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
 
 
 def _members(cluster: ClusterReport) -> list[tuple[str, str]]:
-    """The first members as ids and words; reports of earlier versions have no ids."""
+    """The first members as ids and content; reports of earlier versions have no ids."""
     ids = cluster.member_ids or [f"member {n}" for n in range(1, len(cluster.members) + 1)]
     return list(zip(ids, cluster.members, strict=True))[:_MEMBERS]
 
@@ -153,7 +153,7 @@ def _outcome(cluster: ClusterReport) -> str:
 
 
 def _what_differs(conflict: ConflictReport) -> str:
-    alike = f"; {conflict.alike} more of these memories" if conflict.alike else ""
+    alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
     return (
         f"{conflict.id[:8]} {conflict.kind}: {conflict.detail} (cosine {conflict.score:.3f}, project "
         f"{conflict.project_id}){alike}"
@@ -170,7 +170,7 @@ def _rendered(template: str, **values: Any) -> str:
 
 @cache
 def _environment(kind: str) -> Environment:
-    """Templates of HTML or of Markdown, in which a value is text unless it is marked as written for that format."""
+    """Template environments for HTML or Markdown, in which a value is escaped unless it is marked as safe."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

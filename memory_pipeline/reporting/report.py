@@ -1,6 +1,6 @@
-"""The report: what the night did, computed from the rows it wrote - JSON, a page to read, and a notice.
+"""Creates the report of a night, computed from the rows it wrote: JSON, a page to read, and a notice.
 
-Jobs, the duplicates alone and approvals have reports of the same fields, each of its own `kind`. A run that breaks off
+Jobs, duplicate-only runs and approvals have reports with the same fields and their own `kind`. A run that breaks off
 is reported too, and a file that cannot be written is an error in the report, not the end of the run.
 """
 
@@ -43,9 +43,10 @@ def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> R
 def report_run(
     night: Night, kind: Kind, started_at: datetime, outcome: NightOutcome | None = None, fatal: str | None = None
 ) -> Report:
-    """The report of a run that is no night, with the same fields, kept and announced in the same way.
+    """The report of a run that is not a night, with the same fields, stored and announced in the same way.
 
-    Of a run that changed nothing and met no error nothing is kept or told. `fatal`: what ended it before its end.
+    A run that changed nothing and had no error is neither stored nor announced. `fatal`: the error that ended it
+    early.
     """
     return _report(night, kind, outcome or NightOutcome(), started_at, fatal)
 
@@ -53,18 +54,19 @@ def report_run(
 def failed_night(
     night: Night, error: str, started_at: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
 ) -> Report:
-    """The report of a night that a fatal error ended: verdict FAIL, and whatever it had done before, by the rows.
+    """The report of a night that a fatal error ended: verdict FAIL, and everything done before, according to the
+    rows.
 
-    `outcome`: what its steps had handed on by then. Whoever ends the run tells of the error.
+    `outcome`: the results of its steps so far. The caller prints the error.
     """
     night.note_error("", "night", error, tell=False)
     return _report(night, kind, outcome or NightOutcome(), started_at, error)
 
 
 def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetime, fatal: str | None = None) -> Report:
-    """Count and judge the run; in a real one write the files, keep the report and send the notice.
+    """Count and judge the run; unless it is a dry run, write the files, store the report and send the notice.
 
-    The files come first, so that one that cannot be written stands in the report that is kept.
+    The files come first, so that an error while writing them is in the stored report.
     """
     if fatal is None:
         night.hold_lease()
@@ -79,9 +81,7 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
     try:
         write_report_files(night.settings.reports_path, report, history)
     except (OSError, OutputError) as error:
-        night.note_error(
-            "", "report", f"the report's files cannot be written to {night.settings.reports_path}: {error}"
-        )
+        night.note_error("", "report", f"cannot write the report's files to {night.settings.reports_path}: {error}")
         report = judge(night.store, night.plan, report, _errors_of(night.store, night.plan), fatal)
     _keep(night, report)
     return report
@@ -93,7 +93,7 @@ def _errors_of(store: Store, plan: NightPlan) -> Sequence[NightError]:
 
 
 def _history(store: Store, report: Report) -> list[NightFigures]:
-    """What the page plots: the last nights and this run, by their days."""
+    """The values to plot: the last nights and this run, by day."""
     with store.reading() as tx:
         known = [NightFigures.read_kept(kept) for kept in tx.journal.reports()]
     nights = [night for night in known if night.partition != report.partition]
@@ -101,7 +101,7 @@ def _history(store: Store, report: Report) -> list[NightFigures]:
 
 
 def _keep(night: Night, report: Report) -> None:
-    """Keep the report, and tell of it unless that was done before; of a dry run nobody is told."""
+    """Store the report, and announce it unless that was done before; a dry run is not announced."""
     run_id, finished = night.options.run_id, report.finished_at
     notice = make_notice(report, finished)
     with night.store.writing(night.holder, run_id) as tx:

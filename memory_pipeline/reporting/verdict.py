@@ -1,4 +1,4 @@
-"""The verdict of a run and the line that the command line ends with, from figures that were read from its rows."""
+"""The verdict of a run and the last line of the command line, based on figures that were read from its rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS_TOLD = 3
 def judge(
     store: Store, plan: NightPlan, counted: CountedRun, errors: Sequence[NightError], fatal: str | None
 ) -> Report:
-    """The report: what was counted, what went wrong, and the verdict that they give."""
+    """The report: the figures, the errors, and the resulting verdict."""
     is_night = counted.kind == "night"
     verdict, reason = decide_verdict(
         compressed=counted.clusters_compressed,
@@ -57,11 +57,11 @@ def decide_verdict(
     refusals: Mapping[str, int] | None = None,
     fatal: str | None = None,
 ) -> tuple[Verdict, str]:
-    """PASS, PARTIAL, FAIL or IDLE, and why.
+    """PASS, PARTIAL, FAIL or IDLE, with the reason.
 
-    `copies`: exact duplicates archived, which count as something compressed. `settled` clusters were decided on an
-    earlier night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of
-    reason left a cluster alone; being declined is not an error. `fatal`: what ended the run before its end.
+    `copies`: exact duplicates archived, which count as compressed. `settled` clusters were decided on an earlier
+    night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of reason left a
+    cluster alone; being declined is not an error. `fatal`: the error that ended the run early.
     """
     done = _done(compressed, copies)
     if fatal:

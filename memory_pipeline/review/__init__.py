@@ -1,1 +1,1 @@
-"""What a person decides: proposals, conflicts, and taking runs back."""
+"""Decisions by a person: proposals, conflicts, and rollbacks."""

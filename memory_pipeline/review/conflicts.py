@@ -1,4 +1,4 @@
-"""The linked conflicts for a reader: the plainest first, those of the same memories together."""
+"""The linked conflicts for display: clearest first, with those of the same memories together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConflictSide(Document):
 
 
 class DescribedConflict(Document):
-    """A contradiction for a reader: both sides with their words and times, and how it was settled."""
+    """A contradiction for display: both sides with their content and times, and how it was settled."""
 
     id: str = Field(description="The conflict.")
     project_id: str = Field(description="The project of both sides.")
@@ -47,11 +47,11 @@ class DescribedConflict(Document):
     alike: int | None = Field(
         default=None,
         exclude_if=lambda alike: alike is None,
-        description="In a list: how many more there are of the same memories.",
+        description="In a list: how many further conflicts the same memories have.",
     )
 
 
-#: How likely a kind is a contradiction, likeliest first; kinds that are not named come last.
+#: Kinds of conflicts by how likely they are a contradiction, most likely first; other kinds come last.
 _KINDS_FIRST = {
     "contradiction": 0,
     "opposite": 0,
@@ -65,11 +65,11 @@ _KINDS_FIRST = {
 
 
 def group_conflicts(conflicts: Sequence[Conflict]) -> list[list[Conflict]]:
-    """Conflicts that share a memory, directly or through others, in one group; the plainest contradiction first,
-    in each group and among the groups.
+    """Conflicts that share a memory, directly or through others, in one group; the clearest contradiction comes
+    first, in each group and among the groups.
 
-    First comes what is a contradiction whatever the text is about, last that in which many figures differ, which
-    are often readings of one gauge. Equals stay in the order in which they were given.
+    Differences that are a contradiction whatever the subject come first; conflicts in which many figures differ come
+    last, because they are often readings of one gauge. Equals stay in the given order.
     """
     if not conflicts:
         return []
@@ -92,10 +92,10 @@ def _plainness(conflict: Conflict) -> tuple[int, int]:
 def list_conflicts(
     store: Store, *, settled: bool = False, project: str | None = None, kind: str | None = None, each: bool = False
 ) -> list[DescribedConflict]:
-    """The conflicts that await a decision, with `settled` all of them, newest first among equals.
+    """The conflicts that await a decision, or, with `settled`, all of them; equals are newest first.
 
-    Of a group the plainest is shown, with the number of those that are `alike`; with `each`, and with `settled`,
-    every one. Raises InputError for a kind of which the store has none.
+    Only the clearest of a group is shown, with the number of those that are `alike`; with `each`, and with
+    `settled`, every one. Raises InputError for a kind that no conflict in the store has.
     """
     with store.reading() as tx:
         if kind is not None:
@@ -117,7 +117,7 @@ def list_conflicts(
 
 
 def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
-    """Conflicts for a reader: both sides with their words and times, and how each was settled."""
+    """Conflicts for display: both sides with their content and times, and how each was settled."""
     memories = tx.memories.read(sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
     return [_described(case, memories) for case in cases]
 
@@ -155,10 +155,10 @@ def _side(memory: Memory, scope: str | None) -> ConflictSide:
 
 
 def conflict_text(shown: DescribedConflict) -> str:
-    """A described conflict as plain text, one side under the other."""
+    """A described conflict as plain text, one side below the other."""
     lines = [f"{shown.id}  {shown.kind}: {shown.detail} (project {shown.project_id}, {shown.status})"]
     for name, side in (("a", shown.a), ("b", shown.b)):
-        scope = f" [holds: {side.scope}]" if side.scope else ""
+        scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
         lines.append(f"  {name}  {_minute(side.effective_date)}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")

@@ -1,8 +1,9 @@
-"""A person's decision about proposals: approving applies them as of their night, rejecting remembers it.
+"""A person's decisions about proposals: approving applies them as of their night, rejecting is remembered.
 
-Approving all proposals of a night leaves the store that the night leaves when nobody reviews it, by hash: they are
-applied in the night's order, and what follows from them (links between contradictions, atoms, the playbook) as of
-the night. Approving some, or one after the other, may leave another: what follows then starts from what there is.
+Approving all proposals of a night leaves the same store, by hash, as the night without review: they are applied in
+the night's order, and their consequences (links between contradictions, atoms, the playbook) as of the night.
+Approving only some, or one after the other, may leave a different store, because later nights start from what is
+there.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ _ORDER = ("merged", "canonical", DISTILLED)
 
 
 def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
-    """The proposals with these ids (or beginnings of ids), or all that wait when none is named.
+    """The proposals with these ids (or starts of ids), or all waiting ones if no id is given.
 
-    Raises InputError for an id that fits none or several.
+    Raises InputError for an id that matches none or several.
     """
     with store.reading() as tx:
         return [tx.proposals.read(wanted) for wanted in ids] if ids else tx.proposals.list()
 
 
 def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[dict[str, Any]]:
-    """Apply proposals as of their nights, each in one transaction, and say what became of each.
+    """Apply proposals as of their nights, each in one transaction, and return the result of each.
 
-    One whose sources changed since, or that is decided already, is left alone with the reason. Raises
+    A proposal whose sources changed since, or that is already decided, is left alone with the reason. Raises
     StoreBusyError while a night runs.
     """
     proposals = find_proposals(store, ids)
@@ -73,8 +74,8 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
 
 
 def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | None = None) -> list[dict[str, Any]]:
-    """Remember that a person does not want these; no night proposes them again. What was proposed on top of them is
-    withdrawn, and may be proposed without them."""
+    """Record that a person does not want these; no night proposes them again. Proposals that depend on them are
+    withdrawn, and may be proposed again without them."""
     results = []
     for proposal in find_proposals(store, ids):
         outcome = f"{proposal.status} already"
@@ -83,7 +84,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
                 resting = resting_on_others(tx)
                 tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
                 for other in _on_top_of(proposal, resting):
-                    why = f"rests on proposal '{proposal.id}', which was rejected"
+                    why = f"depends on proposal '{proposal.id}', which was rejected"
                     tx.proposals.decide(other.id, "withdrawn", datetime.now(UTC), by, why)
             outcome = "rejected"
         results.append({"id": proposal.id, "outcome": outcome, "run_id": None})
@@ -91,7 +92,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
 
 
 def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
-    """What became of one proposal; one that breaks is reported and leaves the others."""
+    """The result of one proposal; one that fails is reported and does not affect the others."""
     try:
         return _approve(night, proposal, by)
     except Exception as error:
@@ -101,7 +102,7 @@ def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
 
 
 def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
-    """The proposals of which a missing member would be made by this one, directly or through others."""
+    """The proposals with a missing member that this one would create, directly or through others."""
     found: list[Proposal] = []
     base = [proposal]
     while base:
@@ -117,7 +118,7 @@ def _makes(proposal: Proposal) -> str | None:
 
 
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
-    """The proposals of one night in the order in which it would have carried them out, and what follows from them."""
+    """The proposals of one night in the order in which it would have applied them, and their consequences."""
     ranked = sorted(proposals, key=lambda proposal: _rank(night.plan, proposal))
     patterns = [proposal for proposal in ranked if _rank(night.plan, proposal)[0] == len(_ORDER)]
     outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
@@ -155,7 +156,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     with night.store.reading() as tx:
         missing = sorted(set(members_of(proposal)) - tx.memories.existing(members_of(proposal)).keys())
     if missing:
-        return f"not applied: it rests on '{missing[0]}', which is proposed too; approve that first"
+        return f"not applied: it depends on '{missing[0]}', which is also proposed; approve that one first"
     refusal = refusals_of(night.reader, [draft]).get(draft.id)
     if refusal:
         return f"not applied: {refusal}"

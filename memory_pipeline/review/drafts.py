@@ -1,4 +1,4 @@
-"""What a proposal would do, and the JSON in which it is kept."""
+"""What a proposal would do, and the JSON in which it is stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DISTILLATION, _DUPLICATES = TypeAdapter(Distillation), TypeAdapter(DuplicateGro
 
 
 def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
-    """The distillation or group of duplicates that a proposal holds."""
+    """The distillation or group of duplicates in a proposal."""
     if proposal.policy == DUPLICATE_POLICY:
         return _DUPLICATES.validate_json(proposal.draft)
     kept = json.loads(proposal.draft)
@@ -39,8 +39,8 @@ def draft_json(draft: Distillation | DuplicateGroup) -> str:
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """A distillation as stores of before the first release keep it, with its cluster's fields beside its own. What it
-    does not say of its cluster follows from its members."""
+    """A distillation as stores from before the first release keep it, with its cluster's fields among its own.
+    Missing fields of its cluster are derived from its members."""
     similarity = dict(zip(flat["member_ids"], flat["similarities"], strict=True))
     ids = tuple(sorted(similarity))
     cluster = {

@@ -1,4 +1,4 @@
-"""Proposals of a night: what waits for a person, as a night leaves it and as a person reads it."""
+"""Proposals of a night: how a night leaves them, and how they are shown."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def _propose(
 
 
 def held_by_proposals(tx: Transaction) -> set[str]:
-    """Members of proposals that wait for another one: the cluster does not form again until that is decided."""
+    """Members of proposals that wait for another one: the cluster does not form again until that one is decided."""
     return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(proposal)}
 
 
 def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
-    """By waiting proposal, the members of its draft that are in no store yet, for they are proposed themselves."""
+    """By waiting proposal, the members of its draft that are not in the store yet, because they are only proposed."""
     waiting = tx.proposals.list()
     members = {proposal: members_of(proposal) for proposal in waiting}
     there = tx.memories.read({i for ids in members.values() for i in ids})
@@ -64,8 +64,8 @@ def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
 
 
 def kept_apart(tx: Transaction) -> list[frozenset[str]]:
-    """Groups of memories that a person would not have as one: those of rejected duplicates and merges, with what
-    stands for them now."""
+    """Groups of memories that a person wants to keep apart: those of rejected duplicates and merges, with their
+    current replacements."""
     groups = []
     for draft in map(drafted, tx.proposals.list("rejected")):
         if isinstance(draft, DuplicateGroup):
@@ -87,7 +87,7 @@ class ProposedMember(Document):
 
 
 class DescribedProposal(Document):
-    """A proposal for a reader: the cluster beside its abstraction, what is kept and what is attached."""
+    """A proposal for display: the cluster next to its abstraction, what is kept and what is attached."""
 
     id: str = Field(description="The proposal's id, which is that of its cluster.")
     status: str = Field(description="`pending`, `approved`, `rejected` or `withdrawn`.")
@@ -102,8 +102,7 @@ class DescribedProposal(Document):
     rests_on_proposed: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda ids: not ids,
-        description="Members that are proposed themselves, and have to be approved first; left out where there are "
-        "none.",
+        description="Members that are themselves only proposed and must be approved first; omitted if there are none.",
     )
     abstraction: str = Field(description="The text that would replace them, including attached facts.")
     attached: tuple[str, ...] = Field(description="Facts of single members that are attached to it.")
@@ -111,12 +110,12 @@ class DescribedProposal(Document):
     tokens: str | None = Field(
         default=None,
         exclude_if=lambda tokens: tokens is None,
-        description="Tokens before -> after; left out for exact copies.",
+        description="Tokens before -> after; omitted for exact copies.",
     )
 
 
 def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
-    """A proposal with the words of its members and of what would stand for them."""
+    """A proposal with the content of its members and of the text that would replace them."""
     draft = drafted(proposal)
     ids = draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
@@ -150,12 +149,12 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
 
 
 def proposal_text(shown: DescribedProposal) -> str:
-    """A described proposal as plain text, sources above what would stand for them."""
+    """A described proposal as plain text, with the sources above the text that would replace them."""
     decided = f", {shown.status} by {shown.decided_by}" if shown.decided_by else f", {shown.status}"
     lines = [f"{shown.id}  {shown.policy}, project {shown.project_id}, night of {shown.partition}{decided}"]
     lines += [f"  - {member.content}" for member in shown.members]
     lines += [f"  => {shown.abstraction}", f"  facts: {shown.facts}"]
     if shown.rests_on_proposed:
-        lines.append(f"  rests on what is proposed too: {', '.join(shown.rests_on_proposed)}")
+        lines.append(f"  depends on other proposals: {', '.join(shown.rests_on_proposed)}")
     lines += [f"  attached: {'; '.join(shown.attached)}"] if shown.attached else []
     return "\n".join(lines)

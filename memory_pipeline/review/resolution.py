@@ -1,4 +1,5 @@
-"""A person settles a conflict: one side is kept, or both with the scope in which each holds. It can be taken back."""
+"""Settles a conflict: a person keeps one side, or both with the scope in which each applies. The decision can be
+reversed."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _RESOLUTIONS = {"newer": "keep_newer", "a": "keep_one", "b": "keep_one", "both":
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided: which side to keep, or with `both` where each holds; `note` says why."""
+    """A person's decision: which side to keep, or with `both` where each applies; `note` gives the reason."""
 
     keep: Keep
     by: str
@@ -34,20 +35,20 @@ class Decision:
             raise InputError(f"--keep is '{self.keep}'; use newer, a, b or both")
         scoped = bool(self.scope_a and self.scope_a.strip()), bool(self.scope_b and self.scope_b.strip())
         if self.keep == "both" and not all(scoped):
-            raise InputError("keeping both needs the scope in which each holds: add --scope-a and --scope-b")
+            raise InputError("keeping both requires the scope in which each applies: add --scope-a and --scope-b")
         if self.keep != "both" and any(scoped):
             raise InputError(f"a scope is for --keep both; with --keep {self.keep} one side is archived")
 
 
 def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decision: Decision) -> ConflictCase:
-    """Settle a conflict in one transaction, with a snapshot first, and return it as it stands now.
+    """Settle a conflict in one transaction, with a snapshot first, and return the updated conflict.
 
-    The side that is not kept is archived into the other one, or into what that was distilled into; nothing is
-    deleted. Raises InputError for a conflict that is settled already, or a side that may not be archived;
-    StoreBusyError while a night runs.
+    The side that is not kept is archived into the other one, or into the pattern that the other was distilled into;
+    nothing is deleted. Raises InputError for a conflict that is already settled, or a side that must not be
+    archived; StoreBusyError while a night runs.
     """
     with store.reading() as tx:
-        tx.conflicts.read(conflict_id)  # a wrong name costs no snapshot
+        tx.conflicts.read(conflict_id)  # a wrong name must not cost a snapshot
     run_id = f"resolve-{uuid.uuid4()}"
     store.take_lease(run_id, _HOLDER, settings.store.lease_expiry_s)
     try:
@@ -77,22 +78,22 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
 
 
 def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[str, Any]:
-    """Take a decision back: what it archived is active again, and the conflict is open.
+    """Reverse a decision: what it archived is active again, and the conflict is open.
 
-    Raises InputError when nobody settled it, or when later memories depend on what was kept.
+    Raises InputError if no person settled it, or if later memories depend on the kept side.
     """
     with store.reading() as tx:
         case = tx.conflicts.read(conflict_id)
     if case.resolution_run is None:
         if case.resolution is None:
             raise InputError(
-                f"conflict '{case.id}' is still open, so there is no decision to take back; settle it with "
+                f"conflict '{case.id}' is still open, so there is no decision to reverse; settle it with "
                 "'memory-pipeline conflicts resolve'"
             )
         found = "a series of readings" if case.resolution == "series" else case.resolution
         raise InputError(
-            f"conflict '{case.id}' was settled by a night, which found {found}; only a person's decision can be taken "
-            "back"
+            f"conflict '{case.id}' was settled by a night, which found {found}; only a person's decision can be "
+            "reversed"
         )
     return roll_back(store, settings, RollbackScope(run_id=case.resolution_run))
 
@@ -100,18 +101,18 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[
 def _archive_other(
     tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
 ) -> str:
-    """Archive the side that is not kept into what stands for the other today; returns the side that is kept."""
+    """Archive the side that is not kept into the current replacement of the other; returns the kept side."""
     keep, memories = decision.keep, tx.memories.read([case.conflict.a, case.conflict.b])
     sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
         if sides["a"].effective_date == sides["b"].effective_date:
-            raise InputError("both sides are of the same time; say which one to keep with --keep a or --keep b")
+            raise InputError("both sides have the same time; say which one to keep with --keep a or --keep b")
         keep = "a" if sides["a"].effective_date > sides["b"].effective_date else "b"
     winner, loser = sides[keep], sides["b" if keep == "a" else "a"]
     if loser.archived_at is not None:
         into = tx.lineage.replacement_of(loser.id)
         raise InputError(
-            f"memory '{loser.id}' is archived already, into '{into}', which says what it said; undo that first with "
+            f"memory '{loser.id}' is already archived into '{into}', which replaced it; undo that first with "
             f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
         )
     floor, stands = settings.compression.critical_floor, tx.lineage.replacement_of(winner.id)
@@ -125,7 +126,9 @@ def _archive_other(
         why = (
             "pinned, and a pinned memory is never archived"
             if loser.pinned
-            else f"critical (its importance is {loser.importance:g}, and from {floor:g} on nothing is archived)"
+            else (
+                f"critical (its importance is {loser.importance:g}; memories of {floor:g} and above are never archived)"
+            )
         )
         raise InputError(
             f"memory '{loser.id}' is {why}; keep it, or keep both with --keep both --scope-a ... --scope-b ..."

@@ -1,4 +1,4 @@
-"""Rolling back: under the lease, with a snapshot first, in one transaction, on record."""
+"""Rolls back runs: under the lease, with a snapshot first, in one transaction, on record."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class RollbackScope:
     def __post_init__(self) -> None:
         given = [name for name in ("run_id", "since", "abstraction") if getattr(self, name)]
         if len(given) != 1:
-            raise InputError("name exactly one of --run-id, --since and --abstraction")
+            raise InputError("give exactly one of --run-id, --since and --abstraction")
 
     def plan(self, tx: Transaction, *, cascade: bool) -> RollbackPlan:
-        """What undoing it would do. Raises InputError for a run or memory that does not exist."""
+        """The effects of the rollback. Raises InputError for a run or memory that does not exist."""
         if self.run_id:
             return tx.rollbacks.plan_run(self.run_id, cascade=cascade)
         if self.since:
@@ -39,20 +39,19 @@ class RollbackScope:
 
 
 def preview_rollback(store: Store, scope: RollbackScope, *, cascade: bool = False) -> dict[str, Any]:
-    """What a rollback would bring back, retire and break; nothing is written."""
+    """What a rollback would restore, retire and break; nothing is written."""
     with store.reading() as tx:
         plan = scope.plan(tx, cascade=cascade)
         return {"rollback_id": None, "dry_run": True, **_described(tx, plan)}
 
 
 def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> dict[str, Any]:
-    """Undo runs or an abstraction and return what was done.
+    """Undo runs or an abstraction and return the effects.
 
-    Raises InputError while later memories depend on it (name them with `cascade`), StoreBusyError while a
-    night runs.
+    Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
     with store.reading() as tx:
-        scope.plan(tx, cascade=cascade)  # a wrong name costs no snapshot
+        scope.plan(tx, cascade=cascade)  # a wrong name must not cost a snapshot
     rollback_id = str(uuid.uuid4())
     store.take_lease(rollback_id, _HOLDER, settings.store.lease_expiry_s)
     try:
@@ -83,7 +82,7 @@ def _described(tx: Transaction, plan: RollbackPlan) -> dict[str, Any]:
 
 
 def as_text(result: dict[str, Any], most: int = 20) -> str:
-    """What a rollback did or would do, for a person."""
+    """The effects of a rollback as text."""
     would = "would be " if result["dry_run"] else ""
     lines = [f"Rollback of {result['scope']}" + (" (dry run)" if result["dry_run"] else "")]
     for name, verb in (("restored", f"{would}restored"), ("retired", f"{would}retired")):
@@ -93,6 +92,8 @@ def as_text(result: dict[str, Any], most: int = 20) -> str:
         lines += [f"  {row['id']}  {' '.join(row['content'].split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     if result["dependents"]:
-        lines.append(f"{len(result['dependents'])} memories depend on these; without --cascade it is refused:")
+        lines.append(
+            f"{len(result['dependents'])} memories depend on these; without --cascade, the rollback is refused:"
+        )
         lines += [f"  {row['memory_id']}  {row['why']}" for row in result["dependents"][:most]]
     return "\n".join(lines)

@@ -91,7 +91,7 @@ def test_a_batch_that_the_server_lost_is_sent_again(store: Store, caplog: pytest
         server.batches.clear()
         server.batch_polls = 1
         assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
-    words = "cannot be collected from the server any more; what is still to be asked goes into a new one"
+    words = "can no longer be collected from the server; its open questions are sent in a new one"
     assert f"batch msgbatch_1 {words}" in caplog.text
 
 

@@ -163,14 +163,14 @@ def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store)
     fill(store, lesson(4))
     with serving(lambda body, number: Failure(429, "rate_limit_error", retry_after=3600)) as server:
         report = night(store, server)
-    assert report.verdict == "FAIL" and "asked too often" in report.errors[0].error
+    assert report.verdict == "FAIL" and "receives too many requests" in report.errors[0].error
     with store.reading() as tx:
         assert {memory.archived_at for memory in tx.memories.all()} == {None}
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
-    [(401, "authentication_error", "refused the key"), (403, "permission_error", "does not let this key"),
+    [(401, "authentication_error", "rejected the key"), (403, "permission_error", "does not let this key"),
      (404, "not_found_error", "does not know")],
 )  # fmt: skip
 def test_what_no_other_question_would_mend_is_one_error(store: Store, status: int, kind: str, words: str) -> None:

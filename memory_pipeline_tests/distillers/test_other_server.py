@@ -77,7 +77,9 @@ def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, ser
 
 @pytest.mark.parametrize(
     ("scenario", "words", "calls"),
-    [("mock-400", "answered 400", 1), ("mock-401", "refused the key", 1), ("mock-429", "asked too often", 2),
+    [("mock-400", "answered 400", 1), ("mock-401", "rejected the key", 1), ("mock-429", (
+        "receives too many requests"
+    ), 2),
      ("mock-500", "answered 500", 2), ("mock-503", "answered 503", 2)],
 )  # fmt: skip
 def test_its_errors_are_understood(store: Store, server: str, scenario: str, words: str, calls: int) -> None:

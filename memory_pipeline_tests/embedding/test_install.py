@@ -60,7 +60,7 @@ def test_without_pip_and_uv_the_mend_is_named(missing: set[str], monkeypatch: py
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_an_installation_that_brings_nothing_is_an_error(missing: set[str], code: int) -> None:
-    with pytest.raises(EmbeddingError, match=f"ended with {code} and the model is not there"):
+    with pytest.raises(EmbeddingError, match=f"ended with {code} and the model is missing"):
         install.install_model(lambda line: code)
 
 

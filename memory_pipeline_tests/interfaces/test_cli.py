@@ -51,7 +51,7 @@ def workspace(tmp_path: Path) -> Path:
 def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, workspace: Path) -> None:
     assert cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path).returncode == 0
     run_id = json.loads(cli("night", DAY, "--json", home=tmp_path).stdout)["run_id"]
-    assert "1 came, 5 went" in cli("diff", f"before:{run_id}", run_id, "--html", "d.html", home=tmp_path).stdout
+    assert "1 added, 5 removed" in cli("diff", f"before:{run_id}", run_id, "--html", "d.html", home=tmp_path).stdout
     assert "<li" in (tmp_path / "d.html").read_text()
     assert cli("as-of", "2026-03-02", home=tmp_path).stdout.startswith("5 memories at the end of 2026-03-02")
     found = json.loads(cli("as-of", f"before:{run_id}", "search", "gateway key", "--json", home=tmp_path).stdout)

@@ -194,5 +194,5 @@ def test_a_key_that_is_refused_is_one_error_after_what_is_kept(store: Store) -> 
         questions = {city: question_about(city, settings) for city in CITIES}
         answers = ModelClient(settings).ask(questions, Session(AnswerBook(store, "later", "test")), "weather")
         assert next(answers) == ("Porto", "Porto: sun")
-        with pytest.raises(ModelError, match="refused the key"):
+        with pytest.raises(ModelError, match="rejected the key"):
             next(answers)

@@ -142,7 +142,7 @@ def test_what_cannot_be_settled_says_why(store: Store) -> None:
     conflict_id = contradiction(store)
     with pytest.raises(InputError, match=r"no conflict has an id that begins with 'zzz'; .* list --all' shows every"):
         settle(store, "zzz", "newer")
-    with pytest.raises(InputError, match="is still open, so there is no decision to take back; settle it with"):
+    with pytest.raises(InputError, match="is still open, so there is no decision to reverse; settle it with"):
         reopen_conflict(store, settings_for(store), conflict_id)
     settle(store, conflict_id, "newer")
     with pytest.raises(InputError, match="was settled by dana"):
@@ -157,7 +157,7 @@ def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
     fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (5432, 5433)])
     run(store, DAY)
     (shown,) = list_conflicts(store, each=True)
-    with pytest.raises(InputError, match="of the same time"):
+    with pytest.raises(InputError, match="have the same time"):
         settle(store, shown.id, "newer")
 
 

@@ -110,7 +110,7 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     (top,) = [s.id for s in shown if s.rests_on_proposed]
     (base,) = [s.id for s in shown if s.policy == "merge"]
     (early,) = approve_proposals(store, manual(store), [top], "dana")
-    assert "approve that first" in early["outcome"]
+    assert "approve that one first" in early["outcome"]
     reject_proposals(store, [base], "dana")
     assert find_proposals(store, [top])[0].status == "withdrawn"
 

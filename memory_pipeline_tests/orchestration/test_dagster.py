@@ -187,7 +187,7 @@ def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: Da
         before = tx.contents.digest(active_only=True)
     night = launch(instance)
     (made,) = night.asset_materializations_for_node("reports")
-    assert "1 came, 5 went, 0 changed" in str(made.metadata["diff"].value)
+    assert "1 added, 5 removed, 0 changed" in str(made.metadata["diff"].value)
 
     def roll_back(**config: object) -> Any:
         ops = {"roll_back_runs": {"config": {"run_id": night.run_id, **config}}}

@@ -79,7 +79,7 @@ def test_the_past_can_be_searched(store: Store) -> None:
     assert {hit.memory.id for hit in hits} == {f"gateway-{n}" for n in range(5)}
     assert all(hit.memory.archived_at is None for hit in hits)
     fill(store, lesson(1, topic="printer"), project="other")
-    with pytest.raises(InputError, match="name one project with --project: other, p"):
+    with pytest.raises(InputError, match="give one project with --project: other, p"):
         search_state(store, read_state(store, "now"), Lexical(), "gateway", None, 10, 0.5)
 
 
