@@ -18,13 +18,16 @@ from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERS
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.past import StateListing, StateSearch
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
+from memory_pipeline.review.decisions import DecidedProposal
 from memory_pipeline.review.proposals import DescribedProposal
+from memory_pipeline.review.rollback import RollbackResult
 from memory_pipeline.store import Event
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 
@@ -154,6 +157,7 @@ def _rows() -> list[str]:
 DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Report fields": ("Printed by `night` and `report`, and in the JSON file of each report.", Report),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
+    "Decisions": ("`proposals approve` and `proposals reject` print a list.", DecidedProposal),
     "Conflicts": (
         "`conflicts list` prints a list; `conflicts show` and `conflicts resolve` print one object.",
         DescribedConflict,
@@ -162,6 +166,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`jobs list` prints a list; `jobs show` and `jobs start` print one object, `jobs cancel` too, without verdict.",
         JudgedJob,
     ),
+    "Rollbacks": ("`rollback` and `conflicts reopen` print one object.", RollbackResult),
+    "Knowledge-base reports": ("Printed by `kb-compress`, and in COMPRESSION-REPORT.yaml.", KnowledgeBaseReport),
     "Histories": ("`history` prints a list.", Event),
     "Differences": ("`diff` prints one object.", Difference),
     "Past states": ("`as-of WHEN list` prints one object.", StateListing),

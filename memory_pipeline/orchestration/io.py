@@ -13,24 +13,24 @@ from pydantic import TypeAdapter, ValidationError
 from upath import UPath
 
 from memory_pipeline import records
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
+from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.model import Report
 
 _RECORD = b"memory_pipeline.record"
-_REPORT = "report"
+_DOCUMENTS: dict[str, type[Document]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
 
 
 def to_table(value: Any) -> pa.Table:
     """Convert a table, a report or a list of records to a table that records its type."""
     if isinstance(value, pa.Table):
         return value
-    if isinstance(value, Report):
-        return _marked(pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]}), Report.__name__)
-    if isinstance(value, dict):
-        return _marked(pa.table({"report": [json.dumps(value, sort_keys=True)]}), _REPORT)
+    if isinstance(value, Document):
+        return _marked(pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]}), type(value).__name__)
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
     if not value:
@@ -50,10 +50,8 @@ def from_table(table: pa.Table) -> Any:
     name = (table.schema.metadata or {}).get(_RECORD)
     if name is None:
         return table
-    if name == _REPORT.encode():
-        return json.loads(table.column("report")[0].as_py())
-    if name == Report.__name__.encode():
-        return Report.read_kept(json.loads(table.column("report")[0].as_py()))
+    if name.decode() in _DOCUMENTS:
+        return _DOCUMENTS[name.decode()].read_kept(json.loads(table.column("report")[0].as_py()))
     if not name:
         return []
     return _listed(getattr(records, name.decode())).validate_python(table.to_pylist())

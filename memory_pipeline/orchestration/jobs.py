@@ -19,6 +19,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from pydantic import Field
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
+from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
@@ -28,7 +29,7 @@ from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line
-from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+from memory_pipeline.review.rollback import RollbackResult, RollbackScope, as_text, preview_rollback, roll_back
 
 night_job = define_asset_job(
     "night",
@@ -104,12 +105,14 @@ class KbCompressConfig(Config):
         "Makes one canonical entry of entries that say the same, as of now; a dry run unless `dry_run` is false."
     )
 )
-def compress_entries(context: OpExecutionContext, config: KbCompressConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
+def compress_entries(
+    context: OpExecutionContext, config: KbCompressConfig, night: NightResource
+) -> Output[KnowledgeBaseReport]:
     tonight = night.canonical_night(
         context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
     )
     report = compress_knowledge_base(tonight)
-    context.log.info(report["line"])
+    context.log.info(report.line)
     return Output(report, metadata=knowledge_base_metadata(report))
 
 
@@ -137,7 +140,7 @@ class RollbackConfig(Config):
         "Restores archived memories and retires the abstractions made of them; a dry run unless `dry_run` is false."
     )
 )
-def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: NightResource) -> Output[dict]:  # type: ignore[type-arg]
+def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: NightResource) -> Output[RollbackResult]:
     since = datetime.fromisoformat(config.since) if config.since else None
     since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
     scope = RollbackScope(config.run_id or None, since, config.abstraction or None)
@@ -147,7 +150,7 @@ def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: N
         result = roll_back(night.store(), night.effective_settings(), scope, cascade=config.cascade)
     text = as_text(result)
     context.log.info(text)
-    counts = {name: len(result[name]) for name in ("restored", "retired", "dependents")}
+    counts = {name: len(getattr(result, name)) for name in ("restored", "retired", "dependents")}
     return Output(result, metadata={**counts, "result": MetadataValue.md(f"```text\n{text}\n```")})
 
 

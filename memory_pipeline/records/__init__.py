@@ -67,6 +67,10 @@ from memory_pipeline.records.night import (
     Stage,
     Verdict,
 )
+from memory_pipeline.records.notice import (
+    Notice,
+    Priority,
+)
 from memory_pipeline.records.playbook import (
     Contribution,
     PlaybookEntry,
@@ -125,10 +129,12 @@ __all__ = [
     "ModelBatch",
     "ModelCall",
     "NightError",
+    "Notice",
     "Outcome",
     "PlaybookEntry",
     "PrincipleResult",
     "PrincipleStatus",
+    "Priority",
     "Proposal",
     "Source",
     "Stage",

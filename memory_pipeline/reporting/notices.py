@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import append_line, directories
 from memory_pipeline.killpoints import reached
-from memory_pipeline.records import derived_id
+from memory_pipeline.records import Notice, Priority, derived_id
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -21,7 +22,7 @@ LONG_RUN_MS = 30 * 60 * 1000
 _log = logging.getLogger(__name__)
 
 
-def priority_of(report: Report) -> str:
+def priority_of(report: Report) -> Priority:
     """`action` if the night requires action, else `info`."""
     needs_action = (
         report.errors or report.verdict == "FAIL" or report.token_reduction_pct < 0 or report.duration_ms > LONG_RUN_MS
@@ -37,18 +38,18 @@ def subject_of(report: Report) -> str:
     )
 
 
-def make_notice(report: Report, at: datetime) -> dict[str, Any]:
+def make_notice(report: Report, at: datetime) -> Notice:
     """The notice of a night."""
-    return {
-        "id": derived_id("notice", report.run_id, report.verdict),
-        "run_id": report.run_id,
-        "recipient": RECIPIENT,
-        "priority": priority_of(report),
-        "subject": subject_of(report),
-        "body": f"{report.verdict_reason}. Partition {report.partition}, "
+    return Notice(
+        id=derived_id("notice", report.run_id, report.verdict),
+        run_id=report.run_id,
+        recipient=RECIPIENT,
+        priority=priority_of(report),
+        subject=subject_of(report),
+        body=f"{report.verdict_reason}. Partition {report.partition}, "
         f"{report.memories_archived} memories archived, {len(report.errors)} errors.",
-        "created_at": at,
-    }
+        created_at=at,
+    )
 
 
 def announce_failed_run(night: Night, name: str, message: str) -> bool:
@@ -57,15 +58,15 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
         if tx.journal.report(night.options.run_id) is not None:
             return False
     at, text = datetime.now(UTC), message[:1000]
-    notice: dict[str, Any] = {
-        "id": derived_id("notice", night.options.run_id, "failed"),
-        "run_id": night.options.run_id,
-        "recipient": RECIPIENT,
-        "priority": "action",
-        "subject": f"RUN FAILED: {name}",
-        "body": f"{text}. What it had committed stays; see the run in Dagster.",
-        "created_at": at,
-    }
+    notice = Notice(
+        id=derived_id("notice", night.options.run_id, "failed"),
+        run_id=night.options.run_id,
+        recipient=RECIPIENT,
+        priority="action",
+        subject=f"RUN FAILED: {name}",
+        body=f"{text}. What it had committed stays; see the run in Dagster.",
+        created_at=at,
+    )
     with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)
     if is_new:
@@ -73,9 +74,9 @@ def announce_failed_run(night: Night, name: str, message: str) -> bool:
     return is_new
 
 
-def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
+def deliver_notice(night: Night, notice: Notice) -> None:
     """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
-    line = json.dumps({**notice, "created_at": notice["created_at"].isoformat()}, sort_keys=True)
+    line = json.dumps({**asdict(notice), "created_at": notice.created_at.isoformat()}, sort_keys=True)
     path, problems = night.settings.reports_path / "notices.jsonl", []
     try:
         with directories(path.parent):
@@ -87,17 +88,17 @@ def deliver_notice(night: Night, notice: dict[str, Any]) -> None:
     if night.settings.notices.urls:
         problems += filter(None, [_deliver(night.settings.notices.urls, notice)])
     if problems or night.settings.notices.urls:
-        with night.store.writing(night.holder, notice["run_id"]) as tx:
-            tx.journal.note_delivery(str(notice["id"]), datetime.now(UTC), "; ".join(problems) or None)
+        with night.store.writing(night.holder, notice.run_id) as tx:
+            tx.journal.note_delivery(notice.id, datetime.now(UTC), "; ".join(problems) or None)
 
 
-def _deliver(urls: tuple[str, ...], notice: dict[str, Any]) -> str | None:
+def _deliver(urls: tuple[str, ...], notice: Notice) -> str | None:
     """Why the notice was not delivered, or None. URLs may contain secrets, so they are never repeated here."""
     import apprise
 
     channel = apprise.Apprise()
     refused = sum(not channel.add(url) for url in urls)
-    sent = bool(len(channel)) and channel.notify(title=notice["subject"], body=notice["body"])
+    sent = bool(len(channel)) and channel.notify(title=notice.subject, body=notice.body)
     if sent and not refused:
         return None
     why, mend = "a channel did not accept it", "check the setting notices.urls and the channel itself"

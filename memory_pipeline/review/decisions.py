@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, in_words
 from memory_pipeline.night.abstractions import DISTILLED, abstraction_id
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
@@ -38,6 +40,17 @@ _HOLDER = "memory-pipeline proposals"
 _ORDER = ("merged", "canonical", DISTILLED)
 
 
+class DecidedProposal(Document):
+    """What became of a proposal that was approved or rejected."""
+
+    id: str = Field(description="The proposal.")
+    outcome: str = Field(
+        description="`approved`, `rejected`, `not applied: ...` with the reason, `failed: ...` with the error, or what "
+        "it was already."
+    )
+    run_id: str | None = Field(default=None, description="The run that applied the approved ones.")
+
+
 def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
     """The proposals with these ids (or starts of ids), or all waiting ones if no id is given.
 
@@ -47,7 +60,7 @@ def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
         return [tx.proposals.read(wanted) for wanted in ids] if ids else tx.proposals.list()
 
 
-def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[dict[str, Any]]:
+def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[DecidedProposal]:
     """Apply proposals as of their nights, each in one transaction, and return the result of each.
 
     A proposal whose sources changed since, or that is already decided, is left alone with the reason. Raises
@@ -55,7 +68,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     """
     proposals = find_proposals(store, ids)
     run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
-    results: list[dict[str, Any]] = []
+    results: list[DecidedProposal] = []
     try:
         for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
             night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
@@ -63,7 +76,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
             if not results:
                 create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
             outcomes = _approve_night(night, list(group), by)
-            results += [{"id": i, "outcome": outcome, "run_id": run_id} for i, outcome in outcomes.items()]
+            results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
         if proposals:
             newest = max(proposal.partition for proposal in proposals)
             report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
@@ -73,7 +86,7 @@ def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: 
     return results
 
 
-def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | None = None) -> list[dict[str, Any]]:
+def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | None = None) -> list[DecidedProposal]:
     """Record that a person does not want these; no night proposes them again. Proposals that depend on them are
     withdrawn, and may be proposed again without them."""
     results = []
@@ -87,7 +100,7 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
                     why = f"depends on proposal '{proposal.id}', which was rejected"
                     tx.proposals.decide(other.id, "withdrawn", datetime.now(UTC), by, why)
             outcome = "rejected"
-        results.append({"id": proposal.id, "outcome": outcome, "run_id": None})
+        results.append(DecidedProposal(id=proposal.id, outcome=outcome))
     return results
 
 

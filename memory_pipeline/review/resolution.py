@@ -6,12 +6,12 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import ConflictCase, LineageLink, LogRow, derived_id, fingerprint_of
-from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.store import Store, Transaction, create_snapshot
 
 Keep = Literal["newer", "a", "b", "both"]
@@ -77,7 +77,7 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
         store.release_lease(run_id)
 
 
-def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> dict[str, Any]:
+def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> RollbackResult:
     """Reverse a decision: what it archived is active again, and the conflict is open.
 
     Raises InputError if no person settled it, or if later memories depend on the kept side.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
@@ -38,14 +40,49 @@ class RollbackScope:
         return tx.rollbacks.plan_abstraction(self.abstraction, cascade=cascade)
 
 
-def preview_rollback(store: Store, scope: RollbackScope, *, cascade: bool = False) -> dict[str, Any]:
+class RolledBackMemory(Document):
+    """A memory that a rollback restores or retires."""
+
+    id: str = Field(description="The memory.")
+    content: str = Field(description=f"Its first {_WORDS} characters.")
+
+
+class DependentMemory(Document):
+    """A memory that was made later of what a rollback takes back."""
+
+    memory_id: str = Field(description="The memory.")
+    why: str = Field(description="How it depends on it.")
+
+
+class RollbackResult(Document):
+    """What a rollback did or would do."""
+
+    rollback_id: str | None = Field(description="The id of the rollback; null in a dry run.")
+    dry_run: bool = Field(description="Whether nothing was written.")
+    scope: str = Field(description="What was rolled back, in words.")
+    run_ids: tuple[str, ...] = Field(description="The runs that were rolled back.")
+    restored: tuple[RolledBackMemory, ...] = Field(description="Archived memories that are active again.")
+    retired: tuple[RolledBackMemory, ...] = Field(description="Memories made by the runs; they stay on record.")
+    dependents: tuple[DependentMemory, ...] = Field(
+        description="Memories that depend on the retired ones; rolled back only with `--cascade`."
+    )
+    snapshot: str | None = Field(
+        default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
+    )
+    active_hash: str | None = Field(
+        default=None,
+        exclude_if=lambda digest: digest is None,
+        description="The hash of the active memories afterwards; not in a dry run.",
+    )
+
+
+def preview_rollback(store: Store, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
     """What a rollback would restore, retire and break; nothing is written."""
     with store.reading() as tx:
-        plan = scope.plan(tx, cascade=cascade)
-        return {"rollback_id": None, "dry_run": True, **_described(tx, plan)}
+        return _result(tx, scope.plan(tx, cascade=cascade), None)
 
 
-def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> dict[str, Any]:
+def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
     """Undo runs or an abstraction and return the effects.
 
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
@@ -61,39 +98,39 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         with store.reading() as tx:
-            done = {"rollback_id": rollback_id, "dry_run": False, **_described(tx, plan)}
-            return {**done, "snapshot": snapshot.name, "active_hash": tx.contents.digest(active_only=True)}
+            digest = tx.contents.digest(active_only=True)
+            return _result(tx, plan, rollback_id).model_copy(update={"snapshot": snapshot.name, "active_hash": digest})
     finally:
         store.release_lease(rollback_id)
 
 
-def _described(tx: Transaction, plan: RollbackPlan) -> dict[str, Any]:
-    words = {
-        memory.id: memory.content[:_WORDS]
-        for memory in tx.memories.read([*plan.restored_ids, *plan.retired_ids]).values()
-    }
-    return {
-        "scope": plan.scope,
-        "run_ids": list(plan.run_ids),
-        "restored": [{"id": i, "content": words[i]} for i in plan.restored_ids],
-        "retired": [{"id": i, "content": words[i]} for i in plan.retired_ids],
-        "dependents": [asdict(dependent) for dependent in plan.dependents],
-    }
+def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
+    memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
+    restored, retired = (
+        tuple(RolledBackMemory(id=i, content=memories[i].content[:_WORDS]) for i in ids)
+        for ids in (plan.restored_ids, plan.retired_ids)
+    )
+    return RollbackResult(
+        rollback_id=rollback_id,
+        dry_run=rollback_id is None,
+        scope=plan.scope,
+        run_ids=plan.run_ids,
+        restored=restored,
+        retired=retired,
+        dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
+    )
 
 
-def as_text(result: dict[str, Any], most: int = 20) -> str:
+def as_text(result: RollbackResult, most: int = 20) -> str:
     """The effects of a rollback as text."""
-    would = "would be " if result["dry_run"] else ""
-    lines = [f"Rollback of {result['scope']}" + (" (dry run)" if result["dry_run"] else "")]
-    for name, verb in (("restored", f"{would}restored"), ("retired", f"{would}retired")):
-        rows = result[name]
+    would = "would be " if result.dry_run else ""
+    lines = [f"Rollback of {result.scope}" + (" (dry run)" if result.dry_run else "")]
+    for rows, verb in ((result.restored, f"{would}restored"), (result.retired, f"{would}retired")):
         count = "1 memory" if len(rows) == 1 else f"{len(rows)} memories"
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
-        lines += [f"  {row['id']}  {' '.join(row['content'].split())}" for row in rows[:most]]
+        lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
-    if result["dependents"]:
-        lines.append(
-            f"{len(result['dependents'])} memories depend on these; without --cascade, the rollback is refused:"
-        )
-        lines += [f"  {row['memory_id']}  {row['why']}" for row in result["dependents"][:most]]
+    if result.dependents:
+        lines.append(f"{len(result.dependents)} memories depend on these; without --cascade, the rollback is refused:")
+        lines += [f"  {dependent.memory_id}  {dependent.why}" for dependent in result.dependents[:most]]
     return "\n".join(lines)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError
+from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError, Notice
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sql import Sql
@@ -160,7 +161,7 @@ class Journal:
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
-    def keep_notice(self, notice: dict[str, Any]) -> bool:
+    def keep_notice(self, notice: Notice) -> bool:
         """Put a notice in the outbox; False when it is there already."""
         kept = self._sql.rows(
             """
@@ -169,7 +170,7 @@ class Journal:
             on conflict do nothing
             returning id
             """,
-            {**notice, "created_at": to_utc(notice["created_at"])},
+            {**asdict(notice), "created_at": to_utc(notice.created_at)},
         )
         return bool(kept)
 

@@ -22,6 +22,6 @@ def test_nights_whose_proposals_are_all_approved_equal_automatic_ones(notes: lis
             run(automatic, day)
             values = settings_for(reviewed, compression__review="manual")
             run(reviewed, day, values)
-            outcomes = {result["outcome"] for result in approve_proposals(reviewed, values, [], "dana")}
+            outcomes = {result.outcome for result in approve_proposals(reviewed, values, [], "dana")}
             assert outcomes <= {"approved"}
             assert whole_hash(reviewed) == whole_hash(automatic), day

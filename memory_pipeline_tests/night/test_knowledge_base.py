@@ -11,6 +11,7 @@ import yaml
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
+from memory_pipeline.night.knowledge_base_report import EntriesAfter, KnowledgeBaseReport
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for, sql_rows
 
@@ -39,7 +40,7 @@ def knowledge(store: Store, strangers: int = 8, at: datetime = FIRST) -> None:
     fill(store, [*same, *others])
 
 
-def compress(store: Store, **options: Any) -> dict[str, Any]:
+def compress(store: Store, **options: Any) -> KnowledgeBaseReport:
     return compress_knowledge_base(knowledge_base_night(store, settings_for(store), "kb", threshold=0.8, **options))
 
 
@@ -47,8 +48,8 @@ def compress(store: Store, **options: Any) -> dict[str, Any]:
 def test_the_report_counts_what_became_one(store: Store) -> None:
     knowledge(store, strangers=9)
     report = compress(store)
-    written = yaml.safe_load(Path(report["report_file"]).read_text(encoding="utf-8"))
-    assert Path(report["report_file"]).name == "COMPRESSION-REPORT.yaml"
+    written = yaml.safe_load(Path(str(report.report_file)).read_text(encoding="utf-8"))
+    assert Path(str(report.report_file)).name == "COMPRESSION-REPORT.yaml"
     assert {name: written[name] for name in ("threshold", "dry_run", "before", "after", "no_cluster")} == {
         "threshold": 0.8,
         "dry_run": False,
@@ -58,16 +59,16 @@ def test_the_report_counts_what_became_one(store: Store) -> None:
     }
     (cluster,) = written["clusters_created"]
     assert (cluster["size"], cluster["topic"], cluster["members"]) == (3, "Rotate keys", ["k0", "k1", "k2"])
-    assert written["compression"]["ratio"] == 1.2 and written["run_date"] == datetime.now(UTC).date().isoformat()
+    assert written["compression"]["ratio"] == 0.83 and written["run_date"] == datetime.now(UTC).date().isoformat()
     saved = written["compression"]["estimated_token_savings"]
-    assert report["line"] == f"COMPRESSION COMPLETE: 1 clusters, 3 archived, {saved} tokens saved"
+    assert report.line == f"COMPRESSION COMPLETE: 1 clusters, 3 archived, {saved} tokens saved"
     with store.reading() as tx:
         canonical = tx.memories.read([cluster["id"]])[cluster["id"]]
         assert sum(m.token_count for m in tx.memories.all() if m.archived_at) - canonical.token_count == saved
         assert canonical.tags == ("t0", "t1", "t2", "canonical", "role:all") and tx.integrity.check(deep=True) == []
     again = compress(store)
-    assert again["line"] == "COMPRESSION COMPLETE: 0 clusters, 0 archived, 0 tokens saved"
-    assert again["after"] == {"total_entries": 10, "canonical_entries": 1, "archived_entries": 0}
+    assert again.line == "COMPRESSION COMPLETE: 0 clusters, 0 archived, 0 tokens saved"
+    assert again.after == EntriesAfter(total_entries=10, canonical_entries=1, archived_entries=0)
 
 
 def test_a_dry_run_says_what_would_be_and_writes_nothing(store: Store) -> None:
@@ -75,8 +76,8 @@ def test_a_dry_run_says_what_would_be_and_writes_nothing(store: Store) -> None:
     before = store.path.read_bytes()
     report = compress(store, dry_run=True)
     assert store.path.read_bytes() == before
-    assert report["line"] == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 3 entries would be archived"
-    assert report["clusters_created"] == compress(store)["clusters_created"]
+    assert report.line == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 3 entries would be archived"
+    assert report.clusters_created == compress(store).clusters_created
 
 
 def test_a_dry_run_embeds_what_has_no_vector_yet_and_keeps_none(store: Store) -> None:
@@ -85,22 +86,26 @@ def test_a_dry_run_embeds_what_has_no_vector_yet_and_keeps_none(store: Store) ->
         sql_rows(tx, "delete from embeddings")
     before = store.path.read_bytes()
     report = compress(store, dry_run=True)
-    assert report["line"] == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 3 entries would be archived"
+    assert report.line == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 3 entries would be archived"
     assert store.path.read_bytes() == before
 
 
 def test_a_dry_run_without_a_store_blocks(store: Store) -> None:
-    assert "there is no store" in compress(store, dry_run=True)["blocked"] and not store.path.exists()
+    assert "there is no store" in (compress(store, dry_run=True).blocked or "") and not store.path.exists()
 
 
 def test_too_few_entries_are_left_as_they_are(store: Store) -> None:
     knowledge(store, strangers=5)
-    assert compress(store) == {"line": "COMPRESSION SKIPPED: Insufficient entries (min 10, found 8)"}
+    report = compress(store)
+    assert report.line == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 8)"
+    written = yaml.safe_load(Path(str(report.report_file)).read_text(encoding="utf-8"))
+    assert written["line"] == report.line and written["compression"]["ratio"] == 1.0
+    assert written["before"]["total_entries"] == written["after"]["total_entries"] == 8
 
 
 def test_a_store_that_cannot_be_reached_blocks(store: Store) -> None:
     report = compress(store)
-    assert report["line"] == "COMPRESSION BLOCKED: KB unavailable" and "there is no store" in report["blocked"]
+    assert report.line == "COMPRESSION BLOCKED: KB unavailable" and "there is no store" in (report.blocked or "")
 
 
 def test_a_night_that_runs_is_not_disturbed(store: Store) -> None:
@@ -116,27 +121,27 @@ def test_critical_pinned_and_old_entries_are_not_taken(store: Store) -> None:
         sql_rows(tx, "update memories set importance = 2.7 where id = 'k0'")
         sql_rows(tx, "update memories set pinned = true where id = 'k1'")
     report = compress(store)
-    assert report["clusters_created"] == [] and report["not_eligible"] == 2
-    assert compress(store, days=1)["not_eligible"] == 11
+    assert report.clusters_created == () and report.not_eligible == 2
+    assert compress(store, days=1).not_eligible == 11
 
 
 def test_entries_that_contradict_each_other_are_kept_apart(store: Store) -> None:
     knowledge(store)
     text = "Title: Rotate keys\nRecommendation: Restart the gateway before every rotation of the API key."
     fill(store, [candidate(text, FIRST, native_id="k9")])
-    (cluster,) = compress(store)["clusters_created"]
-    assert cluster["members"] == ["k0", "k1", "k2"]
+    (cluster,) = compress(store).clusters_created
+    assert cluster.members == ("k0", "k1", "k2")
 
 
 def test_the_month_takes_what_had_been_there_at_its_end(store: Store) -> None:
     knowledge(store, at=datetime(2026, 4, 2, tzinfo=UTC))
     settings = settings_for(store, knowledge_base__threshold=0.8)
     march = knowledge_base_night(store, settings, "march", day=date(2026, 3, 31))
-    assert compress_knowledge_base(march)["line"] == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 0)"
+    assert compress_knowledge_base(march).line == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 0)"
     april = knowledge_base_night(store, settings, "april", day=date(2026, 4, 30))
-    (cluster,) = compress_knowledge_base(april)["clusters_created"]
+    (cluster,) = compress_knowledge_base(april).clusters_created
     with store.reading() as tx:
-        assert tx.memories.read([cluster["id"]])[cluster["id"]].created_at == april.as_of
+        assert tx.memories.read([cluster.id])[cluster.id].created_at == april.as_of
         assert april.as_of - timedelta(days=1) == datetime(2026, 4, 30, tzinfo=UTC)
 
 
@@ -153,7 +158,7 @@ def test_whole_types_can_be_entries(store: Store) -> None:
     fill(store, notes)
     settings = settings_for(store, knowledge_base__memory_types=("lesson",), knowledge_base__min_entries=2)
     report = compress_knowledge_base(knowledge_base_night(store, settings, "kb", threshold=0.8))
-    (cluster,) = report["clusters_created"]
+    (cluster,) = report.clusters_created
     with store.reading() as tx:
-        content = tx.memories.read([cluster["id"]])[cluster["id"]].content
+        content = tx.memories.read([cluster.id])[cluster.id].content
     assert content.startswith(f"Title: {rule}") and "Merged from 2 entries: n0, n1" in content

@@ -161,7 +161,7 @@ def test_undoing_a_night_brings_merged_and_distilled_memories_back(store: Store)
         before = tx.contents.digest(active_only=True)
     run(store, DAY, loose(store))
     done = roll_back(store, loose(store), RollbackScope(run_id=f"run-{DAY}"))
-    assert sorted(row["id"] for row in done["restored"]) == ["a", "b"] and len(done["retired"]) == 1
+    assert sorted(row.id for row in done.restored) == ["a", "b"] and len(done.retired) == 1
     with store.reading() as tx:
         assert tx.contents.digest(active_only=True) == before and tx.integrity.check(deep=True) == []
 

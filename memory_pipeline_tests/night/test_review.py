@@ -52,10 +52,10 @@ def test_approving_all_gives_the_store_that_an_automatic_night_gives(store: Stor
     run(twin, DAY)
     run(store, DAY, manual(store))
     results = approve_proposals(store, manual(store), [], "dana")
-    assert [result["outcome"] for result in results] == ["approved", "approved"]
+    assert [result.outcome for result in results] == ["approved", "approved"]
     assert active(store) == active(twin)
     with store.reading() as tx, twin.reading() as other:
-        report, night = tx.journal.report(results[0]["run_id"]), other.journal.report()
+        report, night = tx.journal.report(results[0].run_id), other.journal.report()
     assert report and night and report["kind"] == "review" and report["verdict"] == "PASS"
     alike = ("memories_archived", "duplicates_archived", "clusters_compressed", "tokens_before", "tokens_after")
     assert [report[name] for name in alike] == [night[name] for name in alike]
@@ -96,7 +96,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
         resting = [describe_proposal(tx, p) for p in proposed]
     assert any(shown.rests_on_proposed for shown in resting)
     results = approve_proposals(store, manual(store), [], "dana")
-    assert {result["outcome"] for result in results} == {"approved"}
+    assert {result.outcome for result in results} == {"approved"}
     assert whole(store) == whole(twin)
     with store.reading() as tx:
         assert tx.integrity.check(deep=True, facts=True) == []
@@ -110,7 +110,7 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     (top,) = [s.id for s in shown if s.rests_on_proposed]
     (base,) = [s.id for s in shown if s.policy == "merge"]
     (early,) = approve_proposals(store, manual(store), [top], "dana")
-    assert "approve that one first" in early["outcome"]
+    assert "approve that one first" in early.outcome
     reject_proposals(store, [base], "dana")
     assert find_proposals(store, [top])[0].status == "withdrawn"
 
@@ -134,7 +134,7 @@ def test_a_proposal_whose_sources_changed_is_not_applied(store: Store) -> None:
         sql_rows(tx, "update memories set pinned = true where id = 'gateway-2'")
     (cluster,) = [p for p in find_proposals(store, []) if p.policy == "distill"]
     (result,) = approve_proposals(store, manual(store), [cluster.id[:8]], "dana")
-    assert result["outcome"] == "not applied: a source may not be archived: 'gateway-2' is pinned"
+    assert result.outcome == "not applied: a source may not be archived: 'gateway-2' is pinned"
     assert find_proposals(store, [cluster.id])[0].status == "pending"
 
 
@@ -150,9 +150,9 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
 
     monkeypatch.setattr(decisions, "archive_groups", broken)
     results = approve_proposals(store, manual(store), [], "dana")
-    assert sorted(result["outcome"] for result in results) == ["approved", "failed: OSError: the line broke"]
+    assert sorted(result.outcome for result in results) == ["approved", "failed: OSError: the line broke"]
     with store.reading() as tx:
-        report = tx.journal.report(results[0]["run_id"])
+        report = tx.journal.report(results[0].run_id)
     assert report and (report["verdict"], report["memories_archived"]) == ("PARTIAL", 5)
     assert len(find_proposals(store, [])) == 1
 
@@ -169,7 +169,7 @@ def test_an_approved_proposal_can_be_rolled_back_and_proposed_again(store: Store
     filled(store)
     before = active(store)
     run(store, DAY, manual(store))
-    run_id = approve_proposals(store, manual(store), [], "dana")[0]["run_id"]
+    run_id = approve_proposals(store, manual(store), [], "dana")[0].run_id
     roll_back(store, settings_for(store), RollbackScope(run_id=run_id))
     assert active(store) == before
     with store.reading() as tx:

@@ -42,8 +42,8 @@ def abstraction_of(store: Store) -> str:
 def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) -> None:
     before = with_a_night(store)
     result = roll_back(store, settings_for(store), RUN)
-    assert active_hash(store) == before == result["active_hash"]
-    assert len(result["restored"]) == 6 and len(result["retired"]) == 1
+    assert active_hash(store) == before == result.active_hash
+    assert len(result.restored) == 6 and len(result.retired) == 1
 
 
 def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) -> None:
@@ -78,7 +78,7 @@ def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -
     with_a_night(store)
     bytes_before = store.path.read_bytes()
     shown = preview_rollback(store, RUN)
-    assert {row["id"] for row in shown["restored"]} == {"copy-1", *(f"gateway-{n}" for n in range(5))}
+    assert {row.id for row in shown.restored} == {"copy-1", *(f"gateway-{n}" for n in range(5))}
     assert "6 memories would be restored" in as_text(shown)
     assert store.path.read_bytes() == bytes_before
 
@@ -153,9 +153,9 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
         assert tx.memories.read(["late-copy"])["late-copy"].consolidated_into_id == made
     with pytest.raises(InputError, match=r"'late-copy' was archived into .* add --cascade"):
         roll_back(store, settings_for(store), RUN)
-    assert len(preview_rollback(store, RUN)["dependents"]) == 1
+    assert len(preview_rollback(store, RUN).dependents) == 1
     result = roll_back(store, settings_for(store), RUN, cascade=True)
-    assert "late-copy" in {row["id"] for row in result["restored"]}
+    assert "late-copy" in {row.id for row in result.restored}
     active = read_state(store, "now").active
     assert active_hash(store) != before and set(active) >= {"late-copy", "gateway-0", "copy-1"} and made not in active
 

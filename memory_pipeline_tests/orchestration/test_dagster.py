@@ -199,7 +199,7 @@ def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: Da
     with store.reading() as tx:
         assert tx.contents.digest(active_only=True) != before
     done = roll_back(dry_run=False)
-    assert preview["dry_run"] and [len(r["restored"]) for r in (preview, done)] == [5, 5]
+    assert preview.dry_run and [len(r.restored) for r in (preview, done)] == [5, 5]
     with store.reading() as tx:
         assert tx.contents.digest(active_only=True) == before
 

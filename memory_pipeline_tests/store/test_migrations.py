@@ -135,7 +135,7 @@ def test_what_an_earlier_program_did_can_be_undone_and_nights_go_on(earlier: Sto
     with earlier.reading() as tx:
         ((count,),) = sql_rows(tx, "select count(*) from memories where archived_at is not null")
     done = roll_back(earlier, settings_for(earlier), RollbackScope(run_id="run-2026-03-03"), cascade=True)
-    assert done["restored"]
+    assert done.restored
     with earlier.reading() as tx:
         left = sql_rows(tx, "select count(*) from memories where archived_at is not null and rolled_back_at is null")[
             0
@@ -268,4 +268,4 @@ def test_the_proposals_of_an_earlier_store_are_still_read_and_approved(earlier: 
         assert draft.member_ids == tuple(sorted(draft.member_ids)) and len(draft.similarities) == len(draft.member_ids)
         assert draft.measured.compression_ratio > 1
     done = approve_proposals(earlier, settings_for(earlier), [proposal.id for proposal in waiting], "me")
-    assert [result["outcome"] for result in done] == ["approved", "approved"], done
+    assert [result.outcome for result in done] == ["approved", "approved"], done

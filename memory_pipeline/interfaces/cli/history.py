@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,7 @@ from memory_pipeline.interfaces.cli.output import emit, table
 from memory_pipeline.moments import check_has_come, read_moment
 
 if TYPE_CHECKING:
+    from memory_pipeline.review.decisions import DecidedProposal
     from memory_pipeline.store import Event
 
 
@@ -267,8 +268,8 @@ def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
     return ids or []
 
 
-def _decided(results: list[dict[str, Any]], *, json_: bool) -> None:
-    lines = [f"{result['id']}: {result['outcome']}" for result in results] or ["No proposal is waiting."]
+def _decided(results: list[DecidedProposal], *, json_: bool) -> None:
+    lines = [f"{result.id}: {result.outcome}" for result in results] or ["No proposal is waiting."]
     emit(results, as_json=json_, text="\n".join(lines))
-    if any(result["outcome"].startswith(("not applied", "failed")) for result in results):
+    if any(result.outcome.startswith(("not applied", "failed")) for result in results):
         raise typer.Exit(1)

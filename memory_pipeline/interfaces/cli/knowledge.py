@@ -94,15 +94,15 @@ def kb_compress(
     NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refuse before doing any work
     with instance_of(settings) as instance:
         report = run_kb_job(instance, settings, options, progress_printer())
-    lines = [f"{c['size']} entries: {c['topic']}" for c in report.get("clusters_created", [])]
-    lines += [f"Left alone: {case['reason']}" for case in report.get("left_alone", [])]
-    if "found 0)" in report["line"]:
+    lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
+    lines += [f"Left alone: {case.reason}" for case in report.left_alone]
+    if "found 0)" in report.line:
         lines.append(
             "An entry is a memory with the lines 'Title:' and 'Recommendation:'; with the setting "
             "knowledge_base.memory_types, all memories of some types are entries."
         )
-    lines += [f"Report: {report['report_file']}"] if "report_file" in report else []
-    lines += [f"The store reports: {report['blocked']}"] if "blocked" in report else []
-    emit(report, as_json=json_, text="\n".join([*lines, report["line"]]))
-    if "blocked" in report:
+    lines += [f"Report: {report.report_file}"] if report.report_file else []
+    lines += [f"The store reports: {report.blocked}"] if report.blocked else []
+    emit(report, as_json=json_, text="\n".join([*lines, report.line]))
+    if report.blocked:
         raise typer.Exit(1)

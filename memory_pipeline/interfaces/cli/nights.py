@@ -33,6 +33,7 @@ from memory_pipeline.store import Store
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
+    from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 
@@ -160,7 +161,7 @@ def run_kb_job(
     settings: Settings,
     options: Mapping[str, Any],
     progress: Callable[[str, int, int], None],
-) -> dict[str, Any]:
+) -> KnowledgeBaseReport:
     """Make the knowledge base canonical as a Dagster job and return its report.
 
     `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
@@ -180,7 +181,8 @@ def run_kb_job(
     )
     if result.success:
         _raise_if_skipped(instance, result.run_id)
-        return dict(result.output_for_node("compress_entries"))
+        report: KnowledgeBaseReport = result.output_for_node("compress_entries")
+        return report
     causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
     if busy:

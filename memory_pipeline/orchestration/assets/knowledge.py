@@ -18,6 +18,7 @@ from dagster import (
 )
 
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
+from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.principles import misplaced_patterns
 from memory_pipeline.night.run import report_failure, run_week
 from memory_pipeline.orchestration.asset_defaults import IO, KNOWLEDGE_GROUP, OWNERS
@@ -28,7 +29,7 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.reporting.report import report_run
 
-REPORT = PythonObjectDagsterType(dict, name="KnowledgeBaseReport")
+REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
 @asset(
@@ -60,31 +61,28 @@ def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iter
         yield unchecked("every_entry_kept", held)
         return
     report = compress_knowledge_base(month)
-    context.log.info(report["line"])
-    lost = [case for case in report.get("left_alone", []) if "preservation" in (case["reason"] or "")]
-    failed = [case for case in report.get("left_alone", []) if case["status"] == "failed"]
+    context.log.info(report.line)
     check = AssetCheckResult(
         check_name="every_entry_kept",
-        passed=not lost and not failed and "blocked" not in report,
+        passed=not report.losses and not report.failures and report.blocked is None,
         severity=AssetCheckSeverity.WARN,
-        metadata={"refused_for_loss": len(lost), "failed": len(failed)},
+        metadata={"refused_for_loss": report.losses, "failed": report.failures},
     )
     yield MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
 
 
-def knowledge_base_metadata(report: dict[str, Any]) -> dict[str, Any]:
+def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     """The report of the knowledge base as figures and text."""
-    shown: dict[str, Any] = {"result": report["line"]}
-    if "after" not in report:
+    shown: dict[str, Any] = {"result": report.line, "report": MetadataValue.path(report.report_file or "")}
+    if not report.line.startswith("COMPRESSION COMPLETE"):
         return shown
-    rows = [f"- **{c['size']}** {c['topic']}" for c in report["clusters_created"][:20]]
+    rows = [f"- **{cluster.size}** {cluster.topic}" for cluster in report.clusters_created[:20]]
     return {
         **shown,
-        "clusters": len(report["clusters_created"]),
-        "archived_entries": report["after"]["archived_entries"],
-        "total_entries": report["after"]["total_entries"],
-        "token_savings": report["compression"]["estimated_token_savings"],
-        "report": MetadataValue.path(report["report_file"]),
+        "clusters": len(report.clusters_created),
+        "archived_entries": report.after.archived_entries,
+        "total_entries": report.after.total_entries,
+        "token_savings": report.compression.estimated_token_savings,
         "canonical_entries": MetadataValue.md("\n".join(rows) or "None was made."),
     }
 
