@@ -18,6 +18,7 @@ from memory_pipeline.store import Store, Transaction
 
 #: Memories that are read with one look at the store, so that whoever waits for it soon has a turn.
 PAGE = 4000
+_VECTORS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,9 @@ class NightReader:
         """What the store has of them, read in pages."""
         found: list[str] = []
         parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
-        for start in range(0, len(ids), PAGE):
+        for start in range(0, len(ids), _VECTORS_AT_ONCE):
             with self.store.reading() as tx:
-                page = ids[start : start + PAGE]
+                page = ids[start : start + _VECTORS_AT_ONCE]
                 some, vectors = tx.vectors.read(page, self.embedder.name, self.embedder.dimension)
             found += some
             parts.append(vectors)

@@ -25,8 +25,12 @@ _QUESTIONS = (
 def word_frequencies(texts: Iterable[str]) -> Counter[str]:
     """The number of texts in which each word occurs, without stop words."""
     counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update({word.lower() for word in _words(text)})
+    for text in map(embedding_text, texts):
+        # The lower case of other letters may be longer, so that words would end elsewhere.
+        ascii_only = text.isascii()
+        counts.update(set(_WORD.findall(text.lower())) if ascii_only else {word.lower() for word in _telling(text)})
+    for word in [word for word in counts if len(word) <= 2 or word in STOP_WORDS]:
+        del counts[word]
     return counts
 
 
@@ -49,4 +53,9 @@ def question_for(text: str, frequencies: Mapping[str, int]) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(embedding_text(text)) if len(word) > 2 and word.lower() not in STOP_WORDS]
+    return _telling(embedding_text(text))
+
+
+def _telling(text: str) -> list[str]:
+    """The words of a text that say something of it."""
+    return [word for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in STOP_WORDS]
