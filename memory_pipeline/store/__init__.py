@@ -1,4 +1,4 @@
-"""The one home of SQL: the DuckDB store, its transactions, schema, snapshots, lease and integrity check."""
+"""The DuckDB store and the only package with SQL: transactions, schema, snapshots, lease and integrity check."""
 
 from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.cells import Cell

@@ -1,4 +1,4 @@
-"""Atoms: causal findings, the memories they rest on, and their vectors."""
+"""Atoms: causal findings, the memories that support them, and their vectors."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.vectors import vector_table
 
-#: What a night thinks of an atom that it finds once, and what each further memory adds.
+#: The initial confidence of an atom, and the increase for each further memory.
 FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
 _ATOMS = RowsOf(Atom)
 
 
 class Candidate(NamedTuple):
-    """What an abstraction says of causes; None where it says nothing."""
+    """The causal finding of an abstraction; None if it is not causal."""
 
     memory_id: str
     project_id: str
@@ -30,13 +30,13 @@ class Candidate(NamedTuple):
 
 
 class Atoms:
-    """The atoms, the findings that wait to become some, and the atoms' vectors."""
+    """The atoms, the findings that may become atoms, and the atoms' vectors."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def note_candidates(self, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
-        """Leave abstractions' causal findings for the atoms step, or that they have none."""
+        """Store the causal findings of abstractions for the atoms step, or that they have none."""
         if not candidates:
             return
         rows = [
@@ -70,7 +70,7 @@ class Atoms:
             )
 
     def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
-        """Memory id, project and finding of every candidate that was found up to a time and awaits its atom."""
+        """Memory id, project and finding of every waiting candidate that was found up to a time."""
         rows = self._sql.rows(
             """
             select memory_id, project_id, subject, action, outcome, consequences
@@ -83,7 +83,7 @@ class Atoms:
         return [(row[0], row[1], Causal(*row[2:])) for row in rows]
 
     def decide(self, decision: AtomDecision, run_id: str, at: datetime) -> None:
-        """Note what became of a candidate."""
+        """Record the result for a candidate."""
         self._sql.run(
             """
             update atom_candidates
@@ -94,7 +94,7 @@ class Atoms:
         )
 
     def decisions_of(self, run_id: str) -> list[AtomDecision]:
-        """What a run decided about causal findings, in the order of their memories."""
+        """The decisions of a run about causal findings, in the order of their memories."""
         rows = self._sql.rows(
             """
             select memory_id, project_id, status, atom_id, reason, subject, action, outcome, consequences
@@ -110,7 +110,7 @@ class Atoms:
         ]
 
     def read(self, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
-        """The atoms of a project (or of all), the oldest first; retracted ones only if asked."""
+        """The atoms of a project (or of all), oldest first; retracted ones only if requested."""
         rows = self._sql.rows(
             f"""
             select {_ATOMS.columns}
@@ -123,15 +123,15 @@ class Atoms:
         return [_ATOMS.read(row) for row in rows]
 
     def write(self, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
-        """Write a new atom with its vectors, float32 (len(fields), dimension); a retracted one with its id comes
-        back."""
+        """Write a new atom with its vectors, float32 (len(fields), dimension); if a retracted one has its id, that
+        one becomes active again."""
         row = _ATOMS.values(atom)
         self._sql.run(f"update atoms set {_ATOMS.assignments} where id = $1", row)
         self._sql.run(f"insert into atoms ({_ATOMS.columns}) values ({_ATOMS.parameters}) on conflict do nothing", row)
         self.keep_vectors([(atom.id, field) for field in fields], vectors, model)
 
     def strengthen(self, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:
-        """Let an atom rest on more memories; its confidence rises once, to 1.0 at most."""
+        """Add memories that support an atom; its confidence rises once, up to 1.0."""
         self._sql.run(
             """
             update atoms
@@ -145,7 +145,7 @@ class Atoms:
     def vectors(
         self, ids: Sequence[str], fields: Sequence[str], model: str
     ) -> dict[tuple[str, str], NDArray[np.float32]]:
-        """The vectors of atoms' fields that this model has made, by atom and field."""
+        """The vectors of atoms' fields by this model, by atom and field."""
         rows = self._sql.rows(
             """
             select atom_id, field, vector
@@ -157,7 +157,7 @@ class Atoms:
         return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
 
     def keep_vectors(self, keys: Sequence[tuple[str, str]], vectors: NDArray[np.float32], model: str) -> None:
-        """Keep vectors, float32 (len(keys), dimension), by atom and field."""
+        """Store vectors, float32 (len(keys), dimension), by atom and field."""
         if not keys:
             return
         ids, fields = [atom_id for atom_id, _ in keys], [field for _, field in keys]
@@ -173,10 +173,10 @@ class Atoms:
             )
 
     def withdraw(self, retired_ids: Sequence[str], run_ids: Sequence[str], at: datetime) -> None:
-        """Take back what retired abstractions, and what these runs decided, contributed to atoms.
+        """Undo what retired abstractions, and the decisions of these runs, contributed to atoms.
 
-        An atom loses their share of its confidence, and is retracted when it rests on nothing else; what
-        somebody stated stays. A finding of an abstraction that lives on waits for its atom again.
+        An atom loses their share of its confidence, and is retracted if no other memory supports it; atoms that
+        someone stated stay. A finding of an abstraction that stays active waits for its atom again.
         """
         rows = self._sql.rows(
             """

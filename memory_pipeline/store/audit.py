@@ -1,9 +1,9 @@
-"""The audit log's triggers: every write leaves a trace, and the first law is kept by the store itself.
+"""The triggers of the audit log: every write leaves a trace, and the store itself enforces the first law.
 
-No memory row is deleted, and nothing of it changes but what may (records/memory.py says which). The triggers follow
-from the list of tables and are made anew with every migration. Whoever writes sets the variables `audit_actor` and
+No memory row is deleted, and only its changeable fields change (defined in records/memory.py). The triggers are
+derived from the list of tables and recreated with every migration. A writer sets the variables `audit_actor` and
 `audit_run` at the start of the transaction. Derived data (the similarity cache) and the lease's heartbeat are not
-knowledge and stay out of the log.
+knowledge and are not logged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMED = {"insert": "inserted", "update": "updated", "delete": "deleted"}
 
 
 def memory_state(alias: str) -> str:
-    """SQL of the state of a memory in a table of this name: JSON of all that may change in it."""
+    """SQL for the state of a memory in a table with this name: JSON of all changeable fields."""
     values = {
         column.name: f"{alias}.{column.name}{'::text' if column.kind is datetime else ''}"
         for column in state_of(Memory)
@@ -62,7 +62,7 @@ def _trigger(table: str, write: Write, entries: str) -> str:
 
 
 def _of_table(table: Table, write: Write) -> str:
-    """One entry a row: hashes of the whole of it, and its state."""
+    """One entry per row: hashes of the whole row, and its state."""
     before, after = (alias if alias in _SEEN[write].split() else None for alias in ("o", "n"))
     row = after or before
     key = f" || '{table.between}' || ".join(f"{row}.{column}" for column in table.key)
@@ -92,7 +92,8 @@ def _json(values: dict[str, str]) -> str:
 
 
 def _of_memories() -> Iterator[str]:
-    """A memory's hashes are of its state, so that its entries form a chain; what law 1 forbids is an error."""
+    """A memory's hashes are those of its state, so that its entries form a chain; changes that law 1 forbids raise
+    an error."""
     old, new = memory_state("o"), memory_state("n")
     fixed = " or ".join(f"o.{column.name} is distinct from n.{column.name}" for column in fixed_in(Memory))
     changing = ", ".join(column.name for column in state_of(Memory))

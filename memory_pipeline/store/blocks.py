@@ -1,8 +1,8 @@
-"""Every block of a database file, read and held against its checksum, those of indexes included.
+"""Reads every block of a database file, including indexes, and compares it with its checksum.
 
-DuckDB checks a block when it happens to read it; a snapshot or a copy is called whole only when all of them read.
-The layout is that of DuckDB 2.0: three headers of 4,096 bytes, then blocks of one size, each with its checksum in
-the first 8 bytes (XOR over its 64-bit words, each times a constant, begun at 5381).
+DuckDB checks a block only when it happens to read it; a snapshot or a copy counts as whole only if all of them can
+be read. The layout is that of DuckDB 2.0: three headers of 4,096 bytes, then blocks of one size, each with its
+checksum in the first 8 bytes (XOR over its 64-bit words, each times a constant, starting with 5381).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import BinaryIO
 import numpy as np
 
 _HEADER = 4096
-#: Where the main header has the identifier of the database, which DuckDB writes into every log and compares.
+#: The position of the database identifier in the main header, which DuckDB writes into every log and compares.
 _IDENTIFIER = slice(124, 140)
 _FACTOR, _SEED = np.uint64(0xBF58476D1CE4E5B9), np.uint64(5381)
-#: A metadata block is cut into so many pieces; a pointer names a block in its low 56 bits and a piece in the rest.
+#: A metadata block has this many pieces; a pointer has a block in its low 56 bits and a piece in the rest.
 _PIECES, _BLOCK_BITS, _NO_POINTER = 64, (1 << 56) - 1, (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class BlockReport:
-    """How many blocks a file has, and the numbers of those in use that do not read."""
+    """The number of blocks in a file, and the numbers of unreadable blocks in use."""
 
     blocks: int
     damaged: tuple[int, ...]
@@ -33,8 +33,8 @@ class BlockReport:
 def read_blocks(path: Path) -> BlockReport:
     """Read every block of a database file and check it.
 
-    A block that the file itself calls free may hold anything. Raises ValueError for a file whose headers do not
-    read, OSError when the disk does not.
+    A block that the file itself marks as free may contain anything. Raises ValueError for a file with unreadable
+    headers, and OSError for a disk error.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -49,27 +49,28 @@ def read_blocks(path: Path) -> BlockReport:
 
 
 def headers_read(path: Path) -> bool:
-    """Whether the three headers of a database file are what was written."""
+    """Whether the three headers of a database file are those that were written."""
     with path.open("rb") as file:
         pages = [file.read(_HEADER) for _ in range(3)]
     return all(len(page) == _HEADER and _is_whole(page) for page in pages)
 
 
 def identifier_of(path: Path) -> bytes:
-    """The identifier of a database file, 16 bytes; a log that continues it bears the same."""
+    """The identifier of a database file, 16 bytes; a log that continues it has the same one."""
     with path.open("rb") as file:
         return file.read(_HEADER)[_IDENTIFIER]
 
 
 def write_identifier(path: Path, identifier: bytes) -> None:
-    """Give a database file that has no log another identifier (16 bytes): it takes no log of another one from then on.
+    """Give a database file without a log another identifier (16 bytes), so that it no longer accepts a log of
+    another file.
 
-    Raises ValueError for a file whose main header does not read.
+    Raises ValueError for a file whose main header cannot be read.
     """
     with path.open("r+b") as file:
         page = bytearray(file.read(_HEADER))
         if len(page) != _HEADER or not _is_whole(page):
-            raise ValueError("its main header does not read")
+            raise ValueError("its main header cannot be read")
         page[_IDENTIFIER] = identifier
         page[:8] = struct.pack("<Q", _checksum(page))
         file.seek(0)
@@ -86,7 +87,7 @@ def _checksum(block: bytes | bytearray) -> int:
 
 
 def _current_header(headers: bytes) -> tuple[int, int]:
-    """Block size and the pointer to the free list, of the newer of the two database headers that read."""
+    """Block size and the pointer to the free list, from the newer readable database header."""
     found = []
     for at in (_HEADER, 2 * _HEADER):
         page = headers[at : at + _HEADER]
@@ -94,7 +95,7 @@ def _current_header(headers: bytes) -> tuple[int, int]:
             iteration, _meta, free_list, _count, block_size = struct.unpack_from("<5Q", page, 8)
             found.append((iteration, block_size, free_list))
     if not found or not _is_whole(headers[:_HEADER]):
-        raise ValueError("its headers do not read")
+        raise ValueError("its headers cannot be read")
     _, block_size, free_list = max(found)
     if block_size < _HEADER or block_size % _HEADER:
         raise ValueError(f"its block size is {block_size}")
@@ -102,7 +103,7 @@ def _current_header(headers: bytes) -> tuple[int, int]:
 
 
 def _free_blocks(file: BinaryIO, block_size: int, pointer: int) -> set[int]:
-    """The free list: a count and as many block numbers, in pieces of metadata blocks that are chained by pointers."""
+    """The free list: a count and that many block numbers, in pieces of metadata blocks that are chained by pointers."""
     piece = (block_size - 8) // _PIECES // 8 * 8
     words: list[int] = []
     seen: set[int] = set()

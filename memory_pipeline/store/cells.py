@@ -1,4 +1,4 @@
-"""Cells of comparison: how large groups of like memories are kept from being compared all with all."""
+"""Comparison cells, which avoid comparing all pairs in large groups of similar memories."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Where one memory is compared: of the group `member_of` (a shape's hash, or the project's crowd) with those of
-    the same `cell` alone."""
+    """The cell in which a memory is compared: within the group `member_of` (a shape's hash, or the project's crowd),
+    only with memories of the same `cell`."""
 
     project_id: str
     memory_id: str
@@ -39,15 +39,15 @@ class Lined:
 
 
 class Cells:
-    """The cells that are kept, and what decides who comes into which."""
+    """The stored cells, and the data from which they are assigned."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
-        """Project and shape of all readings: raw memories that differ in figures alone, `least` or more of them with
-        that many different texts but one, created by `as_of`. What is archived counts, so that a night's own work
-        changes nothing."""
+        """Project and shape of all readings: at least `least` raw memories that differ only in figures, with at
+        least that many different texts minus one, created by `as_of`. Archived memories count, so that a night's own
+        work changes nothing."""
         rows = self._sql.rows(
             """
             select project_id, shape_hash
@@ -74,7 +74,7 @@ class Cells:
         return [Lined(str(row[0]), str(row[1])) for row in rows]
 
     def of_project(self, project_id: str, model: str) -> list[Cell]:
-        """Every cell of a project, those of archived memories included."""
+        """Every cell of a project, including those of archived memories."""
         rows = self._sql.rows(
             """
             select project_id, memory_id, kind, member_of, cell
@@ -87,7 +87,7 @@ class Cells:
         return [Cell(*row) for row in rows]
 
     def keep(self, model: str, cells: Iterable[Cell]) -> None:
-        """Keep new cells; a memory that has one of the kind keeps it."""
+        """Store new cells; a memory that already has one of the kind keeps it."""
         table = cell_table(cells)
         if not table.num_rows:
             return
@@ -104,6 +104,6 @@ class Cells:
 
 
 def cell_table(cells: Iterable[Cell]) -> pa.Table:
-    """Cells as a table with a column a field."""
+    """Cells as a table with one column per field."""
     every = list(cells)
     return pa.table({name: [getattr(cell, name) for cell in every] for name in _SCHEMA.names}, schema=_SCHEMA)

@@ -1,4 +1,4 @@
-"""Conflicts: memories that contradict each other, linked until a person settles them, and how they were settled."""
+"""Conflicts: memories that contradict each other, linked until a person settles them, with their resolutions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
 
 
 class Conflicts:
-    """The linked pairs, those that await a decision and those that had one."""
+    """The linked pairs, both waiting for a decision and settled."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
-        """Link conflicting pairs; a pair that is linked already stays as it is."""
+        """Link conflicting pairs; a pair that is already linked stays unchanged."""
         if not conflicts:
             return
         with self._sql.given(incoming=_CONFLICTS.table(conflicts)):
@@ -37,7 +37,7 @@ class Conflicts:
             )
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
-        """Note how these conflicts were settled; those that are settled already stay as they are."""
+        """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
         if not pairs:
             return
         with self._sql.given(settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})):
@@ -51,7 +51,7 @@ class Conflicts:
             )
 
     def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
-        """The pairs of every open conflict of these kinds of which both sides are readings (by project and shape)."""
+        """The pairs of every open conflict of these kinds in which both sides are readings (by project and shape)."""
         if not readings:
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
@@ -72,14 +72,14 @@ class Conflicts:
         return [(str(row[0]), str(row[1])) for row in rows]
 
     def open(self) -> list[Conflict]:
-        """Every linked conflict that awaits a decision, by pair. One whose side was merged is linked anew through
-        the merged memory."""
+        """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
+        through the merged memory."""
         return sorted((case.conflict for case in self.cases()), key=lambda conflict: (conflict.a, conflict.b))
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
         rows = self._sql.rows(
-            # A side that was archived into something nearly equal is linked anew through what stands for it.
+            # A side that was archived into something nearly equal is linked again through its replacement.
             f"""
             select {_CASES.columns}
             from conflicts c
@@ -97,14 +97,14 @@ class Conflicts:
         return [_case(row) for row in rows]
 
     def read(self, conflict_id: str) -> ConflictCase:
-        """The conflict with an id, or with the only id that begins so. Raises InputError when there is none or
+        """The conflict with an id, or the only one whose id starts with it. Raises InputError if there is none or
         several."""
         cases = {case.id: case for case in self.cases(settled=True)}
         mend = "'memory-pipeline conflicts list --all' shows every conflict"
         return only_one(cases, conflict_id, "conflict", mend)
 
     def settle(self, case: ConflictCase) -> None:
-        """Keep a person's decision: everything of the case from `resolution` on."""
+        """Store a person's decision: all fields of the case from `resolution` on."""
         self._sql.run(
             """
             update conflicts
@@ -127,7 +127,7 @@ class Conflicts:
         )
 
     def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
-        """Take back the decisions of these runs, and those against a side that is active again."""
+        """Undo the decisions of these runs, and those against a side that is active again."""
         self._sql.run(
             """
             update conflicts
@@ -141,7 +141,7 @@ class Conflicts:
         )
 
     def scopes_of(self, memory_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Where each of these memories holds, as far as persons said so when they kept both sides of a conflict."""
+        """The scope in which each of these memories applies, if a person kept both sides of a conflict."""
         rows = self._sql.rows(
             """
             select id, list(scope order by scope)

@@ -1,8 +1,7 @@
-"""Opening the store: one DuckDB file, short connections, clear words when it cannot be had.
+"""Opens the store: one DuckDB file, short connections, and clear errors if it is unavailable.
 
-A second process cannot open the file while a writer has it, so nothing holds a connection across an
-embedding, a model call or a sleep: open, one transaction, close. Openers wait, and say who holds the file when they
-give up.
+A second process cannot open the file while a writer has it, so nothing holds a connection during an embedding, a
+model call or a sleep: open, one transaction, close. Other processes wait, and name the holder when they give up.
 """
 
 from __future__ import annotations
@@ -36,33 +35,33 @@ _Result = TypeVar("_Result")
 
 
 class Store:
-    """The one home of what an agent knows. Cheap to make: nothing is opened until it is used."""
+    """The store of everything an agent knows. Cheap to create: nothing is opened before it is used."""
 
     def __init__(self, path: str | Path, busy_timeout_s: float = 30.0) -> None:
         """`busy_timeout_s`: how long to wait for another process that has the file open."""
-        # The log and the lock lie beside the file itself, by whatever link it was named.
+        # The log and the lock are next to the real file, whichever link names it.
         self.path = Path(os.path.realpath(path))
         self._busy_timeout_s = busy_timeout_s
         self._migrated = False
         self._is_read_only = False
 
     def for_reading_alone(self) -> Store:
-        """The same store, into which nothing can be written by whoever is given this."""
+        """The same store, but read-only for the caller."""
         store = Store(self.path, self._busy_timeout_s)
         store._is_read_only = True
         return store
 
     @classmethod
     def of(cls, settings: Settings) -> Store:
-        """The store that the settings name."""
+        """The configured store."""
         return cls(settings.store.path, settings.store.busy_timeout_s)
 
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.path.exists()
 
     def check_is_or_was_there(self) -> None:
-        """Raises StoreError where there is neither a store nor anything that one has left, and for another file."""
+        """Raises StoreError if there is neither a store nor a trace of one, and for any other file."""
         with _explained(self.path):
             self._refuse_a_circle()
             if self.path.exists():
@@ -74,8 +73,8 @@ class Store:
     def reading(self) -> Iterator[Transaction]:
         """A read-only transaction: one consistent view, and not one byte of the file changes.
 
-        Raises StoreError when the store does not exist or cannot be read, StoreBusyError when another
-        process writes for longer than the time-out.
+        Raises StoreError if the store does not exist or cannot be read, and StoreBusyError if another process writes
+        for longer than the timeout.
         """
         with _explained(self.path):
             self._refuse_a_circle()
@@ -92,8 +91,8 @@ class Store:
     def writing(self, actor: str, run_id: str | None = None) -> Iterator[Transaction]:
         """One transaction: committed as a whole at the end, rolled back as a whole on any error.
 
-        `actor` and `run_id` go into the audit log beside every row that is written.
-        Raises StoreError for a full disk, an unwritable directory, a damaged or a newer store, another program's file.
+        `actor` and `run_id` are recorded in the audit log for every written row. Raises StoreError for a full disk,
+        an unwritable directory, a damaged store, a newer one, or another program's file.
         """
         if self._is_read_only:
             raise RuntimeError(f"a dry run was about to write into '{self.path}'")
@@ -119,7 +118,7 @@ class Store:
 
     @contextmanager
     def small_steps(self, memory_limit_mb: int) -> Iterator[None]:
-        """Bound what DuckDB caches in this process, for a caller that writes much in many small transactions.
+        """Limit DuckDB's cache in this process, for a caller that writes many small transactions.
 
         Never for a large transaction: DuckDB 2.0 was seen to fail when it had to spill one.
         """
@@ -128,14 +127,14 @@ class Store:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """For a caller with many transactions one after the other: the file stays open from one to the next, is let
-        go while nothing is asked of it, and as soon as another process waits."""
+        """For a caller with many consecutive transactions: the file stays open between them, and is released when
+        nothing is asked of it for a moment or another process waits."""
         with engine.kept_open(self.path):
             yield
 
     @contextmanager
     def held(self, *, shared: bool) -> Iterator[StoreLock]:
-        """Hold the store's files still, whatever state they are in: nobody writes (`shared`), or nobody looks."""
+        """Hold the store's files, whatever their state: nobody writes (`shared`), or nobody opens them at all."""
         with _explained(self.path):
             holding = engine.hold(self.path, shared=shared)
             lock = self._patiently(holding.__enter__)
@@ -146,9 +145,9 @@ class Store:
 
     @contextmanager
     def thrown_away(self) -> Iterator[Store]:
-        """A copy of the store that is gone when the block ends: for a run that must leave no trace.
+        """A temporary copy of the store for a run that must leave no trace; removed when the block ends.
 
-        Raises StoreError where there is no store, or no room for a copy of it in the directory for temporary files.
+        Raises StoreError if there is no store, or no space for a copy in the directory for temporary files.
         """
         if not self.path.exists():
             self._say_there_is_none()
@@ -161,18 +160,18 @@ class Store:
                     copy_files(self.path, copy)
                 except OSError as error:
                     raise StoreError(
-                        f"a dry run works on a copy of the store, and there is none in '{directory}': "
+                        f"a dry run works on a copy of the store, and there is no space for it in '{directory}': "
                         f"{cause_and_mend(error)}"
                     ) from error
             scratch = Store(copy, self._busy_timeout_s)
             with scratch.writing("preview") as tx:
-                tx.lease.drop()  # whoever works on the store itself is not in the way here
+                tx.lease.drop()  # processes that work on the store itself do not matter here
             yield scratch
 
     def take_lease(self, run_id: str, holder: str, expiry_s: float) -> None:
         """Take or renew the lease for a run; taking it again within the same run is a heartbeat.
 
-        Raises StoreBusyError, naming holder, host, process and time, when another live run has it.
+        Raises StoreBusyError with the holder, host, process and time if another live run has it.
         """
         with self.writing(holder, run_id) as tx:
             other = tx.lease.take(run_id, holder, expiry_s)
@@ -180,23 +179,24 @@ class Store:
                 raise self.in_use_by(other)
 
     def release_lease(self, run_id: str) -> None:
-        """Give the lease back, if this run still has it."""
+        """Release the lease, if this run still has it."""
         with self.writing("lease", run_id) as tx:
             tx.lease.release(run_id)
 
     def in_use_by(self, holder: str) -> StoreBusyError:
-        """The error that says who has the lease: a night, or whatever else takes it."""
+        """The error that names the holder of the lease: a night or another run."""
         return StoreBusyError(f"'{self.path}' is in use by {holder}; try again when it has ended")
 
     def settle(self, *, quietly: bool = False) -> None:
-        """At the end of some work: leave the store as one file without a log, unless it is large or in use.
+        """At the end of a piece of work, leave the store as one file without a log, unless it is large or in use.
 
-        Where that cannot be done it is a warning, or `quietly` no more than a line in the log."""
+        If this fails, it is a warning, or with `quietly` only a line in the log.
+        """
         if self.path.exists():
             settle(self.path, only_if_due=False, quietly=quietly)
 
     def fold(self) -> None:
-        """Bring the log into the store's file, whatever its size. Raises StoreError when the store is damaged."""
+        """Fold the log into the store's file, whatever its size. Raises StoreError if the store is damaged."""
         with _explained(self.path):
             self._patiently(lambda: fold_log(self.path))
 
@@ -209,8 +209,8 @@ class Store:
             if "memory-pipeline recover" in str(error):
                 raise
             raise DamagedStoreError(
-                f"the store '{self.path}' is damaged: {error}; 'memory-pipeline recover' puts it aside and brings back "
-                f"all that can be read"
+                f"the store '{self.path}' is damaged: {error}; 'memory-pipeline recover' sets it aside and recovers "
+                f"everything that can be read"
             ) from error
 
     def _create_where_missing(self) -> None:
@@ -225,7 +225,7 @@ class Store:
                     self._create(lock)
 
     def _create(self, lock: StoreLock) -> None:
-        """A new store is made under another name: a kill never leaves half of one."""
+        """Create a new store under another name first: a kill never leaves half of one."""
         incoming = self.path.with_name(f".{self.path.name}.new")
         remove_database(incoming)
         try:
@@ -241,22 +241,25 @@ class Store:
         self._migrated = True
 
     def _refuse_a_circle(self) -> None:
-        if self.path.is_symlink():  # the constructor has followed every link that leads somewhere
+        if self.path.is_symlink():  # the constructor has resolved every working link
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
     def _say_there_is_none(self) -> NoReturn:
-        raise StoreError(f"there is no store at '{self.path}'; import something first, or name the file with --store")
+        raise StoreError(
+            f"there is no store at '{self.path}'; import something first, or give the path of the file with --store"
+        )
 
     def _refuse_a_log_alone(self) -> None:
         log = log_path(self.path)
         if log.exists() and log.stat().st_size:
             raise DamagedStoreError(
-                f"the store '{self.path}' is gone, but its write-ahead log '{log}' is there; 'memory-pipeline recover' "
-                f"brings the newest snapshot back with what the log still holds, or delete the log to start anew"
+                f"the store '{self.path}' is missing, but its write-ahead log '{log}' is there; 'memory-pipeline "
+                "recover' restores the newest snapshot with the readable contents of the log, or delete the log to "
+                "start again"
             )
 
     def _bring_up_to_date(self) -> None:
-        """A read never writes, unless the schema is older than this program: then it is migrated first."""
+        """A read never writes, except that a schema older than this program is migrated first."""
         with self._connected(read_only=True) as attached:
             pending = migrate(attached.connection, self.path, only_look=True)
         if pending:
@@ -278,7 +281,8 @@ class Store:
         except duckdb.Error as error:
             raise _explain(self.path, error) from error
         except RuntimeError as error:
-            if str(error) == "Query interrupted":  # how DuckDB passes a Ctrl-C on; no handler of errors may keep it
+            if str(error) == "Query interrupted":  # this is how DuckDB passes on Ctrl-C; no error handler may swallow
+                # it
                 raise KeyboardInterrupt from error
             raise
 
@@ -310,7 +314,7 @@ class Store:
 
 
 def _holder_in(error: Exception) -> str | None:
-    """Who holds the store: of our own lock, or of DuckDB's, which other programs take too."""
+    """The holder of the store: of our own lock, or of DuckDB's, which other programs take too."""
     if isinstance(error, InUseError):
         return str(error)
     held = _HOLDER.search(str(error))
@@ -321,13 +325,13 @@ def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         connection.rollback()
     except duckdb.Error:
-        # A fatal error (a full disk) has ended the transaction already; closing discards it.
+        # A fatal error (a full disk) has already ended the transaction; closing discards it.
         return
 
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """What the file system or DuckDB says about the store, as one sentence with the mend."""
+    """An error of the file system or DuckDB as one sentence that says how to fix it."""
     try:
         yield
     except duckdb.Error as error:
@@ -344,18 +348,18 @@ def _explain_file(path: Path, error: OSError) -> StoreError:
             f"the store '{path}' cannot be written: permission denied; check the owner of the file and its directory"
         )
     if error.errno == errno.ELOOP:
-        return StoreError(f"the store '{path}' is a link that leads in a circle; name a file")
+        return StoreError(f"the store '{path}' is a circular link; name a file")
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return StoreError(
-            f"the store '{path}' cannot be there: a part of its path is not a directory; name another file"
+            f"the store cannot exist at '{path}': a part of its path is not a directory; name another file"
         )
     if error.errno == errno.ENAMETOOLONG:
-        return StoreError("the name of the store is too long for this file system; name a shorter one")
+        return StoreError("the name of the store is too long for this file system; use a shorter one")
     return StoreError(f"the store '{path}' cannot be used: {error.strerror or error}")
 
 
 def _explain(path: Path, error: duckdb.Error) -> StoreError:
-    """One sentence with the mend, from what DuckDB says."""
+    """An error of DuckDB as one sentence that says how to fix it."""
     text = said_by(error)
     low = str(error).lower()
     if "no space left" in low or "disk full" in low or "file too large" in low or "enospc" in low:
@@ -364,8 +368,8 @@ def _explain(path: Path, error: duckdb.Error) -> StoreError:
         return _explain_file(path, OSError(errno.EACCES, ""))
     if any(sign in low for sign in ("not a valid duckdb", "corrupt", "checksum", "could not read enough", "wal file")):
         return DamagedStoreError(
-            f"'{path}' is not a readable store ({text}); 'memory-pipeline recover' puts it aside and brings back all "
-            f"that can be read, 'memory-pipeline snapshot restore' a snapshot of your choice"
+            f"'{path}' is not a readable store ({text}); 'memory-pipeline recover' sets it aside and recovers "
+            "everything that can be read, 'memory-pipeline snapshot restore' restores a snapshot of your choice"
         )
     if "newer" in low and "version" in low:
         return StoreError(f"the store '{path}' was written by a newer DuckDB ({text}); install that version")

@@ -1,4 +1,4 @@
-"""What the store holds as a whole: its row counts, and the digest by which two stores are held to be equal."""
+"""The contents of the store as a whole: row counts, and the digest by which two stores are compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONFLICTS = """
     select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), ''))
     from conflicts c
     """
-#: These two give nothing, rather than a digest of nothing, where there is nothing.
+#: These two give nothing, instead of a digest of nothing, if there are no rows.
 _ATOMS = """
     select sha256(string_agg(sha256(to_json(a)::text), '' order by id))
     from atoms a
@@ -50,7 +50,7 @@ class Contents:
         self._sql = sql
 
     def facts(self) -> dict[str, int]:
-        """Row counts that a person wants to see: active, archived, abstractions, conflicts, quarantine, tokens."""
+        """Row counts for display: active, archived, abstractions, conflicts, quarantine, tokens."""
         row = self._sql.row(
             """
             select count(*) filter (where archived_at is null),
@@ -67,11 +67,11 @@ class Contents:
         return dict(zip(names, (int(value) for value in row), strict=True))
 
     def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
-        """SHA-256 over all memories and their lineage, in id order; of the active ones only, if asked.
+        """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested.
 
-        It does not depend on row order, on when a run happened, or on its id. `with_log` adds the
-        compression log, the conflicts and, where there are any, the atoms and the playbook
-        (without `playbook`: as it was before that counted).
+        It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
+        the conflicts and, if there are any, the atoms and the playbook (without `playbook`: as before the playbook
+        was included).
         """
         digests = [self._sql.value(part, [active_only]) for part in (_MEMORIES, _LINEAGE)]
         if with_log:
@@ -81,7 +81,7 @@ class Contents:
         return str(combined)
 
     def sources_fingerprint(self) -> str:
-        """SHA-256 over id, content, categories and creation time of every raw memory: what never changes."""
+        """SHA-256 over id, content, categories and creation time of every raw memory: the fields that never change."""
         digest = hashlib.sha256()
         pages = self._sql.pages(
             """

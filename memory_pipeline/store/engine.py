@@ -1,13 +1,13 @@
 """The database engine of this process, and the files that it has open.
 
-Starting a DuckDB engine costs some 25 ms, most of it for built-in extensions; attaching a file to one that runs
-costs 10, most of it for its schema. So a process starts one engine, in memory, and attaches the store for as long as
-a transaction lasts: other processes find the file as free as if it had been closed. Whoever does many transactions
-one after the other says so (`kept_open`): then the file stays attached from one to the next, unless nothing is asked
-of it for a moment, as while a model is at work, or somebody else waits for it.
+Starting a DuckDB engine costs some 25 ms, most of it for built-in extensions; attaching a file to a running one
+costs 10, most of it for its schema. So a process starts one engine, in memory, and attaches the store for the
+duration of a transaction: for other processes the file is as free as if it had been closed. A caller with many
+consecutive transactions uses `kept_open`: then the file stays attached between them, unless nothing is asked of it
+for a moment, for example while a model is working, or another process waits for it.
 
-The engine never writes a checkpoint into a store: a process that dies in the middle of one leaves blocks that
-are half old and half new. Commits go to the write-ahead log, which `folding` brings into a copy of the file.
+The engine never writes a checkpoint into a store: a process that dies during one leaves blocks that are half old and
+half new. Commits go to the write-ahead log, which `folding` folds into a copy of the file.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from memory_pipeline.store.seal import (
     write_seal,
 )
 
-#: A process and a store's path: what a forked process finds here of its parent's is not its own.
+#: Key: process and store path. A forked process must not use its parent's entries.
 _Key = tuple[int, str]
 
-#: Seconds for which a file that is kept open may lie unused, and for which it may do so while somebody waits.
+#: Seconds that a kept-open file may be unused, and the same while another process waits.
 _IDLE_S, _IDLE_WHILE_WANTED_S = 0.4, 0.05
-#: Seconds for which a file may be kept while somebody waits, and for which one then steps back.
+#: Seconds that a file may be held while another process waits, and seconds for which this one then steps back.
 _TURN_S, _COURTESY_S = 0.2, 0.5
-#: Seconds between two looks at whether a file that is kept open should be let go.
+#: Seconds between two checks whether a kept-open file should be released.
 _LOOK_S = 0.025
 
 _lock = threading.RLock()
 _numbers = count()
 _engines: dict[int, duckdb.DuckDBPyConnection] = {}
 _files: dict[_Key, _File] = {}
-#: How many callers want a file to stay attached between their transactions.
+#: The number of callers that want a file to stay attached between their transactions.
 _kept: Counter[_Key] = Counter()
-#: Files that were let go because another process waited: that one comes first.
+#: Files that were released because another process waited: that process comes first.
 _left_to_others: set[_Key] = set()
 _written: set[Path] = set()
 
@@ -68,7 +68,7 @@ _SETTINGS = (
 
 
 class UnsealedLogError(Exception):
-    """A kill has left more in the log than was sealed, perhaps cut off; it is folded in before anybody writes."""
+    """A kill has left unsealed bytes in the log, perhaps truncated; they are folded in before the next write."""
 
 
 @dataclass(slots=True)
@@ -88,13 +88,13 @@ class _File:
         return monotonic() - self.since >= _TURN_S and self.lock.is_wanted()
 
     def is_idle(self) -> bool:
-        """Whether nothing was asked of the file for so long that it need not be kept."""
+        """Whether the file has been unused for so long that it can be released."""
         idle = 0.0 if self.users else monotonic() - self.idle_since
         return idle >= _IDLE_S or (idle >= _IDLE_WHILE_WANTED_S and self.lock.is_wanted())
 
 
 class Attached:
-    """A connection that sees one file. Close it as soon as the transaction is over."""
+    """A connection to one file. Close it as soon as the transaction is over."""
 
     def __init__(self, file: _File, path: Path, key: _Key) -> None:
         self._file, self._path, self._key = file, path, key
@@ -102,29 +102,29 @@ class Attached:
         self.connection.execute(f"use {file.alias}")
 
     def commit(self) -> None:
-        """Commit the transaction, and seal what the log now holds.
+        """Commit the transaction, and seal the new contents of the log.
 
-        Raises DamagedStoreError, before anything is committed, where another program has written to the log: DuckDB
-        would never read what comes behind that.
+        Raises DamagedStoreError, before committing anything, if another program has written to the log: DuckDB would
+        never read anything after that.
         """
         with self._file.committing:
             if has_more(self._path, self._file.seal):
                 raise DamagedStoreError(
-                    f"the write-ahead log '{log_path(self._path)}' was written to by another program while the store "
-                    f"was open; what was about to be written was not, all before it is there: run it again"
+                    f"the write-ahead log '{log_path(self._path)}' was changed by another program while the store "
+                    f"was open; the last transaction was not written, everything before it is there: run it again"
                 )
             self.connection.commit()
             reached("store.commit.logged")
             self.seal()
 
     def seal(self) -> None:
-        """Seal what the log holds; for what was committed otherwise than by `commit`."""
+        """Seal the log, after a commit that did not use `commit`."""
         self._file.seal = extend(self._file.seal, self._path)
         write_seal(self._file.lock, self._file.seal)
 
     def close(self, *, failed: bool = False) -> None:
-        """Let go of the file, when nobody else in this process uses it or, unless the transaction `failed`, wants it
-        to stay at hand."""
+        """Release the file if nobody else in this process uses it, and, unless the transaction `failed`, nobody
+        wants it to stay open."""
         with _lock:
             self._file.users -= 1
             try:
@@ -143,11 +143,11 @@ class Attached:
 
 
 def attach(path: Path, *, read_only: bool) -> Attached:
-    """Open a store under its lock, its files held against their seal.
+    """Open a store under its lock, and check its files against their seal.
 
-    Raises what DuckDB raises; InUseError when another process, or a thread in another mode, has it; StoreError for
-    what is not a database, DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer where a
-    kill has left some; OSError from the file system.
+    Raises DuckDB's errors; InUseError if another process, or a thread in another mode, has it; StoreError for a file
+    that is not a database; DamagedStoreError for a log that lost committed bytes; UnsealedLogError for a writer if a
+    kill has left unsealed bytes; OSError from the file system.
     """
     key = (os.getpid(), str(path))
     _step_back(key, path)
@@ -172,11 +172,11 @@ def attach(path: Path, *, read_only: bool) -> Attached:
 
 @contextmanager
 def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
-    """Hold a store's files still, whatever state they are in, or the place where there is none yet: nobody writes
-    to them (`shared`), or nobody has them open at all.
+    """Hold a store's files, whatever their state, or the place of a store that does not exist yet: nobody writes to
+    them (`shared`), or nobody has them open at all.
 
-    What a kill has left half replaced is finished first. Raises InUseError without waiting, and StoreError for what
-    never was a store.
+    A replacement that a kill interrupted is finished first. Raises InUseError without waiting, and StoreError for a
+    file that was never a store.
     """
     if path.exists():
         refuse_other_files(path)
@@ -200,7 +200,7 @@ def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
 
 @contextmanager
 def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a database file that nobody else knows of: a copy in the making, or a snapshot."""
+    """A connection to a database file that nobody else uses: a copy in progress, or a snapshot."""
     with _lock:
         engine, alias = _engine(), f"file_{next(_numbers)}"
         _attach_to(engine, path, alias, read_only=read_only)
@@ -221,7 +221,7 @@ def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
 
 @contextmanager
 def kept_open(path: Path) -> Iterator[None]:
-    """Until the block ends, keep a store attached from one transaction to the next, while they follow closely."""
+    """Until the block ends, keep a store attached between transactions that closely follow each other."""
     key, over = (os.getpid(), str(path)), threading.Event()
     with _lock:
         _kept[key] += 1
@@ -249,7 +249,7 @@ def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
 
 
 def _let_go(key: _Key, *, only_read_only: bool = False) -> None:
-    """Detach a file that nobody in this process uses, and give its lock back."""
+    """Detach a file that nobody in this process uses, and release its lock."""
     file = _files.get(key)
     if file is None or file.users or (only_read_only and not file.read_only):
         return
@@ -263,7 +263,7 @@ def _let_go(key: _Key, *, only_read_only: bool = False) -> None:
 
 
 def _step_back(key: _Key, path: Path) -> None:
-    """Before a file is taken again that was let go for another process: leave that one a moment to take it."""
+    """Before retaking a file that was released for another process, give that process a moment to take it."""
     if key in _left_to_others:
         _left_to_others.discard(key)
         until = monotonic() + _COURTESY_S
@@ -278,7 +278,7 @@ def written_stores() -> set[Path]:
 
 @contextmanager
 def memory_limit(megabytes: int) -> Iterator[None]:
-    """Bound what the engine caches, until the block ends."""
+    """Limit the engine's cache until the block ends."""
     engine = _engine()
     engine.execute(f"set memory_limit = '{megabytes}MB'")
     try:
@@ -305,8 +305,8 @@ def _opened(path: Path, *, read_only: bool) -> _File:
 
 
 def _settled_lock(path: Path, *, shared: bool) -> StoreLock:
-    """The lock of a store whose files belong together. A kill may have left the log of the file that was replaced;
-    whoever comes next takes the lock alone and removes it."""
+    """The lock of a store whose files belong together. If a kill left the log of the replaced file, the next process
+    takes the lock exclusively and removes it."""
     lock = StoreLock.take(path, shared=shared)
     try:
         if _is_settled(path, lock):
@@ -347,7 +347,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
             engine = duckdb.connect(
                 ":memory:",
                 config={
-                    # Nothing is ever fetched, whatever a file claims to be.
+                    # Nothing is ever downloaded, whatever a file claims to be.
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
                     "temp_directory": str(Path(tempfile.gettempdir()) / f"memory_pipeline-{os.getpid()}"),
@@ -360,7 +360,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def _abandon(engine: duckdb.DuckDBPyConnection) -> None:
-    """Use this engine no more; its files are closed with it."""
+    """Stop using this engine; its files are closed with it."""
     with _lock:
         for key in [key for key, file in _files.items() if file.engine is engine]:
             _files.pop(key).lock.close()
@@ -370,7 +370,7 @@ def _abandon(engine: duckdb.DuckDBPyConnection) -> None:
 
 
 def _forget_files_of_the_parent() -> None:
-    """In a forked process: the parent's locks are the parent's."""
+    """In a forked process: the parent's locks stay with the parent."""
     for file in _files.values():
         file.lock.close()
     _files.clear()
@@ -378,5 +378,5 @@ def _forget_files_of_the_parent() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # No other thread may be half-way through when a process forks.
+    # No other thread may be halfway through when a process forks.
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_files_of_the_parent)

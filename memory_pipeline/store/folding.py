@@ -1,7 +1,7 @@
-"""Bringing the write-ahead log into the store's file, without ever writing to the only copy.
+"""Folds the write-ahead log into the store's file, without ever writing to the only copy.
 
-The log is folded into a copy, every block and every table of the copy is read, and only then does the copy take
-the store's place, in one rename. At every instant one whole store stands under its name.
+The log is folded into a copy, every block and every table of the copy is read, and only then does the copy replace
+the store, in one rename. At every instant there is one whole store under its name.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, sea
 
 _log = logging.getLogger("memory_pipeline.store")
 
-#: A log of a megabyte replays in some 2 ms each time the store is opened; a copy costs what the store is large.
+#: Replaying a log of one megabyte takes some 2 ms at each opening; the cost of a copy grows with the store.
 _LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
-#: Tables whose rows are no knowledge: they may differ between two looks at the same store.
+#: Tables whose rows are not knowledge: they may differ between two reads of the same store.
 _PASSING = ("lease",)
 _CHECKSUMS = re.compile(r"computed checksum \d+ does not match stored checksum \d+")
 _TABLE_DIGEST = """
@@ -37,22 +37,22 @@ select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) %
 
 
 def said_by(error: duckdb.Error) -> str:
-    """The first line of what DuckDB says, without the figures of checksums, which tell nobody anything."""
+    """The first line of a DuckDB error, without checksum values, which mean nothing to a user."""
     text = str(error).strip() or type(error).__name__
     return _CHECKSUMS.sub("the checksum does not match", text.splitlines()[0])
 
 
 def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
-    """Every table read as a whole: its rows counted and hashed, whatever their order. Lines of `table count hash sum`.
+    """Read every table completely: its rows are counted and hashed, in any order. Lines of `table count hash sum`.
 
-    Raises duckdb.Error when a block does not read.
+    Raises duckdb.Error if a block cannot be read.
     """
     tables = connection.execute(
         "select table_name, estimated_size > 0 from duckdb_tables() where database_name = current_database() "
         "and not internal and not list_contains($1, table_name) order by 1",
         [list(_PASSING)],
     ).fetchall()
-    # Where there never was a row there is nothing to read, and each look costs a millisecond.
+    # A table that never had a row needs no reading, and each read costs a millisecond.
     looks = [
         _TABLE_DIGEST.format(name=name.replace("'", "''"), table=name.replace('"', '""'))
         for name, has_rows in tables
@@ -64,7 +64,7 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def log_is_due(path: Path) -> bool:
-    """Whether the log of a store has grown so long that it should be folded in."""
+    """Whether the log of a store is long enough to be folded in."""
     log = log_path(path)
     if not log.exists():
         return False
@@ -72,17 +72,17 @@ def log_is_due(path: Path) -> bool:
 
 
 def fold_log(path: Path) -> bool:
-    """Fold the log of a store in, unless somebody else has it open; whether that was done.
+    """Fold in the log of a store unless another process has it open; returns whether this was done.
 
-    Raises InUseError, DamagedStoreError when the copy does not read, OSError for a full disk. The store is what it
-    was, whatever happens.
+    Raises InUseError, DamagedStoreError if the copy cannot be read, and OSError for a full disk. The store is
+    unchanged on any error.
     """
     with engine.hold(path, shared=False) as lock:
         return fold_held(path, lock)
 
 
 def fold_held(path: Path, lock: StoreLock) -> bool:
-    """`fold_log` for a store that the caller holds alone."""
+    """`fold_log` for a store that the caller holds exclusively."""
     if not log_path(path).exists():
         return False
     incoming = path.with_name(f".{path.name}.folded")
@@ -100,7 +100,7 @@ def fold_held(path: Path, lock: StoreLock) -> bool:
 
 
 def copy_files(path: Path, target: Path) -> None:
-    """Copy a store's file and its log, which the caller holds still, to `target` and its log."""
+    """Copy a store's file and its log, which the caller holds, to `target` and its log."""
     remove_database(target)
     for source, copy in ((log_path(path), log_path(target)), (path, target)):
         if source.exists():
@@ -108,12 +108,12 @@ def copy_files(path: Path, target: Path) -> None:
 
 
 def make_whole(path: Path) -> str:
-    """Fold the log of a copy into it, put it on the disk, and read all of it again; return the digest of its contents.
+    """Fold the log of a copy into it, flush it to disk, and read all of it again; returns the digest of its
+    contents.
 
-    What comes out is a database of its own: its identifier follows from the file before and from the contents, so that
-    two stores that went on from one file in different ways never take each other's logs, and the same log folded in
-    again gives the same file. Raises DamagedStoreError when a block or a table does not read, or the contents are not
-    the same afterwards.
+    The result is a database of its own: its identifier is derived from the previous file and from the contents, so
+    that two stores that diverged from one file never accept each other's logs, and folding the same log again gives
+    the same file. Raises DamagedStoreError if a block or a table cannot be read, or the contents have changed.
     """
     try:
         if log_path(path).exists():
@@ -121,7 +121,7 @@ def make_whole(path: Path) -> str:
             with engine.attached_copy(path, read_only=False) as connection:
                 before = contents_digest(connection)
                 connection.execute("force checkpoint")
-            # It stays when there is no whole commit in it: that nothing is missing without it is seen below.
+            # It stays if it has no complete commit; the comparison below shows that nothing is missing without it.
             log_path(path).unlink(missing_ok=True)
             write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
         else:
@@ -129,18 +129,18 @@ def make_whole(path: Path) -> str:
         sync(path)
         after = verify_whole(path)
         if before not in (None, after):
-            raise DamagedStoreError("its contents are not the same after folding its log in as before")
+            raise DamagedStoreError("folding its log changed the contents")
         return after
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB says: {said_by(error)}") from error
+        raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
 def verify_whole(path: Path) -> str:
-    """Read every block and every table of a database file that has no log; return the digest of its contents.
+    """Read every block and every table of a database file without a log; returns the digest of its contents.
 
-    Raises DamagedStoreError that says what does not read; whose file it is, the caller says.
+    Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
     try:
         found = read_blocks(path)
@@ -154,16 +154,16 @@ def verify_whole(path: Path) -> str:
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB says: {said_by(error)}") from error
+        raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
 def put_in_place(
     incoming: Path, path: Path, lock: StoreLock, aside: Callable[[Path, Path], None] | None = None
 ) -> None:
-    """Let a whole database file take the place of a store that is held alone, whose log it contains or supersedes.
+    """Replace a store that is held exclusively with a whole database file that includes or supersedes its log.
 
-    `aside` is given the store's file and its log before, to keep them under another name. A kill leaves the one
-    store or the other: the seal says beforehand which file comes.
+    `aside` receives the store's previous file and log, to keep them under another name. After a kill, either the old
+    or the new store is there: the seal announces the next file.
     """
     if aside is not None:
         aside(path, log_path(path))
@@ -181,10 +181,10 @@ def put_in_place(
 
 
 def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
-    """Fold the log in where that is due, or where the store is small enough that nobody notices.
+    """Fold in the log if it is due, or if the store is so small that it takes no noticeable time.
 
-    It is not a failure of the caller's work when that cannot be done now: the log holds everything. It is told of as a
-    warning, or `quietly` where the caller tells of what is wrong with the store.
+    If this is not possible now, the caller's work does not fail: the log has everything. It is a warning, or with
+    `quietly` nothing, if the caller reports the store's problem itself.
     """
     try:
         if log_is_due(path) or (not only_if_due and log_path(path).exists() and path.stat().st_size <= _LEAST_LOG * 16):
@@ -193,19 +193,19 @@ def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
         return
     except (OSError, StoreError) as error:
         level = logging.INFO if quietly else logging.WARNING
-        _log.log(level, "the write-ahead log of '%s' stays for now: %s", path, error)
+        _log.log(level, "the write-ahead log of '%s' is kept for now: %s", path, error)
 
 
 def settle_stores(*, quietly: bool = False) -> None:
-    """At the end of a program: leave the stores that it has written to as one file each, where that is quick.
-    `quietly`: as in `settle`."""
+    """At the end of a program, leave the written stores as one file each, if that is quick. `quietly`: as in
+    `settle`."""
     for path in engine.written_stores():
         if path.is_file():
             settle(path, only_if_due=False, quietly=quietly)
 
 
 def verify_store(path: Path) -> str:
-    """Read every block and every table of a store as it lies there, its log included; return the digest.
+    """Read every block and every table of a store, including its log; returns the digest.
 
     The files are copied while nobody writes to them. Raises InUseError, OSError, DamagedStoreError.
     """
@@ -220,18 +220,18 @@ def verify_store(path: Path) -> str:
 
 
 def remove_database(path: Path) -> None:
-    """Remove a copy that is no store, and what DuckDB put beside it."""
+    """Remove a copy that is not a store, and DuckDB's files next to it."""
     for name in (path, log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
         name.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a directory, are on the disk."""
+    """Wait until a file, or the names in a directory, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError:
         if path.is_file():
-            raise  # of a directory not every file system can
+            raise  # not every file system supports this for directories
     finally:
         os.close(descriptor)

@@ -1,7 +1,8 @@
-"""Whether a path can be a store at all: what never was one is named before a lock or anything else is made for it.
+"""Checks whether a path can be a store at all, so that other files are refused before a lock or anything else is
+created.
 
-A file that does not begin as a store does may still have been one. What a store keeps beside itself tells: a seal, a
-log, snapshots. Only then is there something to bring back.
+A file that does not start like a store may still have been one. The files next to it show this: a seal, a log,
+snapshots. Only then is there something to recover.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ _SQLITE = b"SQLite format 3"[: _MAGIC_AT + len(_MAGIC)]
 
 
 def refuse_other_files(path: Path) -> None:
-    """Raise StoreError for what never was a store: a directory, a device, a SQLite file, a text."""
+    """Raise StoreError for something that was never a store: a directory, a device, a SQLite file, a text."""
     if path.is_dir():
         raise StoreError(f"the store '{path}' is a directory; name a file, such as '{path / 'store.duckdb'}'")
     if not path.is_file():
-        raise StoreError(f"the store '{path}' is not a file; name one")
+        raise StoreError(f"the store '{path}' is not a file; name a file")
     start = _start_of(path)
     if start.startswith(_SQLITE):
         raise StoreError(f"'{path}' is a SQLite database, not a store of this program; name another file with --store")
@@ -32,18 +33,19 @@ def refuse_other_files(path: Path) -> None:
 
 
 def refuse_unreadable(path: Path) -> None:
-    """Raise DamagedStoreError for a file that does not begin as a store does, or is empty."""
+    """Raise DamagedStoreError for a file that does not start like a store, or is empty."""
     start = _start_of(path)
     if start[_MAGIC_AT:] != _MAGIC:
-        what = "is empty" if not start else "does not begin as a store does"
+        what = "is empty" if not start else "does not start like a store"
         raise DamagedStoreError(
-            f"'{path}' is not a readable store: it {what}; if it was one, 'memory-pipeline recover' puts it aside and "
-            f"brings the newest snapshot back ('memory-pipeline snapshot restore' another one), else name another file"
+            f"'{path}' is not a readable store: it {what}; if it was one, 'memory-pipeline recover' sets it aside and "
+            "restores the newest snapshot ('memory-pipeline snapshot restore' another one), otherwise name another "
+            "file"
         )
 
 
 def was_a_store(path: Path) -> bool:
-    """Whether something that only a store has lies beside a path: a seal, a log or snapshots."""
+    """Whether something that only a store has is next to a path: a seal, a log or snapshots."""
     return log_path(path).exists() or directory_beside(path).is_dir() or _is_sealed(path)
 
 

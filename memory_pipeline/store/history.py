@@ -1,8 +1,8 @@
-"""The past: everything that happened to a memory, and the memories as the store was at some time.
+"""The past: everything that happened to a memory, and the memories of the store at a past time.
 
-Two clocks. The audit log knows when each write happened, so the store of any moment or run can be read
-again. The memories' own time (created, archived as of a night) tells what was known on a day, whenever
-the nights were run.
+There are two clocks. The audit log records when each write happened, so the store of any moment or run can be read
+again. The memories' own time (created, archived as of a night) shows what was known on a day, whenever the nights
+were run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is dat
 
 
 class Event(Document):
-    """One thing that happened to a row of the store."""
+    """One event of a row in the store."""
 
     sequence: int = Field(description="Its number in the audit log.")
     happened_at: Annotated[datetime, PlainSerializer(str, return_type=str, when_used="json")] = Field(
@@ -42,14 +42,14 @@ class Event(Document):
 
 
 class History:
-    """What happened to memories, and which there were at some time."""
+    """The events of memories, and past states."""
 
     def __init__(self, sql: Sql, memories: Memories) -> None:
         self._sql, self._memories = sql, memories
 
     def of(self, memory_id: str) -> list[Event]:
-        """Every entry of the audit log that concerns a memory, oldest first: itself, its links, its conflicts
-        and the decisions that made it. Raises InputError for a memory that does not exist."""
+        """Every entry of the audit log that concerns a memory, oldest first: the memory itself, its links, its
+        conflicts and the decisions that made it. Raises InputError for a memory that does not exist."""
         if not self._memories.read([memory_id]):
             raise InputError(
                 f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
@@ -85,29 +85,29 @@ class History:
         ]
 
     def memories_on(self, day: date) -> list[Memory]:
-        """What was known at the end of a UTC day by the memories' own time, by creation and id.
+        """What was known at the end of a UTC day by the memories' own time, ordered by creation time and id.
 
-        Created by then; archived only if that was as of then. What arrived late counts from the day that it
-        speaks of, what was rolled back never counts.
+        A memory counts if it was created by then, and as archived only if it was archived as of then. A late memory
+        counts from the day that it describes; a rolled-back one never counts.
         """
         end = datetime.combine(day + timedelta(days=1), time(), UTC)
         known = self._memories.all(created_by=end)
         return [_as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
 
     def memories_at(self, moment: datetime) -> list[Memory]:
-        """The memories as the store was at a moment, by the audit log.
+        """The memories of the store at a moment, according to the audit log.
 
-        Raises InputError when the store did not exist yet.
+        Raises InputError if the store did not exist yet.
         """
         sequence = self._sql.value("select max(sequence) from audit_log where happened_at <= $1", [to_utc(moment)])
         if sequence is None:
             began = self._sql.value("select min(happened_at) from audit_log")
             since = f"{began:%Y-%m-%d %H:%M:%S} UTC" if began else "its first import"
-            raise InputError(f"the store's history begins on {since}; {moment.isoformat()} lies before it")
+            raise InputError(f"the store's history begins on {since}; {moment.isoformat()} is before that")
         return self.memories_after(int(sequence))
 
     def memories_after(self, sequence: int) -> list[Memory]:
-        """The memories as the store was after an entry of the audit log, by creation and id."""
+        """The memories of the store after an entry of the audit log, ordered by creation time and id."""
         rows = self._sql.rows(
             """
             select row_id, max_by(after_state, sequence)

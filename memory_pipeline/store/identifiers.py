@@ -1,4 +1,4 @@
-"""Finding the one thing that a person means by an id, or by how an id begins."""
+"""Finds one object by its id, or by the start of its id."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ Thing = TypeVar("Thing")
 
 
 def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> Thing:
-    """The thing, of `things` by id, whose id is `wanted` or alone begins so. `mend`: where its id can be found.
+    """The object in `things` whose id is `wanted`, or the only one whose id starts with it. `mend`: where ids can be
+    found.
 
-    Raises InputError when there is none, and when there are several, of which it names the first.
+    Raises InputError if there is none, and if there are several, with the first ones named.
     """
     if wanted in things:
         return things[wanted]
     found = [known for known in things if known.startswith(wanted)]
     if not found:
-        raise InputError(f"no {noun} has an id that begins with '{wanted}'; {mend}")
+        raise InputError(f"no {noun} has an id that starts with '{wanted}'; {mend}")
     if len(found) > 1:
         ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
-        raise InputError(f"{len(found)} {noun}s have ids that begin with '{wanted}'; give more of the id ({ids})")
+        raise InputError(f"{len(found)} {noun}s have ids that start with '{wanted}'; give more of the id ({ids})")
     return things[found[0]]

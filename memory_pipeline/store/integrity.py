@@ -1,6 +1,6 @@
-"""`check`: does the store still hold together? Links, hashes of sources, vectors, the log, and the laws.
+"""`check`: is the store consistent? Verifies links, hashes of sources, vectors, the log, and the laws.
 
-Each finding names a memory or a row, what is wrong, and how to mend it.
+Each finding names a memory or a row, the problem, and how to fix it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HASHED_AT_ONCE, _READ_AT_ONCE = 2000, 500
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: the rule it breaks, where, and the mend."""
+    """One problem: the violated rule, where, and the fix."""
 
     rule: str
     where: str
@@ -28,16 +28,16 @@ class Finding:
 
 
 class Integrity:
-    """Whether what the store holds is sound."""
+    """Whether the contents of the store are sound."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def check(self, *, deep: bool = False, facts: bool = False) -> list[Finding]:
-        """Everything that is wrong with the store, at most twenty findings a rule; empty when it is sound.
+        """All problems of the store, at most twenty per rule; empty if it is sound.
 
-        Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log, and `facts` reads
-        every abstraction against its sources.
+        Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log, and `facts`
+        compares every abstraction with its sources.
         """
         findings = []
         for rule in (*RULES, *(DEEP_RULES if deep else ())):
@@ -46,7 +46,7 @@ class Integrity:
         return findings + self._wrong_hashes() + (self._lost_facts() if facts else [])
 
     def _lost_facts(self) -> list[Finding]:
-        """What abstractions do not say of their direct sources, read by `wording.witness`, which made none of them."""
+        """Facts that abstractions lack of their direct sources, found by `wording.witness`, which made none of them."""
         found = []
         pages = self._sql.pages(
             """

@@ -1,4 +1,4 @@
-"""The written record of the nights: compression log, errors, reports, notices and quarantine."""
+"""The records of the nights: compression log, errors, reports, notices and quarantine."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LOG = RowsOf(LogRow)
 
 
 class Journal:
-    """What nights decided, what went wrong, what was reported and sent, and which rows were rejected."""
+    """Decisions, errors, reports and notices of nights, and rejected rows."""
 
     def __init__(self, sql: Sql, runs: Runs) -> None:
         self._sql, self._runs = sql, runs
 
     def log(self, rows: Sequence[LogRow]) -> None:
-        """Add decisions to the compression log; the same decision twice is kept once, and one that was
-        rolled back counts again when it is taken again."""
+        """Add decisions to the compression log; the same decision is stored once, and a rolled-back one counts again
+        when it is made again."""
         if not rows:
             return
         with self._sql.given(incoming=_LOG.table(rows)):
@@ -42,7 +42,7 @@ class Journal:
             self._sql.run("insert into compression_log by name from incoming on conflict do nothing")
 
     def log_of(self, run_id: str) -> list[LogRow]:
-        """What one run decided, by status and fingerprint."""
+        """The decisions of one run, by status and fingerprint."""
         rows = self._sql.rows(
             f"""
             select {_LOG.columns}
@@ -57,7 +57,7 @@ class Journal:
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
         """Policies and fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
 
-        A `failed` or deferred row does not settle anything: the next night tries again.
+        A `failed` or deferred row decides nothing: the next night tries again.
         """
         rows = self._sql.rows(
             """
@@ -73,14 +73,14 @@ class Journal:
         return {(str(row[0]), str(row[1])): str(row[2]) for row in rows}
 
     def keep_error(self, run_id: str, error: NightError) -> None:
-        """Keep what went wrong with one cluster of a run, for the report at its end."""
+        """Store an error in one cluster of a run, for the report at its end."""
         self._sql.run(
             "insert into night_errors values ($1, $2, $3, $4, $5)",
             [run_id, error.cluster_id, error.stage, error.error, to_utc(error.timestamp)],
         )
 
     def errors_of(self, run_id: str) -> list[NightError]:
-        """What went wrong in a run, in order."""
+        """The errors of a run, in order."""
         rows = self._sql.rows(
             """
             select cluster_id, stage, error, happened_at
@@ -95,7 +95,7 @@ class Journal:
     def keep_report(
         self, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
     ) -> None:
-        """Keep a night's report; the same run reporting again replaces its own."""
+        """Store a night's report; if the same run reports again, it replaces its own."""
         values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)]
         self._sql.run(
             """
@@ -108,10 +108,10 @@ class Journal:
         self._sql.run("insert into night_reports values ($1, $2, $3, $4, $5) on conflict do nothing", values)
 
     def report(self, run_id: str | None = None, kind: str | None = "night") -> dict[str, Any] | None:
-        """The report of a run of whatever kind, or the latest one of a kind (of any with None); None when there is
+        """The report of a run of any kind, or the latest one of a kind (of any kind with None); None if there is
         none.
 
-        Reports of before there were kinds are those of nights. `rolled_back_at` is what the store knows by now.
+        Reports from before there were kinds are those of nights. `rolled_back_at` is the current value.
         """
         row = self._sql.row(
             """
@@ -157,12 +157,12 @@ class Journal:
         return {str(run_id): str(verdict) for run_id, verdict in rows}
 
     def newest_reported_day(self) -> date | None:
-        """The newest partition of which there is a report of a night."""
+        """The newest partition with a report of a night."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
     def keep_notice(self, notice: Notice) -> bool:
-        """Put a notice in the outbox; False when it is there already."""
+        """Put a notice into the outbox; False if it is already there."""
         kept = self._sql.rows(
             """
             insert into notices
@@ -175,7 +175,7 @@ class Journal:
         return bool(kept)
 
     def note_delivery(self, notice_id: str, at: datetime, error: str | None) -> None:
-        """Record that a notice went out, or why it did not."""
+        """Record that a notice was delivered, or why it was not."""
         self._sql.run(
             """
             update notices
@@ -186,7 +186,7 @@ class Journal:
         )
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
-        """Keep rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
+        """Store rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
         if not rows:
             return
         columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))

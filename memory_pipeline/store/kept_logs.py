@@ -1,8 +1,9 @@
-"""The logs that were folded in since the last snapshots: with the snapshot they bring a damaged store back in full.
+"""The logs that were folded in since the last snapshots: together with a snapshot, they restore a damaged store
+completely.
 
-Each lies beside the snapshots under the headers of the file that it belonged to and of the file that it led to, and a
-hash of the contents then. So the chain of logs from a snapshot to the store as it was can be found, and is proved at
-each step by what comes out.
+Each is stored next to the snapshots; its name has the headers of the file that it belonged to and of the resulting
+file, and a hash of the resulting contents. So the chain of logs from a snapshot to the last state of the store can
+be found, and each step is verified by its result.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from pathlib import Path
 from memory_pipeline.store.seal import log_path
 
 _NAME = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")
-#: Kept logs may take as much room as the store, and this much at least; beyond, the chain begins anew.
+#: Kept logs may take as much space as the store, and at least this much; beyond that, the chain starts again.
 _LEAST_ROOM = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class KeptLog:
-    """A log, the header of the file that it led to, and the hash of the contents there."""
+    """A log, the header of the resulting file, and the hash of its contents."""
 
     path: Path
     header: str
@@ -31,24 +32,24 @@ class KeptLog:
 
 
 def directory_beside(path: Path) -> Path:
-    """Where the snapshots of a store lie, and its kept logs."""
+    """The directory of a store's snapshots and kept logs."""
     return path.parent / f"{path.stem}.snapshots"
 
 
 def short_hash(contents: str) -> str:
-    """A digest of contents as it stands in a name."""
+    """A digest of contents, shortened for a file name."""
     return hashlib.sha256(contents.encode()).hexdigest()[:32]
 
 
 def keep_log(path: Path, base: str, following: str, contents: str) -> None:
-    """Give the log of a store that is about to be folded in a second name; `base` and `following`: the headers of the
-    store's file before and after. A store without snapshots has nothing that a log could continue."""
+    """Give the log of a store that is about to be folded a second name; `base` and `following`: the headers of the
+    store's file before and after. Without snapshots, a log is not needed."""
     directory, log = directory_beside(path), log_path(path)
     if not directory.is_dir():
         return
     known = []
     for file in _logs_in(directory):
-        if file.samefile(log):  # a kill has kept this log from being folded in before, and it has grown since
+        if file.samefile(log):  # a kill has prevented the folding of this log before, and it has grown since
             file.unlink()
         else:
             known.append(file)
@@ -59,13 +60,13 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
     try:
         name.unlink(missing_ok=True)
         os.link(log, name)
-    except OSError:  # a file system without hard links
+    except OSError:  # the file system does not support hard links
         shutil.copyfile(log, name)
 
 
 def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
-    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None
-    where they do not. A store that was restored has more than one way on from its snapshot."""
+    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
+    there is no such chain. A restored store has more than one branch after its snapshot."""
     led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
     chain: list[KeptLog] = []
     while end != start:
@@ -78,7 +79,7 @@ def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
 
 
 def logs_after(path: Path, header: str) -> list[KeptLog]:
-    """The kept logs that lead on from the file with this header, as far as there is only one way."""
+    """The kept logs that follow the file with this header, until the chain branches."""
     following: dict[str, list[KeptLog]] = {}
     for file in _logs_in(directory_beside(path)):
         if found := _named(file):

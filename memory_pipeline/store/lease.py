@@ -1,4 +1,4 @@
-"""One night at a time: a lease in the store that names its holder, and that a dead holder cannot keep."""
+"""One night at a time: a lease in the store that names its holder and expires when the holder dies."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _NAME = "night"
 
 
 class Lease:
-    """Who works on the store."""
+    """The holder of the lease."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def take(self, run_id: str, holder: str, expiry_s: float) -> str | None:
-        """Take or renew the lease for a run, unless another live run has it: then say who, in words.
+        """Take or renew the lease for a run. If another live run has it, return a description of that run.
 
-        Taking it again within the same run is a heartbeat. A holder is replaced whose process is gone on this
-        machine, or has left its number to a later one, or whose heartbeat is older than `expiry_s` on another machine.
+        Taking it again within the same run is a heartbeat. A holder is replaced if its process on this machine is
+        gone, if its process number was reused, or if its heartbeat on another machine is older than `expiry_s`.
         """
         now = datetime.now(UTC)
         row = self._read()
@@ -39,11 +39,11 @@ class Lease:
         return None
 
     def release(self, run_id: str) -> None:
-        """Give the lease back, if this run still has it."""
+        """Release the lease, if this run still has it."""
         self._sql.run("delete from lease where name = $1 and run_id = $2", [_NAME, run_id])
 
     def drop(self) -> None:
-        """Take the lease away, whoever has it; for a store that was put in place from elsewhere."""
+        """Remove the lease, whoever has it; for a store that was copied from elsewhere."""
         self._sql.run("delete from lease")
 
     def is_taken(self) -> bool:
@@ -51,12 +51,12 @@ class Lease:
         return self._read() is not None
 
     def holder(self, expiry_s: float) -> str | None:
-        """Who holds the lease and is still alive, in words, or None."""
+        """A description of the live holder of the lease, or None."""
         row = self._read()
         return _words(row) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
 
     def run(self, expiry_s: float) -> str | None:
-        """The run that holds the lease and is still alive, or None."""
+        """The live run that holds the lease, or None."""
         row = self._read()
         return str(row[3]) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
 
@@ -72,7 +72,8 @@ def _words(row: Row) -> str:
 
 
 def _is_alive(row: Row, now: datetime, expiry_s: float) -> bool:
-    """Of another machine, or of a process with this one's number, the heartbeat speaks; else the process itself."""
+    """For another machine, or if the process number is this one's, the heartbeat decides; otherwise the process
+    itself."""
     host, pid = row[1:3]
     heartbeat_at: datetime = from_utc(row[5])
     if host != socket.gethostname() or pid == os.getpid():

@@ -1,4 +1,4 @@
-"""What each memory was made of, and what stands for it since: the links between memories."""
+"""The links between memories: what each one was made from, and what replaced it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory_pipeline.store.rows import RowsOf
 from memory_pipeline.store.sql import Sql
 
 LINKS = RowsOf(LineageLink)
-#: Every pair of a memory (`top`) and what it was made of, directly or not; copies and what was superseded aside.
+#: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
 _MADE_OF = """
     with recursive made as (
         select memory_id, source_id
@@ -69,8 +69,8 @@ class Lineage:
         return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
-        """By memory, the ids at the bottom of its lineage: what was never made from anything else; sorted. Those that
-        are made of nothing are left out."""
+        """By memory, the sorted ids at the bottom of its lineage, which were not made from anything. Memories
+        without sources are omitted."""
         rows = self._sql.rows(
             """
             with recursive walk(top, id) as (
@@ -93,12 +93,13 @@ class Lineage:
         return {str(top): [str(found) for found in sources] for top, sources in rows}
 
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
-        """How many raw memories each of these was merged from, copies aside; those made of nothing are left out."""
+        """The number of raw memories from which each of these was merged, not counting copies; memories without
+        sources are omitted."""
         return {top: len(found) for top, found in self.witnesses_of(ids).items()}
 
     def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
-        """By memory, the ids of the raw ones that it was made from, copies aside; those made of nothing are left
-        out."""
+        """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
+        omitted."""
         rows = self._sql.rows(
             f"""
             {_MADE_OF}
@@ -113,7 +114,7 @@ class Lineage:
         return {str(top): [str(i) for i in found] for top, found in rows}
 
     def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
-        """By memory, the active one at the end of its chain of replacements (itself when it is active or unknown)."""
+        """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)
         rows = self._sql.rows(
             """
@@ -136,5 +137,5 @@ class Lineage:
         return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
 
     def replacement_of(self, memory_id: str) -> str:
-        """The active memory at the end of a chain of replacements (the memory itself when it is active)."""
+        """The active memory at the end of a chain of replacements (the memory itself if it is active)."""
         return self.replacements_of([memory_id])[memory_id]

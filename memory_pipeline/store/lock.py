@@ -1,9 +1,9 @@
-"""The lock of a store: many readers or one writer, over its files together.
+"""The lock of a store: many readers or one writer, for all its files together.
 
 DuckDB locks its own file, but the file is replaced as a whole when the write-ahead log is folded in, and a POSIX
-lock is dropped as soon as its process closes any descriptor of the file. So the lock is taken on a file of its
-own beside the store, which is never replaced. The same file carries the seal (see `seal`), for whoever has
-to wait the number of the process that came last, and for that one who waits.
+lock is released as soon as its process closes any descriptor of the file. So the lock is taken on a separate file
+next to the store, which is never replaced. The same file contains the seal (see `seal`), the number of the last
+process that took the lock, and that of a process that waits for it.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ import portalocker
 from memory_pipeline.processes import program_of
 
 _HOLDER_AT, _WANTED_AT, _WORDS_AT = 512, 768, 1024
-#: For a person who looks into the file and wonders whether it is left over.
+#: For a person who opens the file and wonders whether it can be deleted.
 _WORDS = b"""
 This file belongs to the store beside it. Besides the lock it holds the seal, which says how much of the
 write-ahead log (the file that ends in .wal) was committed. Leave both where they are: without the log the last
 changes are gone, and without the seal nobody could tell.
 """
-#: Seconds after which a wish that nobody has repeated is over.
+#: Seconds after which a waiting request that was not repeated expires.
 _WISH_LASTS_S = 1.0
 #: `struct flock` of 64-bit Linux: type, whence, start, length, process.
 _FLOCK = "@hhqqi4x"
-#: Why a reader may find no lock file to write to: somebody else's directory, a read-only or a full disk.
+#: Why a reader may be unable to write the lock file: someone else's directory, a read-only file system or a full disk.
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 _HOLDER = re.compile(rb"held by (\d+)")
 _WANTED = re.compile(rb"wanted by (\d+) +at (\d+)\n")
 
 
 class InUseError(Exception):
-    """Somebody else has the store open; the text says who."""
+    """Another process has the store open; the message names it."""
 
 
 def lock_path(path: Path) -> Path:
-    """Where the lock of a store lies."""
+    """The path of a store's lock file."""
     return path.with_name(f"{path.name}.lock")
 
 
 class StoreLock:
-    """A lock that is held until it is closed. `descriptor` is None for a reader of a directory that it cannot write."""
+    """A lock that is held until it is closed. `descriptor` is None for a reader of an unwritable directory."""
 
     def __init__(self, descriptor: int | None) -> None:
         self.descriptor = descriptor
@@ -57,7 +57,7 @@ class StoreLock:
     def take(cls, path: Path, *, shared: bool) -> StoreLock:
         """Take the lock of the store at `path` without waiting.
 
-        Raises InUseError, naming the process, when it is taken; OSError when the directory cannot be written.
+        Raises InUseError with the name of the process if it is taken, and OSError if the directory is not writable.
         """
         descriptor = _open(lock_path(path), shared=shared)
         if descriptor is None:
@@ -82,19 +82,20 @@ class StoreLock:
         return lock
 
     def is_wanted(self, *, by_me: bool = False) -> bool:
-        """Whether another process waits for the lock; or (`by_me`), whether the wish that stands there is our own."""
+        """Whether another process waits for the lock; or, with `by_me`, whether the recorded request is our own."""
         if self.descriptor is None:
             return False
         wish = _WANTED.match(os.pread(self.descriptor, 64, _WANTED_AT))
         if wish is None or (int(wish[1]) == os.getpid()) != by_me:
             return False
-        # The clock counts from the start of the machine: a wish from before that may lie in the future.
+        # The clock starts with the machine: a request from before a restart may be in the future.
         return 0 <= time.monotonic_ns() - int(wish[2]) < _WISH_LASTS_S * 1e9
 
     def keep_others_out(self, path: Path, *, shared: bool) -> None:
-        """Hold the store's own file too, against programs that know DuckDB's lock alone (a person's DuckDB shell).
+        """Also lock the store's own file, to exclude programs that know only DuckDB's lock (a DuckDB shell).
 
-        Raises InUseError, naming the process. Where the system has no locks of open files (Linux has), nothing is done.
+        Raises InUseError with the name of the process. Does nothing on systems without open file description locks
+        (Linux has them).
         """
         set_lock, get_lock = getattr(fcntl, "F_OFD_SETLK", None), getattr(fcntl, "F_OFD_GETLK", None)
         if set_lock is None or get_lock is None or not path.is_file():
@@ -114,7 +115,7 @@ class StoreLock:
         return os.pread(self.descriptor, size, 0) if self.descriptor is not None else b""
 
     def write(self, at: int, data: bytes, *, durable: bool = False) -> None:
-        """Write a few bytes in one call, which a kill cannot tear. A reader that may not write says nothing."""
+        """Write a few bytes in one call, which a kill cannot split. A reader without write access does nothing."""
         if self.descriptor is None:
             return
         try:
@@ -127,7 +128,7 @@ class StoreLock:
             os.fsync(self.descriptor)
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -1,4 +1,4 @@
-"""Memories in and out of the store: insert, find, read and archive."""
+"""Reads and writes memories: insert, find, read and archive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 
-#: How memories lie in their table.
+#: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory)
 
 
@@ -26,7 +26,7 @@ class SameContent(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A memory to archive: the id of its cluster, and of the memory that stands for it from now on."""
+    """A memory to archive: the id of its cluster, and of the memory that replaces it."""
 
     id: str
     archived_by: str
@@ -47,7 +47,7 @@ class Memories:
             self._sql.run("insert into memories by name select * from incoming")
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """The memories of these ids, by id; ids that do not exist are left out."""
+        """The memories with these ids, by id; unknown ids are omitted."""
         wanted = list(ids)
         if not wanted:
             return {}
@@ -88,7 +88,7 @@ class Memories:
         return [MEMORIES.read(row) for row in rows]
 
     def count(self) -> int:
-        """How many memories there are, of every state."""
+        """The number of memories in any state."""
         return int(self._sql.value("select count(*) from memories"))
 
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -99,7 +99,7 @@ class Memories:
         return {row[0]: (row[1], row[2]) for row in rows}
 
     def projects(self) -> list[str]:
-        """The projects that the store knows, by name."""
+        """The projects in the store, by name."""
         return self._sql.strings("select distinct project_id from memories order by 1")
 
     def candidates(
@@ -143,8 +143,8 @@ class Memories:
         return [MEMORIES.read(row) for row in rows]
 
     def unconsolidated(self, *, created_before: datetime, critical_floor: float, after: int) -> list[tuple[int, str]]:
-        """Active raw memories that no night has compared and that one may touch: where the audit log (beyond the
-        entry `after`) tells of their arrival, and their project."""
+        """Active raw memories that may be touched and that no night has compared: the position of their arrival in
+        the audit log (after the entry `after`), and their project."""
         rows = self._sql.rows(
             """
             with arrivals as (
@@ -165,13 +165,13 @@ class Memories:
         return [(int(row[0]), str(row[1])) for row in rows]
 
     def same_content(self, *, created_before: datetime, as_of: datetime, critical_floor: float) -> list[SameContent]:
-        """Memories that share project and content hash with another one, oldest first within each group. What is of
-        one time is ordered by what it says (the more important first), then by id: never by where it stood in a file,
-        which a row without an id of its own may have its id from.
+        """Memories with the same project and content hash as another one, oldest first within each group. Memories
+        of the same time are ordered by what they say (more important ones first), then by id: never by their
+        position in a file, from which the id of a row without its own id may be derived.
 
-        A member may be archived when it is active, raw or merged, neither critical nor pinned, and created by
-        `created_before`. Only what had been created by `as_of` counts, and only groups with a member that
-        may be archived come back.
+        A member may be archived if it is active, raw or merged, neither critical nor pinned, and created by
+        `created_before`. Only memories created by `as_of` count, and only groups with an archivable member are
+        returned.
         """
         rows = self._sql.rows(
             """
@@ -189,10 +189,10 @@ class Memories:
         return [SameContent(*row) for row in rows]
 
     def archive(self, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float) -> set[str]:
-        """Archive sources: importance to 0.5 with the old value kept, and the pointer to what replaces them.
+        """Archive sources: set the importance to 0.5, keep the old value, and link to the replacement.
 
-        The rule of eligibility is checked here again, in the statement that writes; the ids that were really
-        archived come back, and a caller that gets fewer than it asked for rolls the transaction back.
+        The eligibility rule is checked again here, in the writing statement. Returns the ids that were actually
+        archived; a caller that gets fewer than it asked for rolls the transaction back.
         """
         if not sources:
             return set()
@@ -212,8 +212,8 @@ class Memories:
         return set(archived)
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
-        """Archive the side of a conflict that a person decided against, of whatever level; False when it is critical,
-        pinned or archived."""
+        """Archive the side of a conflict that a person decided against, of any level; returns False if it is
+        critical, pinned or archived."""
         archived = self._sql.rows(
             """
             update memories
@@ -227,7 +227,7 @@ class Memories:
         return bool(archived)
 
     def revive(self, ids: Sequence[str]) -> None:
-        """Make abstractions that were rolled back active again, as they were."""
+        """Reactivate abstractions that were rolled back, unchanged."""
         if not ids:
             return
         self._sql.run(
@@ -241,8 +241,8 @@ class Memories:
         )
 
     def series_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
-        """Project and shape of every series: raw memories that differ in figures alone, `least` or more of
-        them with that many different texts but one, on three days or more, created by `as_of`."""
+        """Project and shape of every series: at least `least` raw memories that differ only in figures, with at
+        least that many different texts minus one, on at least three days, created by `as_of`."""
         rows = self._sql.rows(
             """
             select project_id, shape_hash
@@ -263,7 +263,7 @@ class Memories:
         return {str(row[0]): str(row[1]) for row in rows}
 
     def count_before_night(self, as_of: datetime) -> int:
-        """How many memories were active when the night of `as_of` began, though it may have archived some already."""
+        """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
         count = self._sql.value(
             """
             select count(*)

@@ -1,8 +1,9 @@
-"""The schema of a store, brought up to date on open: numbered migrations, once each, and the audit log's triggers.
+"""Updates the schema of a store on open: numbered migrations, once each, and the audit log's triggers.
 
-A migration is a file `schema/NNN_name.sql`; the next one is 002. The triggers follow from the list of tables and the
-records, and are made anew whenever a migration runs: one that changes nothing else may be a comment alone. All that is
-pending is one transaction, so that a kill leaves the store as it was. A store newer than the code is refused.
+A migration is a file `schema/NNN_name.sql`; the next one is 002. The triggers are derived from the list of tables
+and the records, and recreated whenever a migration runs, so a migration that changes nothing else may consist of a
+comment. All pending migrations are one transaction, so that a kill leaves the store as it was. A store newer than
+the code is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from memory_pipeline.store.audit import log_entries, memory_state, triggers
 from memory_pipeline.store.tables import AUDIT_LOG, MEMORIES, MIGRATIONS
 
 _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
-#: Before the first release stores went by other migrations: the first of them, and the number of the last.
+#: Stores from before the first release used other migrations: the first of them, and the number of the last.
 _EARLIER, _EARLIER_NEWEST = (1, "001_memories.sql"), 15
 
 
@@ -31,15 +32,16 @@ def known_migrations() -> list[tuple[int, str, str]]:
 
 
 def schema_number() -> int:
-    """The number of the newest schema as exports tell it, which goes on from those of before the first release."""
+    """The number of the newest schema as recorded in exports, which continues the numbers from before the first
+    release."""
     return _EARLIER_NEWEST + known_migrations()[-1][0]
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: bool = False) -> int:
-    """Bring the schema up to date in one transaction; return how many migrations were pending.
+    """Update the schema in one transaction; returns the number of pending migrations.
 
-    With `only_look` nothing is written. Raises StoreVersionError when the store holds a migration that
-    this program does not know, StoreError for the database of another program.
+    With `only_look`, nothing is written. Raises StoreVersionError if the store has a migration that this program
+    does not know, and StoreError for the database of another program.
     """
     migrations = known_migrations()
     applied = _applied(connection, path, {number: name for number, name, _ in migrations})
@@ -86,7 +88,7 @@ def _drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _begin_histories(connection: duckdb.DuckDBPyConnection) -> None:
-    """Of memories whose states the log does not tell, it begins with the one that they have now."""
+    """For memories whose states are not in the log, the log starts with their current state."""
     state = memory_state("m")
     known = f"select row_id from {AUDIT_LOG} where table_name = '{MEMORIES}' and after_state is not null"
     connection.execute(
@@ -99,7 +101,7 @@ def _begin_histories(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> dict[int, str]:
-    """The migrations that a store has had; none for an empty database, which nobody has used yet."""
+    """The migrations that a store has had; none for an empty database that was never used."""
     tables = connection.execute(
         "select table_name from duckdb_tables() where database_name = current_database() and not internal"
     ).fetchall()
@@ -116,5 +118,5 @@ def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int,
                 return dict(rows)
     raise StoreError(
         f"'{path}' is a DuckDB database of another program (with the table '{min(tables)[0]}'), not a store of this "
-        f"one, and was left as it is; name another file with --store"
+        f"one, and was left unchanged; name another file with --store"
     )

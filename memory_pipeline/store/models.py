@@ -1,4 +1,4 @@
-"""What models answered, what each call cost, and which batches are under way."""
+"""Answers of models, the cost of each call, and batches in progress."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ANSWERS, _CALLS, _BATCHES = RowsOf(ModelAnswer), RowsOf(ModelCall), RowsOf(Mode
 
 
 class Models:
-    """The kept answers, the calls with their costs, and the batches."""
+    """The cached answers, the calls with their costs, and the batches."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
-        """The answers that are kept for these prompts."""
+        """The cached answers to these prompts."""
         rows = self._sql.rows(
             f"select {_ANSWERS.columns} from model_answers where prompt_hash in (select unnest($1::text[]))",
             [list(prompt_hashes)],
@@ -29,7 +29,7 @@ class Models:
         return {answer.prompt_hash: answer for answer in map(_ANSWERS.read, rows)}
 
     def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:
-        """Keep answers; a newer one to the same prompt takes its place."""
+        """Store answers; a newer one to the same prompt replaces the old one."""
         latest = {answer.prompt_hash: answer for answer in answers}
         if not latest:
             return
@@ -57,7 +57,7 @@ class Models:
         return [_CALLS.read(row) for row in rows]
 
     def keep_batch(self, batch: ModelBatch) -> None:
-        """Record a batch, or what has become of it."""
+        """Record a batch, or its new status."""
         self._sql.run(
             "update model_batches set batch_id = $2, status = $3, settled_at = $4 where id = $1",
             [batch.id, batch.batch_id, batch.status, to_utc(batch.settled_at) if batch.settled_at else None],
@@ -76,7 +76,7 @@ class Models:
 
 
 def answers_as_json(rows: Sequence[ModelAnswer | ModelCall]) -> list[dict[str, Any]]:
-    """The records as JSON objects, for the file beside the store that a preview writes."""
+    """The records as JSON objects, for the file next to the store that a preview writes."""
     return [
         {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(row).items()}
         for row in rows

@@ -1,4 +1,4 @@
-"""A store that was made elsewhere, as by an import of everything, takes the place of a blank one."""
+"""Replaces an empty store with one that was built elsewhere, for example by an import of everything."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from memory_pipeline.store.transaction import Transaction
 
 
 def put_in_blank_place(store: Store, incoming: Store) -> bool:
-    """Move a whole store to where a blank one is, or none; False when it is blank no longer.
+    """Move a whole store to the place of an empty one, or of none; returns False if the store is no longer empty.
 
-    Raises StoreError when the directory does not allow it.
+    Raises StoreError if the directory does not allow it.
     """
-    incoming.fold()  # nothing of it may be left in a log beside it
+    incoming.fold()  # no part of it may be left in a log next to it
     try:
         with store.held(shared=False) as lock:
             if store.exists() and not _lies_blank(store.path):
                 return False
             if not store.exists() and log_path(store.path).exists():
-                return False  # a log without its store may hold somebody's last words
+                return False  # a log without its store may contain someone's last changes
             put_in_place(incoming.path, store.path, lock)
     except OSError as error:
         raise StoreError(f"the store '{store.path}' cannot be written: {error.strerror or error}") from error
@@ -32,13 +32,13 @@ def put_in_blank_place(store: Store, incoming: Store) -> bool:
 
 
 def remove_store(store: Store) -> None:
-    """Remove a store that was only ever on its way to another place, with its lock."""
+    """Remove a store that was only temporary, with its lock."""
     remove_database(store.path)
     lock_path(store.path).unlink(missing_ok=True)
 
 
 def _lies_blank(path: Path) -> bool:
-    """Whether a store that is held still holds nothing, and no night works on it: seen in a copy."""
+    """Whether a held store is empty, and no night works on it; checked in a copy."""
     copy = path.with_name(f".{path.name}.blank")
     try:
         copy_files(path, copy)

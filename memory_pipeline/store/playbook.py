@@ -56,8 +56,8 @@ class Playbook:
         return set(self._sql.strings("select id from playbook_entries"))
 
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
-        """Active patterns and principles, created by a time, that were not held against the playbook yet (or were
-        taken back since), in the order in which they count: by creation, level and id."""
+        """Active patterns and principles, created by a time, that have not been compared with the playbook yet (or
+        were withdrawn since), in order of creation, level and id."""
         ids = self._sql.strings(
             """
             select m.id
@@ -224,7 +224,7 @@ class Playbook:
         self.refresh(at)
 
     def contributions_of(self, run_id: str) -> list[Contribution]:
-        """What one run put into the playbook, by memory."""
+        """The contributions of one run to the playbook, by memory."""
         rows = self._sql.rows(
             f"""
             select {_CONTRIBUTIONS.columns}
@@ -244,7 +244,7 @@ class Playbook:
         return {str(row[0]): np.asarray(row[1], dtype=np.float32) for row in rows}
 
     def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
-        """Keep vectors, float32 (n, dimension), of these entries."""
+        """Store vectors, float32 (n, dimension), of these entries."""
         if not len(ids):
             return
         with self._sql.given(incoming=vector_table({"entry_id": ids}, vectors)):

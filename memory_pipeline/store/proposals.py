@@ -10,19 +10,19 @@ from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
 
-#: Why a night leaves a cluster alone that a person has to decide about, or has decided against.
+#: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
 _REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
 
 
 class Proposals:
-    """The proposals that wait, and what became of the others."""
+    """Waiting and decided proposals."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def keep(self, proposal: Proposal) -> bool:
-        """Keep a proposal; False when it waits or was decided already. One that was withdrawn waits again."""
+        """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
         status = self._sql.value("select status from proposals where id = $1", [proposal.id])
         if status is None:
             row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
@@ -49,22 +49,22 @@ class Proposals:
         return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
 
     def read(self, proposal_id: str) -> Proposal:
-        """The proposal with an id, or with the only id that begins so. Raises InputError when there is none or
+        """The proposal with an id, or the only one whose id starts with it. Raises InputError if there is none or
         several."""
         proposals = {proposal.id: proposal for proposal in self.list(None)}
         mend = "'memory-pipeline proposals list --all' shows every proposal"
         return only_one(proposals, proposal_id, "proposal", mend)
 
     def decide(self, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None) -> None:
-        """Note what a person decided."""
+        """Record a person's decision."""
         self._sql.run(
             "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
             [proposal_id, status, to_utc(at), decided_by, reason],
         )
 
     def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
-        """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving
-        them alone."""
+        """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving them
+        alone."""
         rows = self._sql.rows(
             """
             select policy, cluster_fingerprint, status

@@ -1,9 +1,9 @@
-"""Bringing back a store that does not open or does not read: what can be had, from what, and what is lost.
+"""Recovers a store that cannot be opened or read: what can be recovered, from what, and what is lost.
 
-Nothing is overwritten: the damaged files are kept beside the store. In this order, the first that reads as a whole
-is taken: the store as it is; a snapshot with the logs that lead from it to the store (nothing is lost then); the
-store's file with what its log holds before the damage; what of the store reads, when that is every memory; a snapshot
-with as many logs as there are.
+Nothing is overwritten: the damaged files are kept next to the store. The first of these that can be read completely
+is used: the store as it is; a snapshot with the logs that lead from it to the store (nothing is lost then); the
+store's file with the contents of its log before the damage; the readable parts of the store, if they include every
+memory; a snapshot with as many logs as there are.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from memory_pipeline.store.snapshots import (
 
 _log = logging.getLogger("memory_pipeline.store")
 
-#: Lost of a store of which every memory reads.
-_MADE_AGAIN = "nothing but what is made again (vectors, comparisons)"
+#: What is lost if every memory can be read.
+_MADE_AGAIN = "nothing but what can be rebuilt (vectors, comparisons)"
 
 Source = Literal["store", "snapshot and log", "store and part of its log", "what reads of the store", "snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a store was or would be brought back from, what is wrong with it, and what is lost. `done` is False for a
-    store that is whole, and for a look."""
+    """The source from which a store was or would be recovered, its problem, and what is lost. `done` is False for a
+    whole store and for a dry run."""
 
     source: Source
     problem: str
@@ -64,9 +64,10 @@ class _Candidate:
 
 
 def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
-    """Bring a store back, or with `dry_run` say how. A store that is whole is left alone.
+    """Recover a store, or with `dry_run` say how. A store that is whole is left alone.
 
-    Raises StoreError when neither the store nor any snapshot reads, and StoreBusyError while somebody has it open.
+    Raises StoreError if neither the store nor any snapshot can be read, and StoreBusyError while another process has
+    it open.
     """
     with store.held(shared=False) as lock:
         problem = _problem_of(store, lock)
@@ -97,8 +98,8 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
         tried += [] if list_snapshots(store) else ["it has no snapshot"]
         reasons = _about(store, incoming, "; ".join(tried))
         raise StoreError(
-            f"the store '{store.path}' cannot be brought back ({_about(store, incoming, problem)}), and neither can "
-            f"what was tried instead: {reasons}; its files were left as they are; keep a copy of them, and bring back "
+            f"the store '{store.path}' cannot be recovered ({_about(store, incoming, problem)}), and neither did "
+            f"the alternatives work: {reasons}; its files were left unchanged; keep a copy of them, and restore "
             "a backup if you have one"
         )
     if found.done:
@@ -107,22 +108,23 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
 
 
 def _about(store: Store, incoming: Path, text: str) -> str:
-    """A text about the copies that were tried, as one about the store: nobody else knows of them."""
+    """Rewrites an error about a temporary copy as one about the store, because users do not know the copies."""
     for copy in (f"{incoming}.salvaged", str(incoming)):
         text = text.replace(copy, str(store.path))
     return text
 
 
 def _begin_anew(store: Store) -> None:
-    """A snapshot of what was brought back: logs that are kept from now on lead from there. None is dropped for it."""
+    """Take a snapshot of the recovered store, from which the logs kept from now on continue. No older snapshot is
+    dropped for it."""
     try:
         create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
     except StoreError as error:
-        _log.warning("there is no snapshot yet of what was brought back: %s", error)
+        _log.warning("there is no snapshot yet of the recovered store: %s", error)
 
 
 def _problem_of(store: Store, lock: StoreLock) -> str:
-    """What is wrong with a store's files, or nothing."""
+    """The problem of a store's files, or None."""
     copy = store.path.with_name(f".{store.path.name}.incoming")
     try:
         if not store.path.is_file():
@@ -138,13 +140,15 @@ def _problem_of(store: Store, lock: StoreLock) -> str:
 
 
 def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
-    """What a whole store could be made of, the fullest first."""
+    """The sources from which a whole store could be built, most complete first."""
     log = log_path(store.path)
     sealed = _seal_of(store.path, lock)
     whole_log = sealed is not None and log_is_whole(store.path, sealed)
     there = log.stat().st_size if log.exists() else 0
     last = (KeptLog(log, "", ""),) if there else ()
-    lost_of_log = f"what the damaged log held ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
+    lost_of_log = (
+        f"the contents of the damaged log ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
+    )
     cut: list[_Candidate] = []
     broken: list[_Candidate] = []
     for name in _whole_snapshots(store):
@@ -157,7 +161,7 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
             else:
                 cut.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, last_is_damaged=True))
         elif following := tuple(logs_after(store.path, header_of(file))):
-            lost = f"what came after snapshot '{name}' and the {len(following)} logs that follow it"
+            lost = f"everything after snapshot '{name}' and the {len(following)} logs that follow it"
             broken.append(_Candidate("snapshot", file, following, name, lost))
         broken.append(_Candidate("snapshot", file, (), name, f"everything since snapshot '{name}'"))
     if store.path.is_file() and not whole_log:
@@ -165,15 +169,15 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
         yield _Candidate("store and part of its log", store.path, (), None, "the log beside it")
     yield from cut
     if store.path.is_file():
-        # DuckDB reads a damaged log up to where it takes it for cut off, and says nothing.
+        # DuckDB reads a damaged log up to the point where it considers it truncated, without an error.
         lost = "" if whole_log else lost_of_log
         yield _Candidate("what reads of the store", store.path, (), None, lost, in_part=True)
     yield from broken
 
 
 def _seal_of(path: Path, lock: StoreLock) -> Seal | None:
-    """What the store's files were when they were last written. A file that was put in the store's place, or that
-    another program has written since, speaks for itself as long as its headers read."""
+    """The state of the store's files after the last write. For a file that replaced the store, or that another
+    program has written since, the file itself is used if its headers can be read."""
     sealed = read_seal(lock)
     if path.is_file() and headers_read(path) and (sealed is None or sealed.header != header_of(path)):
         return Seal(header_of(path))
@@ -190,8 +194,8 @@ def _whole_snapshots(store: Store) -> Iterator[str]:
 
 
 def _assemble(candidate: _Candidate, incoming: Path) -> None:
-    """Copy a file, fold log after log into it, and read all of it. Of a last log that is known to be damaged, what
-    stands before the first entry that does not read is taken."""
+    """Copy a file, fold log after log into it, and read all of it. If the last log is known to be damaged, use its
+    contents before the first unreadable entry."""
     remove_database(incoming)
     shutil.copyfile(candidate.file, incoming)
     if not candidate.logs:
@@ -207,4 +211,4 @@ def _assemble(candidate: _Candidate, incoming: Path) -> None:
                 raise
             contents = make_whole(incoming)
         if kept.contents and short_hash(contents) != kept.contents:
-            raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the store that it led to before")
+            raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the same store as before")

@@ -1,8 +1,8 @@
-"""Undo: what a rollback would bring back, what depends on it, and doing it in one transaction.
+"""Rollbacks: what one would restore, what depends on it, and its execution in one transaction.
 
-A rollback restores the sources that its runs archived, retires the abstractions that they made (kept,
-marked, never active again unless a night makes them again), takes back links, atoms and playbook
-contributions, and frees the fingerprints. The audit log says which run did what.
+A rollback restores the sources that its runs archived, retires the abstractions that they made (kept, marked, and
+never active again unless a night makes them again), removes links, atoms and playbook contributions, and frees the
+fingerprints. The audit log records which run did what.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memory_pipeline.store.sql import Sql
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """A memory that something later made of what a rollback would take away, and how."""
+    """A memory that was later made from something that a rollback would remove, and how."""
 
     memory_id: str
     why: str
@@ -41,22 +41,22 @@ class RollbackPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to bring back."""
+        """Whether there is nothing to restore."""
         return not (self.restored_ids or self.retired_ids)
 
 
 class Rollbacks:
-    """Plans of what a rollback does, and their execution."""
+    """Plans of rollbacks, and their execution."""
 
     def __init__(self, sql: Sql, runs: Runs, conflicts: Conflicts, atoms: Atoms, playbook: Playbook) -> None:
         self._sql, self._runs = sql, runs
         self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
-        """Undo the run with an id, or with the only id that begins so.
+        """Undo the run with an id, or the only run whose id starts with it.
 
-        Raises InputError for a run that the audit log does not know, for several, and for one that was rolled back
-        already.
+        Raises InputError for a run that is not in the audit log, for several, and for one that was already rolled
+        back.
         """
         known = self._sql.strings(
             "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [run_id]
@@ -65,7 +65,7 @@ class Rollbacks:
         plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
         already = self._runs.rolled_back_at(run_id)
         if plan.is_empty and already:
-            raise InputError(f"run '{run_id}' was rolled back on {already:%Y-%m-%d %H:%M:%S} UTC already")
+            raise InputError(f"run '{run_id}' was already rolled back on {already:%Y-%m-%d %H:%M:%S} UTC")
         return plan
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:
@@ -77,14 +77,14 @@ class Rollbacks:
         return self._plan(f"since {since.isoformat()}", run_ids, cascade=cascade)
 
     def plan_abstraction(self, memory_id: str, *, cascade: bool = False) -> RollbackPlan:
-        """Undo one abstraction. Raises InputError when it is none, or is rolled back already."""
+        """Undo one abstraction. Raises InputError if it is not one, or was already rolled back."""
         row = self._sql.row("select source_connector, rolled_back_at from memories where id = $1", [memory_id])
         if row is None:
             raise InputError(f"there is no memory '{memory_id}'")
         if row[0] != MADE:
             raise InputError(f"memory '{memory_id}' was made from nothing else; name an abstraction")
         if row[1] is not None:
-            raise InputError(f"abstraction '{memory_id}' was rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC already")
+            raise InputError(f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC")
         sources = self._sql.strings(
             """
             select m.id
@@ -97,7 +97,7 @@ class Rollbacks:
         return self._with_dependents(f"abstraction {memory_id}", (), set(sources), {memory_id}, cascade=cascade)
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
-        """Carry a plan out, within the caller's transaction. Raises InputError while it has dependents."""
+        """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
         if plan.dependents:
             named = "; ".join(f"'{d.memory_id}' {d.why}" for d in plan.dependents[:10])
             more = f" and {len(plan.dependents) - 10} more" if len(plan.dependents) > 10 else ""
@@ -162,7 +162,7 @@ class Rollbacks:
         )
 
     def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
-        """What these runs archived and made, as far as nothing has undone it since."""
+        """What these runs archived and made, unless something has undone it since."""
         restored = self._sql.strings(
             """
             with last as (
@@ -219,7 +219,7 @@ class Rollbacks:
         )
 
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
-        """By id, how it depends on what goes and whether it was made from it (else archived into it)."""
+        """By id, how a memory depends on the removed ones, and whether it was made from one (or archived into one)."""
         gone = list(retired)
         made = self._sql.rows(
             """

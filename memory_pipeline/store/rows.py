@@ -1,4 +1,4 @@
-"""Records as rows of a table, and back: the columns, their Arrow types and the values follow from the record."""
+"""Converts records to table rows and back: the columns, their Arrow types and values are derived from the record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARROW: dict[type, pa.DataType] = {
 
 
 def to_utc(moment: datetime) -> datetime:
-    """An aware time as the store keeps it: naive, UTC."""
+    """An aware time in stored form: naive, UTC."""
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
@@ -33,19 +33,19 @@ def from_utc(moment: datetime | None) -> Any:
 
 
 class RowsOf(Generic[_Record]):
-    """How the records of one class lie in a table."""
+    """The mapping of one record class to a table."""
 
     def __init__(self, record: type[_Record]) -> None:
-        """Of a record, a field that does not say what it is has no column."""
+        """Fields of a record without a meaning have no column."""
         self._record = cast(Any, record)
         flat, own = flat_columns_of(self._record), columns_of(self._record)
-        #: The columns, in the order in which `read` takes and `values` gives them.
+        #: The columns, in the order that `read` expects and `values` returns.
         self.names = tuple(column.name for column in flat)
-        #: The same as they stand in a statement.
+        #: The columns as written in a statement.
         self.columns = ", ".join(self.names)
         #: Their parameters, `$1` to the last.
         self.parameters = ", ".join(f"${number}" for number in range(1, len(flat) + 1))
-        #: What an update of the row sets, all but the first column, with the same parameters.
+        #: The assignments of an update, for all but the first column, with the same parameters.
         self.assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(self.names, 1) if number > 1)
         self._schema = pa.schema([(column.name, _ARROW[column.kind]) for column in flat])
         self._times = [column.name for column in own if column.kind is datetime]
@@ -58,15 +58,15 @@ class RowsOf(Generic[_Record]):
         self._fields = [column.name for column in own if column.name not in self._inner]
 
     def selected_from(self, alias: str) -> str:
-        """The columns of a table that goes by another name."""
+        """The columns of a table with an alias."""
         return ", ".join(f"{alias}.{name}" for name in self.names)
 
     def assigned_from(self, alias: str) -> str:
-        """What an update of the row sets from a table with the same columns, all but the first."""
+        """The assignments of an update from a table with the same columns, for all but the first."""
         return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
 
     def read(self, row: Sequence[Any], **fields: Any) -> _Record:
-        """The record of a row; `fields` that have no column are given."""
+        """The record of a row; `fields` gives the values without a column."""
         values = dict(zip(self.names, row, strict=True))
         for name in self._times:
             values[name] = from_utc(values[name])
@@ -78,12 +78,12 @@ class RowsOf(Generic[_Record]):
         return record
 
     def values(self, record: _Record) -> list[Any]:
-        """What a statement with these parameters is given."""
+        """The values for a statement with these parameters."""
         row = self._row(record)
         return [row[name] for name in self.names]
 
     def table(self, records: Sequence[_Record]) -> pa.Table:
-        """Records as an Arrow table of these columns."""
+        """Records as an Arrow table with these columns."""
         return pa.Table.from_pylist([self._row(record) for record in records], schema=self._schema)
 
     def _row(self, record: _Record) -> dict[str, Any]:

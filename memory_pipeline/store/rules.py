@@ -1,4 +1,4 @@
-"""What a sound store keeps to, rule by rule: the query that finds what breaks it, and the mend."""
+"""The rules of a sound store: for each, the query that finds violations, and the fix."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import NamedTuple
 from memory_pipeline.store.audit import memory_state
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
-_REEMBED = "run 'memory-pipeline night', which embeds what has no vector"
+_REEMBED = "run 'memory-pipeline night', which embeds memories without a vector"
 
 
 class Rule(NamedTuple):
-    """One rule: its query gives where it is broken and how, a row for each."""
+    """One rule: its query returns one row per violation, with its location and problem."""
 
     name: str
     query: str
     mend: str
 
 
-#: What `check` always looks at.
+#: The rules that `check` always verifies.
 RULES = (
     Rule(
         "archived memories point to what replaced them",
@@ -169,7 +169,7 @@ RULES = (
                 and l.relation = 'superseded'
           )
         """,
-        "roll the run back that archived them",
+        "roll back the run that archived them",
     ),
     Rule(
         "memories, archive states and the audit log agree",
@@ -184,11 +184,11 @@ RULES = (
         ) g on g.row_id = m.id
         where g.last is distinct from sha256({memory_state("m")})
         """,
-        "something wrote past the audit log; compare with a snapshot",
+        "something wrote without the audit log; compare with a snapshot",
     ),
 )
 
-#: What `check --deep` adds: figures and links computed again from the rows they speak of.
+#: The rules that `check --deep` adds: figures and links recomputed from their rows.
 DEEP_RULES = (
     Rule(
         "rolled back memories are out of use",
@@ -363,7 +363,7 @@ DEEP_RULES = (
         )
         where action = 'update' and before_hash is distinct from previous
         """,
-        "something wrote past the audit log; compare with a snapshot",
+        "something wrote without the audit log; compare with a snapshot",
     ),
     Rule(
         "audit entries hash to what they say",

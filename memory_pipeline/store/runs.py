@@ -1,4 +1,5 @@
-"""What a run did to the memories, read back from the rows that it wrote: the audit log, the lineage, the log."""
+"""What a run did to the memories, according to the rows that it wrote: the audit log, the lineage, the compression
+log."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from memory_pipeline.store.sql import Sql
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRow:
-    """A memory that a run archived: where to, and as what it stands in that memory's lineage."""
+    """A memory that a run archived, its replacement, and its relation in the lineage."""
 
     memory_id: str
     into: str
@@ -26,7 +27,7 @@ class Runs:
         self._sql = sql
 
     def archived_by(self, run_id: str) -> list[ArchivedRow]:
-        """Every memory that a run archived, in the order in which it did; those that it made itself included."""
+        """Every memory that a run archived, in order, including memories that it made itself."""
         rows = self._sql.rows(
             """
             with gone as (
@@ -45,10 +46,10 @@ class Runs:
         return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
 
     def tokens_around(self, run_id: str) -> tuple[int, int]:
-        """Tokens of the active memories of the store before and after a run, as the store is now.
+        """Active tokens of the store before and after a run, computed from the current store.
 
-        Before: what is active now, less what the run made, and what it archived again. What others write while it runs
-        counts on both sides, for the run did not save or cost it.
+        Before: the current active memories, minus those that the run made, plus those that it archived. Memories
+        that others write meanwhile count on both sides, because the run neither saved nor cost them.
         """
         row = self._sql.row(
             """
@@ -75,12 +76,12 @@ class Runs:
         return now + gone - made, now
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
-        """When a run was last rolled back; None when it never was."""
+        """When a run was last rolled back, or None."""
         latest = self._sql.value("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
         return from_utc(latest) if latest else None
 
     def span(self, run_id: str) -> tuple[int, int]:
-        """The entry of the audit log before a run's first one, and its last one.
+        """The audit log entry before a run's first one, and its last one.
 
         Raises InputError for a run that wrote nothing.
         """
@@ -92,7 +93,7 @@ class Runs:
         return int(row[0]), int(row[1])
 
     def of_night(self, day: date) -> str:
-        """The newest run of a night. Raises InputError when that night was never run."""
+        """The newest run of a night. Raises InputError if that night was never run."""
         run_id = self._sql.value(
             """
             select run_id

@@ -1,7 +1,7 @@
-"""What still reads of a damaged store's file, as a new store: for a store that no snapshot leads to.
+"""Builds a new store from the readable parts of a damaged one, if no snapshot leads to it.
 
-A damaged block costs the tables that have rows in it, often one that can be made again (vectors, edges, an index).
-Every memory and every link has to read; of other tables, the rows that do are taken.
+A damaged block affects the tables with rows in it, often one that can be rebuilt (vectors, edges, an index). Every
+memory and every link must be readable; from other tables, the readable rows are taken.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.seal import log_path
 from memory_pipeline.store.tables import AUDIT_LOG, MIGRATIONS, TABLES
 
-#: How DuckDB says where a log is damaged: the place behind the size and the checksum (8 bytes each) of an entry.
+#: How DuckDB reports the position of damage in a log: the position after the size and the checksum (8 bytes each) of
+#: an entry.
 _DAMAGED_ENTRY = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
 _ENTRY_HEADER = 16
-#: Whose rows have to be there, every one.
+#: Tables of which every row must be readable.
 _WHOLE = ("memories", "lineage")
-#: What a night makes again, so that nothing is lost with it.
+#: Tables that a night rebuilds, so that nothing is lost with them.
 _MADE_AGAIN = {table.name for table in TABLES if table.made_again}
-#: What is carried over: a new store has the rest of its own, and a table that it does not know was never filled.
+#: Tables to copy: a new store creates the others itself, and unknown tables were never filled.
 _CARRIED = {table.name for table in TABLES} - {MIGRATIONS, "lease"}
-#: Rows that are read at once of a table that does not read as a whole: one of DuckDB's vectors.
+#: Rows to read at once from a table that cannot be read as a whole: one of DuckDB's vectors.
 _ROWS = 2048
 
 
 def salvage(path: Path, target: Path) -> list[str]:
-    """Write what reads of the store at `path`, its log included, to a new store at `target`; return what is lost of it
-    for good. Of a damaged log, what stands before the damage is read.
+    """Write the readable parts of the store at `path`, including its log, to a new store at `target`; returns what
+    is permanently lost. A damaged log is read up to the damage.
 
-    The caller holds the store. Raises DamagedStoreError when a memory or a link does not read.
+    The caller holds the store. Raises DamagedStoreError if a memory or a link cannot be read.
     """
     source = target.with_name(f"{target.name}.salvaged")
     try:
@@ -65,7 +66,7 @@ def salvage(path: Path, target: Path) -> list[str]:
 
 
 def cut_at_damage(log: Path, error: Exception) -> bool:
-    """Cut a copy of a log off before the entry that DuckDB says it cannot read; False when it says of none."""
+    """Truncate a copy of a log before the entry that DuckDB reports as unreadable; False if it reports none."""
     damaged = _DAMAGED_ENTRY.search(str(error))
     if damaged:
         os.truncate(log, int(damaged[1]) - _ENTRY_HEADER)
@@ -73,7 +74,7 @@ def cut_at_damage(log: Path, error: Exception) -> bool:
 
 
 def _tables_of(source: Path) -> list[str]:
-    """The tables to carry over; the audit log last, since every row that is written adds to it."""
+    """The tables to copy; the audit log comes last, because every written row adds to it."""
     with engine.attached_copy(source, read_only=True) as old:
         rows = old.execute(
             "select table_name from duckdb_tables() where database_name = current_database() and not internal"
@@ -81,12 +82,12 @@ def _tables_of(source: Path) -> list[str]:
     names = {str(name) for (name,) in rows} & _CARRIED
     missing = [name for name in _WHOLE if name not in names]
     if missing:
-        raise DamagedStoreError(f"its table '{missing[0]}' is missing, without which no store can be made")
+        raise DamagedStoreError(f"its table '{missing[0]}' is missing, without which no store can be built")
     return [*_WHOLE, *sorted(names - {*_WHOLE, AUDIT_LOG}), *sorted(names & {AUDIT_LOG})]
 
 
 def _carry_over(source: Path, target: Path, name: str) -> str:
-    """Copy a table; return what of it does not read, in words."""
+    """Copy a table; returns what cannot be read, in words."""
     try:
         _copy_rows(source, target, name, "true", anew=name == AUDIT_LOG)
         return ""
@@ -118,7 +119,7 @@ def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool)
 
 
 def _said_by(error: duckdb.Error, source: Path) -> str:
-    """What DuckDB says, without the name of the copy that was read, and cut to what a sentence can hold."""
+    """DuckDB's error, without the name of the copy that was read, and shortened."""
     return shorten(said_by(error).replace(f" '{source}'", "").replace(f' "{source}"', ""), 120, placeholder=" ...")
 
 

@@ -1,12 +1,12 @@
-"""The seal of a store: what its files have to look like, written beside it after every commit.
+"""The seal of a store: the expected state of its files, written next to it after every commit.
 
-DuckDB takes a write-ahead log that does not read for one that a crash has cut off, and goes on without what it
-held. The seal says how many bytes of the log were committed, and their checksum, so that a log that was
-damaged, shortened or deleted is named instead. What the log holds beyond the sealed bytes is a commit in flight:
-whole or cut off, DuckDB decides rightly about that.
+DuckDB takes an unreadable write-ahead log for one that a crash has truncated, and continues without its contents.
+The seal records how many bytes of the log were committed, and their checksum, so that a damaged, shortened or
+deleted log is reported instead. Bytes after the sealed ones are a commit in progress: whether they are complete or
+truncated, DuckDB handles them correctly.
 
-The seal also names the file that is about to take the store's place, so that a kill between moving that file in
-and removing the log that it contains leaves no doubt about which belongs to which.
+The seal also names the file that is about to replace the store, so that after a kill between moving that file into
+place and removing the log that it contains, it is clear which log belongs to which file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store.blocks import identifier_of
 from memory_pipeline.store.lock import StoreLock
 
-#: DuckDB's three headers: one of the file, two of the database, one of which changes with every checkpoint.
+#: DuckDB's three headers: one of the file and two of the database, one of which changes with every checkpoint.
 _HEADERS = 3 * 4096
 #: The first field of a log (number 100, the kind of entry) says that its version follows.
 _LOG_BEGINS = b"\x64\x00\x62"
@@ -40,8 +40,8 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The header of the store's file, the committed bytes of its log with their CRC-32, and header and inode of
-    the file that is about to replace it."""
+    """The header of the store's file, the committed bytes of its log with their CRC-32, and header and inode of the
+    file that is about to replace it."""
 
     header: str
     log_bytes: int = 0
@@ -54,23 +54,23 @@ class Seal:
         return replace(self, successor=header_of(incoming), successor_inode=incoming.stat().st_ino)
 
     def has_been_replaced(self, path: Path) -> bool:
-        """Whether the announced file stands at `path` by now, so that the log beside it is the old file's."""
+        """Whether the announced file is already at `path`, so that the log next to it belongs to the old file."""
         return path.stat().st_ino == self.successor_inode and header_of(path) == self.successor
 
 
 def log_path(path: Path) -> Path:
-    """Where DuckDB keeps the write-ahead log of a database file."""
+    """The path of DuckDB's write-ahead log for a database file."""
     return path.with_name(f"{path.name}.wal")
 
 
 def header_of(path: Path) -> str:
-    """What tells one checkpoint of a database file from every other: a hash of its headers, as 32 hex digits."""
+    """A hash of a database file's headers, as 32 hex digits, which distinguishes its checkpoints from all others."""
     with path.open("rb") as file:
         return hashlib.sha256(file.read(_HEADERS)).hexdigest()[:32]
 
 
 def read_seal(lock: StoreLock) -> Seal | None:
-    """The seal in a lock file; None where there is none, or a torn one."""
+    """The seal in a lock file; None if there is none, or an incomplete one."""
     line = lock.read(_LENGTH).decode("ascii", "replace")
     found = _LINE.fullmatch(line)
     if not found or int(found["check"], 16) != _check(line):
@@ -88,12 +88,12 @@ def write_seal(lock: StoreLock, seal: Seal, *, durable: bool = False) -> None:
 
 
 def extend(seal: Seal, path: Path) -> Seal:
-    """The seal after a commit: everything that the log holds now. Raises DamagedStoreError when that is less."""
+    """The seal after a commit: the complete current log. Raises DamagedStoreError if the log became shorter."""
     log = log_path(path)
     size, crc = seal.log_bytes, seal.log_crc
     present = log.stat().st_size if log.exists() else 0
     if present < size:
-        raise DamagedStoreError(f"the write-ahead log '{log}' was cut off or removed while the store was open")
+        raise DamagedStoreError(f"the write-ahead log '{log}' was truncated or removed while the store was open")
     if present > size:
         with log.open("rb") as file:
             file.seek(size)
@@ -103,10 +103,10 @@ def extend(seal: Seal, path: Path) -> Seal:
 
 
 def seal_in_force(path: Path, seal: Seal | None) -> Seal:
-    """The seal to go on with, once the log has been held against it.
+    """The seal to continue with, after checking the log against it.
 
-    A store without a seal, or whose file another program has written since, is taken as it is.
-    Raises DamagedStoreError when committed bytes of the log are missing or are not those that were written.
+    A store without a seal, or whose file another program has written since, is accepted as it is. Raises
+    DamagedStoreError if committed bytes of the log are missing or changed.
     """
     header = header_of(path)
     if seal is None or header != seal.header:
@@ -114,19 +114,19 @@ def seal_in_force(path: Path, seal: Seal | None) -> Seal:
     problem = _problem_of_log(log_path(path), seal)
     if not problem and _is_of_another_file(path):
         raise DamagedStoreError(
-            f"the write-ahead log '{log_path(path)}' belongs to another file than '{path}'; put that file back, or "
+            f"the write-ahead log '{log_path(path)}' belongs to a different file than '{path}'; put that file back, or "
             f"move the log away if its changes are not wanted ('memory-pipeline recover' does that, and keeps it)"
         )
     if problem:
         raise DamagedStoreError(
-            f"the write-ahead log '{log_path(path)}' {problem}, so that what was committed last cannot be read; "
-            f"'memory-pipeline recover' puts the store aside and brings back all that can be read"
+            f"the write-ahead log '{log_path(path)}' {problem}, so that the latest changes cannot be read; "
+            f"'memory-pipeline recover' sets the store aside and recovers everything that can be read"
         )
     return seal
 
 
 def _is_of_another_file(path: Path) -> bool:
-    """Whether the log beside a store names another database; DuckDB would not apply it."""
+    """Whether the log next to a store belongs to another database; DuckDB would not apply it."""
     log = log_path(path)
     if not log.exists():
         return False
@@ -137,29 +137,30 @@ def _is_of_another_file(path: Path) -> bool:
 
 
 def has_more(path: Path, seal: Seal) -> bool:
-    """Whether the log holds more than was sealed: a commit that a kill has kept from being sealed, or has cut off."""
+    """Whether the log has more than the sealed bytes: a commit that a kill has prevented from being sealed, or has
+    truncated."""
     log = log_path(path)
     return log.exists() and log.stat().st_size > seal.log_bytes
 
 
 def log_is_whole(path: Path, seal: Seal) -> bool:
-    """Whether the log of a store holds every byte that was committed to it, whatever the store's file is like."""
+    """Whether the log of a store has every committed byte, whatever the state of the store's file."""
     return not _problem_of_log(log_path(path), seal)
 
 
 def _problem_of_log(log: Path, seal: Seal) -> str:
     if not log.exists():
-        return f"is missing: it held {seal.log_bytes} bytes" if seal.log_bytes else ""
+        return f"is missing: it had {seal.log_bytes} bytes" if seal.log_bytes else ""
     crc, left = 0, seal.log_bytes
     with log.open("rb") as file:
         if not _LOG_BEGINS.startswith(file.read(len(_LOG_BEGINS))):
-            return "is damaged: it does not begin as one does"
+            return "is damaged: its start is not that of a log"
         file.seek(0)
         while left and (chunk := file.read(min(_CHUNK, left))):
             crc, left = zlib.crc32(chunk, crc), left - len(chunk)
     if left:
-        return f"is cut off: {seal.log_bytes - left} of its {seal.log_bytes} bytes are there"
-    return "is damaged: its bytes are not those that were written" if crc != seal.log_crc else ""
+        return f"is truncated: {seal.log_bytes - left} of its {seal.log_bytes} bytes are there"
+    return "is damaged: its bytes differ from those that were written" if crc != seal.log_crc else ""
 
 
 def _check(line: str) -> int:

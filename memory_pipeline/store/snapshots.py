@@ -1,8 +1,8 @@
-"""Snapshots: verified copies of the store, one before every night, kept beside it.
+"""Snapshots: verified copies of the store next to it, one before every night.
 
 A copy is taken while nobody writes, folded into one file, read block by block and table by table, and only then
-given its name. While the log that was begun after a snapshot is not folded in, snapshot and log together are the
-store: that is what `recovery` brings back.
+given its name. As long as the log that was started after a snapshot has not been folded in, snapshot and log
+together equal the store; `recovery` uses this.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LEFT_OVER_AFTER_S = 3600
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """One snapshot: its name, when and why it was taken, its size, and the hashes that verify it: of its bytes, of
-    the knowledge in it, and of every table (empty for one of an earlier version)."""
+    the knowledge in it, and of every table (empty in snapshots of an earlier version)."""
 
     name: str
     taken_at: str
@@ -58,24 +58,24 @@ class Snapshot:
 
 
 def snapshot_directory(store: Store) -> Path:
-    """Where the snapshots of a store lie."""
+    """The directory of a store's snapshots."""
     return directory_beside(store.path)
 
 
 def create_snapshot(
     store: Store, label: str, at: datetime, keep: int | None, *, only_if_changed: bool = True
 ) -> Snapshot:
-    """Take a verified snapshot named after its time and `label`; drop the oldest of this label beyond `keep`.
+    """Take a verified snapshot named after its time and `label`; drop the oldest ones with this label beyond `keep`.
 
-    When no memory, decision or conflict has changed since the newest one of this label, and that one is still whole,
-    it is returned instead, unless `only_if_changed` is off. Raises SnapshotError for a label that is no plain name,
-    DamagedStoreError for a store that does not read from the first block to the last (no older snapshot is dropped
-    then), StoreError when the disk is full.
+    If no memory, decision or conflict has changed since the newest one with this label, and that one is still whole,
+    it is returned instead, unless `only_if_changed` is off. Raises SnapshotError for an invalid label,
+    DamagedStoreError for a store that cannot be read completely (then no older snapshot is dropped), and StoreError
+    for a full disk.
     """
     if not _LABEL.match(label):
         raise SnapshotError(f"'{label}' is not a snapshot label; use small letters, digits and hyphens")
     with store.reading():
-        pass  # says it in words where there is none, and brings an older schema up to date
+        pass  # reports a missing store, and updates an older schema
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
     _sweep(store)
@@ -83,7 +83,7 @@ def create_snapshot(
     partial = directory / f".{name}.partial"
     try:
         with store.held(shared=False) as lock:
-            # One after the other in one hold: a commit between them would leave a copy that no kept log goes on from.
+            # In one hold: a commit in between would leave a copy from which no kept log continues.
             fold_held(store.path, lock)
             copy_files(store.path, partial)
         reached("snapshot.copied")
@@ -96,14 +96,14 @@ def create_snapshot(
         _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
     except DamagedStoreError as error:
         raise DamagedStoreError(
-            f"the store '{store.path}' is damaged and gives no snapshot; those before it were kept ({error}); "
-            f"'memory-pipeline recover' brings back all that can be read"
+            f"the store '{store.path}' is damaged, so no snapshot was taken; earlier ones were kept ({error}); "
+            f"'memory-pipeline recover' recovers everything that can be read"
         ) from error
     except OSError as error:
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
     finally:
         remove_database(partial)
-    # Should the clock have been set back, the one just taken is not the newest by name, and stays all the same.
+    # If the clock was set back, the snapshot just taken is not the newest by name, but is kept all the same.
     others = [old for old in list_snapshots(store) if old.name != name]
     same = [old for old in others if old.label == label]
     for old in same[: max(0, len(same) - keep + 1) if keep else 0]:
@@ -111,13 +111,13 @@ def create_snapshot(
         (directory / f"{old.name}.json").unlink(missing_ok=True)
         others.remove(old)
     if others:
-        # The newest snapshot but one may be needed, should the newest be damaged; no older one is followed by logs.
+        # The second newest snapshot is needed if the newest is damaged; no log continues from older ones.
         forget_logs_before(store.path, _file_of(store, others[-1].name).stat().st_mtime)
     return snapshot
 
 
 def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
-    """Make a copy whole, read all of it, and say what it is."""
+    """Fold a copy's log, read all of it, and return its description."""
     contents = make_whole(file)
     with engine.attached_copy(file, read_only=True) as connection:
         knowledge = Transaction(connection).contents.digest(with_log=True)
@@ -129,7 +129,7 @@ def _is_whole(store: Store, snapshot: Snapshot) -> bool:
 
 
 def list_snapshots(store: Store) -> list[Snapshot]:
-    """The snapshots that are complete, oldest first. One whose description does not read is passed over."""
+    """The complete snapshots, oldest first. One with an unreadable description is skipped."""
     found = []
     for described in sorted(snapshot_directory(store).glob("*.json")):
         try:
@@ -142,20 +142,20 @@ def list_snapshots(store: Store) -> list[Snapshot]:
 
 
 def verify_snapshot(store: Store, name: str) -> Snapshot:
-    """Read a snapshot from the first byte to the last, and check it against what was recorded; return it.
+    """Read a snapshot from the first byte to the last, and compare it with what was recorded; returns it.
 
-    Raises SnapshotError when it does not exist, does not read, or differs.
+    Raises SnapshotError if it does not exist, cannot be read, or differs.
     """
     snapshot = _named(store, name)
     file = _file_of(store, name)
     try:
         if not _is_whole(store, snapshot):
             raise SnapshotError(
-                f"snapshot '{name}' is damaged: its bytes are not those that were written; use another one"
+                f"snapshot '{name}' is damaged: its bytes differ from those that were written; use another one"
             )
         contents = _short(verify_whole(file))
         with engine.attached_copy(file, read_only=True) as connection:
-            # Snapshots from before the playbook was part of the hash are as good as ever.
+            # Snapshots from before the playbook was part of the hash are equally valid.
             knowledge = {
                 Transaction(connection).contents.digest(with_log=True, playbook=part) for part in (True, False)
             }
@@ -166,16 +166,16 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
     except (DamagedStoreError, duckdb.Error) as error:
         raise SnapshotError(f"snapshot '{name}' is damaged: {str(error).splitlines()[0]}; use another one") from error
     if contents != (snapshot.contents or contents) or snapshot.store_hash not in knowledge:
-        raise SnapshotError(f"snapshot '{name}' does not hold what was recorded; use another one")
+        raise SnapshotError(f"snapshot '{name}' does not contain what was recorded; use another one")
     return snapshot
 
 
 def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expiry_s: float = 60.0) -> Path:
-    """Put a verified snapshot in the store's place, or at `to`; return where.
+    """Replace the store with a verified snapshot, or write the snapshot to `to`; returns the path.
 
-    The store that was there is kept beside it as `NAME.before-restore-TIME`, with its log. Refused, with the holder's
-    name, while another process has the store open or a night runs on it; refused when `to` exists. The lease of the
-    night that took the snapshot does not come back with it.
+    The previous store is kept next to it as `NAME.before-restore-TIME`, with its log. Refused, with the holder's
+    name, while another process has the store open or a night runs on it; also refused if `to` exists. The lease of
+    the night that took the snapshot is not restored.
     """
     verify_snapshot(store, name)
     reached("restore.verified")
@@ -185,7 +185,7 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
         if to is None:
             _refuse_while_a_night_runs(store, lease_expiry_s)
         elif to.exists() or to.is_symlink():
-            raise SnapshotError(f"'{to}' exists; name a file that does not")
+            raise SnapshotError(f"'{to}' already exists; give the name of a new file")
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_database(incoming)
         shutil.copyfile(_file_of(store, name), incoming)
@@ -197,11 +197,11 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
                 put_in_place(incoming, store.path, lock, aside=keep_aside("before-restore"))
     except OSError as error:
         raise SnapshotError(
-            f"snapshot '{name}' could not be put at '{target}': {error.strerror or error}; the store is what it was"
+            f"snapshot '{name}' could not be written to '{target}': {error.strerror or error}; the store is unchanged"
         ) from error
     finally:
         remove_database(incoming)
-    # The file is the snapshot to the last byte, so that what is logged from now on can be followed from there.
+    # The file equals the snapshot to the last byte, so that later logs can be followed from it.
     with Store(target).writing("lease") as tx:
         tx.lease.drop()
     return target
@@ -231,8 +231,8 @@ def _sweep(store: Store) -> None:
 
 
 def keep_aside(why: str) -> Callable[[Path, Path], None]:
-    """What gives a store's file and its log second names, so that at every instant there is a store under the
-    first: `NAME.why-TIME` and `NAME.why-TIME.wal`, which open as a store do."""
+    """A function that gives a store's file and its log second names, so that at every instant there is a store under
+    the first: `NAME.why-TIME` and `NAME.why-TIME.wal`, which open like a store."""
     at = datetime.now(UTC)
 
     def keep(path: Path, log: Path) -> None:
@@ -241,7 +241,7 @@ def keep_aside(why: str) -> Callable[[Path, Path], None]:
             if file.exists():
                 try:
                     os.link(file, name)
-                except OSError:  # a file system without hard links
+                except OSError:  # the file system does not support hard links
                     shutil.copyfile(file, name)
         reached("restore.kept")
 
@@ -256,7 +256,7 @@ def _named(store: Store, name: str) -> Snapshot:
 
 
 def snapshot_path(store: Store, name: str) -> Path:
-    """The file of a snapshot. Raises SnapshotError when there is none of this name."""
+    """The file of a snapshot. Raises SnapshotError if there is none with this name."""
     return _file_of(store, _named(store, name).name)
 
 

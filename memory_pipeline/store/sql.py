@@ -1,4 +1,4 @@
-"""Statements on one open transaction: where SQL goes into DuckDB, and rows and tables come out."""
+"""Executes statements on one open transaction: the place where SQL enters DuckDB and rows and tables come out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sql:
         self._connection = connection
 
     def run(self, statement: str, parameters: Parameters = ()) -> None:
-        """Run a statement whose result nobody needs."""
+        """Run a statement without a result."""
         self._connection.execute(statement, parameters)
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Row]:
@@ -31,12 +31,12 @@ class Sql:
         return self._connection.execute(statement, parameters).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
-        """The first row of a result; None when there is none."""
-        rows = self.rows(statement, parameters)  # read to its end: an unfinished result would refuse the commit
+        """The first row of a result; None if there is none."""
+        rows = self.rows(statement, parameters)  # read completely: an unfinished result would prevent the commit
         return rows[0] if rows else None
 
     def value(self, statement: str, parameters: Parameters = ()) -> Any:
-        """The first column of the first row of a result; None when there is none."""
+        """The first column of the first row of a result; None if there is none."""
         row = self.row(statement, parameters)
         return row[0] if row else None
 
@@ -45,14 +45,14 @@ class Sql:
         return [str(row[0]) for row in self.rows(statement, parameters)]
 
     def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
-        """The rows of a large result, `size` at a time; no other statement may run before it is read or given up."""
+        """The rows of a large result, `size` at a time; no other statement may run before it is read or abandoned."""
         result = self._connection.execute(statement)
         try:
             while rows := result.fetchmany(size):
                 yield rows
         finally:
             with suppress(duckdb.Error):
-                self._connection.abort()  # what is left of it: an unfinished result would refuse the commit
+                self._connection.abort()  # read the rest: an unfinished result would prevent the commit
 
     def table(self, statement: str, parameters: Parameters = ()) -> pa.Table:
         """A result as an Arrow table."""
@@ -66,6 +66,6 @@ class Sql:
         try:
             yield
         finally:
-            with suppress(duckdb.Error):  # an error has ended the transaction, and what was registered went with it
+            with suppress(duckdb.Error):  # an error has ended the transaction, and the registered tables with it
                 for name in tables:
                     self._connection.unregister(name)

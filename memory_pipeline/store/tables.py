@@ -1,6 +1,5 @@
-"""The tables of the store: what names a row, what the audit log keeps of it, and what becomes of it in exports and
-recoveries. Their columns stand in `schema/`.
-"""
+"""The tables of the store: their keys, what the audit log records of them, and how they are exported and recovered.
+Their columns are in `schema/`."""
 
 from __future__ import annotations
 
@@ -17,10 +16,10 @@ _WORDS = "made again from the words"
 class Table:
     """One table.
 
-    `key`: the columns that name a row, in the log with `between` between them. `logged`: the writes of which the audit
-    log keeps an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
-    `record`: what its rows are called in an export. `left_behind`: why an export of everything does without them.
-    `made_again`: a night makes its rows again, so that nothing is lost with them.
+    `key`: the columns that identify a row; in the log they are joined with `between`. `logged`: the writes for which
+    the audit log has an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
+    `record`: the name of its rows in an export. `left_behind`: why an export of everything omits it. `made_again`: a
+    night rebuilds its rows, so that nothing is lost with them.
     """
 
     name: str
@@ -35,7 +34,7 @@ class Table:
 
 MEMORIES, EMBEDDINGS, AUDIT_LOG, MIGRATIONS = "memories", "embeddings", "audit_log", "schema_migrations"
 
-#: Every table. What is written to memories and embeddings is logged in ways of their own (audit.py).
+#: Every table. Writes to memories and embeddings are logged in their own ways (audit.py).
 TABLES = (
     Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),

@@ -1,4 +1,4 @@
-"""A transaction on the store: everything that can be asked of it or written to it, by subject."""
+"""A transaction on the store: all queries and writes, by subject."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from memory_pipeline.store.vectors import Vectors
 
 
 class Transaction:
-    """One consistent view of the store; what is written through it is committed as a whole or not at all.
+    """One consistent view of the store; writes through it are committed as a whole or not at all.
 
-    It ends with the `with` block of `Store.reading` or `Store.writing` that gave it.
+    It ends with the `with` block of `Store.reading` or `Store.writing` that returned it.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,6 +1,6 @@
-"""The whole store as plain records, and back: every table but those that can be made again from the others.
+"""The whole store as plain records, and back: every table except those that can be rebuilt from the others.
 
-A table that a migration adds is carried from that day on; only what is said to stay behind does.
+A table that a migration adds is included automatically, unless it is marked as left behind.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.tables import AUDIT_LOG, TABLES
 
-#: Tables that are not carried, and why.
+#: Tables that are not exported, with the reason.
 LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
-#: What the rows of each table that is carried are called in an export.
+#: The record names of the exported tables.
 RECORD_NAMES = {table.name: table.record for table in TABLES if table.record}
 _PAGE = 1000
 _KNOWN_MEMORY = "exists (select 1 from memories m where m.id = s.{})"
@@ -29,13 +29,13 @@ _KNOWN_SOURCES = """
         from (select id, unnest(source_ids) as source from staged_{}) x
         anti join memories m on m.id = x.source)
     """
-#: What follows the memories into a store that has others, in this order, and when a row may come.
-#: Reports, notices, calls and the audit log stay behind: they tell of the other store.
+#: The records that follow the memories into a store with memories, in this order, and when a row is accepted.
+#: Reports, notices, calls and the audit log are not included: they describe the other store.
 _FOLLOWING = {
     "conflicts": "2 = (select count(*) from memories m where m.id in (s.a, s.b) and m.project_id = s.project_id)",
     "compression_log": f"(s.status <> 'compressed' or {_KNOWN_MEMORY.format('compressed_memory_id')})",
     "atoms": _KNOWN_SOURCES.format("atoms"),
-    # An atom that is here already is as sure as its own findings make it.
+    # The confidence of an existing atom follows from its own findings.
     "atom_candidates": f"{_KNOWN_MEMORY.format('memory_id')} and (s.atom_id is null or s.atom_id in (from came_atoms))",
     "playbook_entries": _KNOWN_SOURCES.format("playbook_entries"),
     "playbook_contributions": f"{_KNOWN_MEMORY.format('memory_id')} and s.entry_id in (from came_playbook_entries)",
@@ -47,14 +47,14 @@ FOLLOWING_TABLES = tuple(_FOLLOWING)
 
 
 class Transfer:
-    """Everything that a store can hand to another one."""
+    """The complete contents of a store, for transfer to another one."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def tables(self) -> dict[str, dict[str, str]]:
-        """Table and, by name, the type of its columns, of everything that an export of the whole store carries beside
-        the memories; the audit log comes last."""
+        """Table and, by name, the types of its columns, of everything in a full export besides the memories; the
+        audit log comes last."""
         rows = self._sql.rows(
             """
             select table_name, column_name, data_type
@@ -70,20 +70,20 @@ class Transfer:
         return {name: tables[name] for name in sorted(tables, key=lambda name: (name == AUDIT_LOG, name))}
 
     def is_blank(self) -> bool:
-        """Whether the store holds nothing yet that anybody would miss."""
+        """Whether the store is still empty of anything that a user could lose."""
         tables = ["memories", *(name for name in self.tables() if name != AUDIT_LOG)]
         return not self._sql.rows(" union all ".join(f"(select 1 from {name} limit 1)" for name in tables))
 
     def digest(self) -> str:
-        """SHA-256 over everything that is carried, but for the audit log, to which every import adds its own entry."""
+        """SHA-256 over everything exported, except the audit log, to which every import adds its own entry."""
         tables = ["memories", "lineage", *(name for name in self.tables() if name != AUDIT_LOG)]
         parts = [f"{table}:{self._digest_of(table)}" for table in tables]
         return str(self._sql.value("select sha256($1)", ["\n".join(parts)]))
 
     def memories(self) -> Iterator[tuple[Memory, list[LineageLink]]]:
-        """Every memory with its direct sources, in the order in which they came, a page at a time.
+        """Every memory with its direct sources, in insertion order, a page at a time.
 
-        Nothing is sorted: that would hold every content at once.
+        Nothing is sorted: that would keep all content in memory at once.
         """
         pages = self._sql.pages(
             f"""
@@ -106,8 +106,8 @@ class Transfer:
                 yield memory, [LineageLink(memory.id, *link.values()) for link in links or ()]
 
     def rows(self, table: str) -> Iterator[dict[str, Any]]:
-        """The rows of a carried table as JSON objects, in an order that follows from their values (the audit log as it
-        was written)."""
+        """The rows of an exported table as JSON objects, ordered by their values (the audit log in order of
+        writing)."""
         order = "" if table == AUDIT_LOG else "order by all"
         for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}", _PAGE):
             for (text,) in rows:
@@ -116,9 +116,9 @@ class Transfer:
     def insert(
         self, table: str, columns: dict[str, str], rows: Sequence[dict[str, Any]], into: str | None = None
     ) -> None:
-        """Write rows as `rows` gave them into their table, or into one of the same shape.
+        """Write rows as returned by `rows` into their table, or into one of the same structure.
 
-        `columns`: those of the table, as `tables` tells them. Raises StoreError when a row does not fit.
+        `columns`: those of the table, as returned by `tables`. Raises StoreError if a row does not fit.
         """
         shape = json.dumps([{name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in columns.items()}])
         self._sql.run(
@@ -132,14 +132,14 @@ class Transfer:
 
     @contextmanager
     def staging(self) -> Iterator[None]:
-        """Room for records that may follow their memories into a store that has others."""
+        """Staging tables for records that may follow their memories into a store with memories."""
         for table in _FOLLOWING:
             self._sql.run(f"create temp table staged_{table} as from {table} limit 0")
             self._sql.run(f"create temp table came_{table} as select {_KEYS[table][0]} from {table} limit 0")
         try:
             yield
         finally:
-            with suppress(duckdb.Error):  # after an error the transaction, and all that it made, is gone
+            with suppress(duckdb.Error):  # after an error, the transaction and everything that it created is gone
                 for table in _FOLLOWING:
                     self._sql.run(f"drop table if exists staged_{table}")
                     self._sql.run(f"drop table if exists came_{table}")
@@ -149,8 +149,8 @@ class Transfer:
         self.insert(table, columns, rows, f"staged_{table}")
 
     def let_follow(self) -> dict[str, tuple[int, int]]:
-        """Take in the staged rows that speak of memories that are here and that are not here already; by table, how
-        many came and how many did not."""
+        """Insert the staged rows that concern existing memories and are new; returns, by table, the numbers of
+        inserted and omitted rows."""
         counts = {}
         for table, condition in _FOLLOWING.items():
             key, keys = _KEYS[table][0], ", ".join(_KEYS[table])
@@ -170,11 +170,11 @@ class Transfer:
         return counts
 
     def replace_audit_log(self) -> None:
-        """Forget what was logged while the store was being filled, for the log that it comes with."""
+        """Delete the log entries made while the store was being filled, before the imported log is inserted."""
         self._sql.run(f"delete from {AUDIT_LOG}")
 
     def note_arrival(self, actor: str, name: str, digest: str) -> None:
-        """Let the log go on after the entries that came, and note where they came from."""
+        """Continue the log after the imported entries, and record where they came from."""
         last = int(self._sql.value(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}"))
         reached = int(self._sql.value("select nextval('audit_sequence')"))
         self._sql.run("select max(nextval('audit_sequence')) from range($1)", [max(0, last - reached)])

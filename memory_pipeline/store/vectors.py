@@ -1,4 +1,4 @@
-"""Vectors of memories, and the cache of similar pairs that spares a night comparing them again."""
+"""Vectors of memories, and the cache of similar pairs, which saves a night from comparing them again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memory_pipeline.store.cells import Cell, cell_table
 from memory_pipeline.store.sql import Sql
 
-#: Columns of an edge table: `a` < `b` are memory ids, `score` their cosine, and the guard's finding if any.
+#: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any.
 EDGE_SCHEMA = pa.schema(
     [
         ("project_id", pa.string()),
@@ -25,13 +25,13 @@ EDGE_SCHEMA = pa.schema(
 
 
 class Vectors:
-    """The vectors that a model has made, which memories were compared by them, and what came of it."""
+    """The vectors by model, which memories were compared with them, and the resulting pairs."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
-        """Keep the vectors of these memories; one that is there already for this model stays.
+        """Store the vectors of these memories; existing ones of this model stay.
 
         `vectors`: float32 (len(ids), dimension), unit length.
         """
@@ -80,7 +80,7 @@ class Vectors:
         return set(found)
 
     def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
-        """Id and content of memories without a vector of this model: the first `limit` by id beyond `after`."""
+        """Id and content of memories without a vector of this model: the first `limit` by id after `after`."""
         return self._sql.rows(
             """
             select m.id, m.content
@@ -94,7 +94,7 @@ class Vectors:
         )
 
     def count_missing(self, model: str) -> int:
-        """How many memories have no vector of this model."""
+        """The number of memories without a vector of this model."""
         count = self._sql.value(
             """
             select count(*)
@@ -121,7 +121,7 @@ class Vectors:
     def edges(self, project_id: str, model: str, floor: float, cells: Iterable[Cell]) -> pa.Table:
         """Cached pairs of active, compared memories with a score of at least `floor`, by pair (EDGE_SCHEMA).
 
-        Pairs of one group that lie in different cells of it are left out.
+        Pairs of one group in different cells of it are omitted.
         """
         with self._sql.given(cells=cell_table(cells)):
             return self._sql.table(
@@ -151,7 +151,7 @@ class Vectors:
             )
 
     def count_edges(self) -> int:
-        """How many pairs the cache holds."""
+        """The number of cached pairs."""
         return int(self._sql.value("select count(*) from similarity_edges"))
 
     def keep_edges(
@@ -159,8 +159,8 @@ class Vectors:
     ) -> None:
         """Add pairs to the cache and mark their memories as compared, together.
 
-        Whatever the cache held for these memories before (from an undone archive, or another floor) goes
-        first, so that no pair is ever kept twice. Archived memories drop out of the cache.
+        Earlier pairs of these memories in the cache (from an undone archive, or another floor) are removed first, so
+        that no pair is stored twice. Archived memories are removed from the cache.
         """
         ids = list(newly_compared)
         gone = """

@@ -123,7 +123,7 @@ class AnyOrder(RuleBasedStateMachine):
         try:
             roll_back(self.store, self.settings, RollbackScope(run_id=run_id), cascade=True)
         except InputError as error:  # a snapshot of after the rollback was restored
-            assert again and "was rolled back on" in str(error)
+            assert again and "was already rolled back on" in str(error)
             assert self.active_hash() == before
             return
         if run_id in self.hash_before_run and run_id not in self.touched_since:

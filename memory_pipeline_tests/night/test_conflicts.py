@@ -140,7 +140,7 @@ def test_a_decision_that_is_none_is_refused(given: dict[str, Any], says: str) ->
 
 def test_what_cannot_be_settled_says_why(store: Store) -> None:
     conflict_id = contradiction(store)
-    with pytest.raises(InputError, match=r"no conflict has an id that begins with 'zzz'; .* list --all' shows every"):
+    with pytest.raises(InputError, match=r"no conflict has an id that starts with 'zzz'; .* list --all' shows every"):
         settle(store, "zzz", "newer")
     with pytest.raises(InputError, match="is still open, so there is no decision to reverse; settle it with"):
         reopen_conflict(store, settings_for(store), conflict_id)

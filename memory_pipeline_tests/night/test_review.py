@@ -191,7 +191,7 @@ def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store)
 
 def test_an_unknown_proposal_is_named(store: Store) -> None:
     filled(store)
-    with pytest.raises(InputError, match=r"no proposal has an id that begins with 'zz'; .* list --all' shows every"):
+    with pytest.raises(InputError, match=r"no proposal has an id that starts with 'zz'; .* list --all' shows every"):
         approve_proposals(store, manual(store), ["zz"], "dana")
 
 
@@ -200,7 +200,7 @@ def test_an_id_that_fits_several_proposals_names_them(store: Store) -> None:
     run(store, DAY, manual(store))
     proposals = find_proposals(store, [])
     assert len(proposals) > 1
-    with pytest.raises(InputError, match=f"{len(proposals)} proposals have ids that begin with ''.*{proposals[0].id}"):
+    with pytest.raises(InputError, match=f"{len(proposals)} proposals have ids that start with ''.*{proposals[0].id}"):
         approve_proposals(store, manual(store), [""], "dana")
 
 

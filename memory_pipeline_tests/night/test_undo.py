@@ -50,14 +50,14 @@ def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) 
     with_a_night(store)
     roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"[:-3]))
     for again in (roll_back, lambda store, _, scope: preview_rollback(store, scope)):
-        with pytest.raises(InputError, match=rf"run 'run-{DAY}' was rolled back on 20\d\d-.* UTC already"):
+        with pytest.raises(InputError, match=rf"run 'run-{DAY}' was already rolled back on 20\d\d-.* UTC"):
             again(store, settings_for(store), RUN)
 
 
 def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
     with_a_night(store)
     run(store, DAY + timedelta(days=1))
-    with pytest.raises(InputError, match="2 runs have ids that begin with 'run-'"):
+    with pytest.raises(InputError, match="2 runs have ids that start with 'run-'"):
         preview_rollback(store, RollbackScope(run_id="run-"))
 
 
@@ -182,7 +182,7 @@ def test_since_undoes_every_run_from_then_on(store: Store) -> None:
 def test_a_snapshot_is_taken_first_and_wrong_names_cost_none(store: Store) -> None:
     with_a_night(store)
     for scope in (RollbackScope(run_id="nowhere"), RollbackScope(abstraction="gateway-0")):
-        with pytest.raises(InputError, match=r"no run has an id that begins with 'nowhere'|was made from nothing else"):
+        with pytest.raises(InputError, match=r"no run has an id that starts with 'nowhere'|was made from nothing else"):
             roll_back(store, settings_for(store), scope)
     taken = len(list_snapshots(store))
     roll_back(store, settings_for(store), RUN)
@@ -201,7 +201,7 @@ def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
     with_a_night(store)
     made = abstraction_of(store)
     roll_back(store, settings_for(store), RollbackScope(abstraction=made))
-    with pytest.raises(InputError, match="was rolled back on"):
+    with pytest.raises(InputError, match="was already rolled back on"):
         roll_back(store, settings_for(store), RollbackScope(abstraction=made))
 
 

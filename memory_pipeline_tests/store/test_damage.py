@@ -57,7 +57,7 @@ def test_random_bytes_beside_a_store_without_a_seal_are_no_log(store: Store) -> 
     fill_and_settle(store, 2)
     store.path.with_name(f"{store.path.name}.lock").unlink()
     log_path(store.path).write_bytes(b"this is not a log" * 100)
-    with pytest.raises(DamagedStoreError, match="does not begin as one does"):
+    with pytest.raises(DamagedStoreError, match="its start is not that of a log"):
         notes(Store(store.path))
     result = recover_store(store)
     assert result.done and notes(Store(store.path)) == 0 and whole(store)
@@ -218,7 +218,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a text": (lambda path: path.write_text("hello" * 1000), "is not a store of this program"),
     "an empty file": (lambda path: path.touch(), "is empty"),
     "a directory": (lambda path: path.mkdir(), "is a directory"),
-    "a link in a circle": (lambda path: path.symlink_to(path), "link that leads in a circle"),
+    "a link in a circle": (lambda path: path.symlink_to(path), "is a circular link"),
 }
 
 

@@ -113,7 +113,7 @@ def test_a_branch_that_is_moved_back_takes_no_log_of_the_other_one(store: Store)
     kept = log_path(store.path).read_bytes()
     aside.replace(store.path)
     for attempt in (lambda: notes(Store(store.path)), lambda: note(Store(store.path), "more"), store.verify):
-        with pytest.raises(DamagedStoreError, match="belongs to another file"):
+        with pytest.raises(DamagedStoreError, match="belongs to a different file"):
             attempt()
     assert log_path(store.path).read_bytes() == kept
 
@@ -224,7 +224,7 @@ def test_without_a_snapshot_a_store_whose_memories_do_not_read_stays_as_it_is(st
         recover_store(Store(store.path))
     words = str(told.value)
     assert ".incoming" not in words and "computed checksum" not in words
-    assert words.endswith("keep a copy of them, and bring back a backup if you have one")
+    assert words.endswith("keep a copy of them, and restore a backup if you have one")
     assert store.path.read_bytes() == damaged
 
 
