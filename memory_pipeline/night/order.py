@@ -23,10 +23,10 @@ from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, what_is_left
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import Archive, Cluster, Distillation, DuplicateGroup, EligibleMemory
+from memory_pipeline.records import Archive, Cluster, EligibleMemory
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """One step of a night. Its name is that of its asset too.
 
@@ -38,18 +38,6 @@ class Step:
     run: Callable[..., Any]
     needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-
-
-def _duplicates(night: Night) -> list[DuplicateGroup]:
-    return archive_duplicates(night)
-
-
-def _eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
-    return select_eligible(night, duplicates)
-
-
-def _similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
-    return find_similar(night, eligible)
 
 
 def _merges(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
@@ -93,25 +81,17 @@ def _clusters(
     return cluster_memories(night, *_left(night, eligible, edges, [*merges, *canonical]))
 
 
-def _distillations(night: Night, clusters: list[Cluster]) -> list[Distillation]:
-    return distill_clusters(night, clusters)
-
-
-def _archives(night: Night, distillations: list[Distillation]) -> list[Archive]:
-    return archive_distillations(night, distillations)
-
-
 ORDER: tuple[Step, ...] = (
-    Step("exact_duplicates", _duplicates),
-    Step("eligible_memories", _eligible, ("exact_duplicates",)),
-    Step("similarity_batches", _similar, ("eligible_memories",)),
+    Step("exact_duplicates", archive_duplicates),
+    Step("eligible_memories", select_eligible, ("exact_duplicates",)),
+    Step("similarity_batches", find_similar, ("eligible_memories",)),
     Step("merges", _merges, ("eligible_memories", "similarity_batches")),
     Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),
     Step("clusters", _clusters, ("eligible_memories", "similarity_batches", "merges", "canonical_entries")),
-    Step("distillations", _distillations, ("clusters",)),
-    Step("archives", _archives, ("distillations",)),
-    Step("atoms", lambda night: grow_atoms(night), after=("distillations", "archives")),
-    Step("playbook", lambda night: update_playbook(night), after=("archives",)),
+    Step("distillations", distill_clusters, ("clusters",)),
+    Step("archives", archive_distillations, ("distillations",)),
+    Step("atoms", grow_atoms, after=("distillations", "archives")),
+    Step("playbook", update_playbook, after=("archives",)),
 )
 STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import StoreError
-from memory_pipeline.night import order as steps
+from memory_pipeline.night.order import STEPS
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.reporting.report import Report, closing_line, failed_night
 from memory_pipeline.store import Store
@@ -30,10 +30,10 @@ def reported(store: Store, run_id: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("step", "archived", "compressed"),
     [
-        pytest.param("archive_duplicates", 0, 0, marks=pytest.mark.slow),
-        pytest.param("cluster_memories", 1, 0, marks=pytest.mark.slow),
-        pytest.param("grow_atoms", 5, 1, marks=pytest.mark.slow),
-        ("update_playbook", 5, 1),
+        pytest.param("exact_duplicates", 0, 0, marks=pytest.mark.slow),
+        pytest.param("clusters", 1, 0, marks=pytest.mark.slow),
+        pytest.param("atoms", 5, 1, marks=pytest.mark.slow),
+        ("playbook", 5, 1),
     ],
 )
 def test_a_night_that_breaks_off_reports_what_it_had_archived(
@@ -44,7 +44,7 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
     def broken(*_: object) -> None:
         raise RuntimeError("the step fell over")
 
-    monkeypatch.setattr(steps, step, broken)
+    monkeypatch.setattr(STEPS[step], "run", broken)
     with pytest.raises(RuntimeError, match="fell over"):
         run(store, DAY, run_id="broken")
     report = reported(store, "broken")
@@ -101,10 +101,10 @@ def test_a_notice_that_did_not_go_out_says_what_to_check(store: Store, urls: tup
 def test_a_figure_that_a_step_told_wrongly_is_not_believed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, lesson(4))
     with monkeypatch.context() as deaf:
-        deaf.setattr(steps, "archive_distillations", lambda night, drafts: [])
+        deaf.setattr(STEPS["archives"], "run", lambda night, drafts: [])
         assert run(store, DAY, run_id="nothing").memories_archived == 0
-    real = steps.archive_distillations
-    monkeypatch.setattr(steps, "archive_distillations", lambda night, drafts: real(night, drafts) and [])
+    real = STEPS["archives"].run
+    monkeypatch.setattr(STEPS["archives"], "run", lambda night, drafts: real(night, drafts) and [])
     report = run(store, DAY, run_id="silent")
     assert (report.memories_archived, report.clusters_compressed, report.verdict) == (4, 1, "PASS")
     assert report.largest_clusters[0].member_count == 4
@@ -158,7 +158,7 @@ def test_a_mistake_of_the_user_is_told_without_the_name_of_its_class(
         raise StoreError("the disk is full: nothing was written")
 
     fill(store, lesson(4))
-    monkeypatch.setattr(steps, "cluster_memories", refused)
+    monkeypatch.setattr(STEPS["clusters"], "run", refused)
     with pytest.raises(StoreError):
         run(store, DAY)
     with store.reading() as tx:

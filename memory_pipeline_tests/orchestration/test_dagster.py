@@ -158,7 +158,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
         raise RuntimeError("the step fell over")
 
     with monkeypatch.context() as patched:
-        patched.setattr(order, "grow_atoms", broken)
+        patched.setattr(order.STEPS["atoms"], "run", broken)
         failed = launch(instance)
     assert not failed.success
     with store.reading() as tx:
