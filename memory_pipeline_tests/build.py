@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -23,7 +26,7 @@ from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.store import Store, Transaction
+from memory_pipeline.store import Store, Transaction, engine
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 
 FIRST = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -46,8 +49,42 @@ def candidate(content: str, at: datetime = FIRST, **fields: Any) -> Candidate:
 def fill(
     store: Store, candidates: Sequence[Candidate], project: str = "p", embedder: Embedder | None = None
 ) -> ImportSummary:
-    """Import candidates into a store."""
-    return import_memories(store, iter(candidates), project=project, embedder=embedder or Lexical(), now=NOW)
+    """Import candidates into a store. Into a new one the same ones are imported twice, and copied from then on."""
+
+    def into(target: Store) -> ImportSummary:
+        return import_memories(target, iter(candidates), project=project, embedder=embedder or Lexical(), now=NOW)
+
+    return into(store) if embedder else made_before(store, f"{project} {list(candidates)}", into)
+
+
+#: Where stores are kept that were made before; none in processes that tests start.
+templates: Path | None = None
+_seen: set[str] = set()
+_made: dict[str, tuple[Path, object]] = {}
+_Result = TypeVar("_Result")
+
+
+def made_before(store: Store, how: str, make: Callable[[Store], _Result]) -> _Result:
+    """Make a store, by copying it where others were made in the same way (`how`) before; what making it gave.
+
+    One that is there already, be it in part, is given to `make` as it is.
+    """
+    if templates is None or store.path.is_symlink() or any(store.path.parent.glob(f"{store.path.name}*")):
+        return make(store)
+    if how not in _seen:  # as are most of those that hypothesis draws
+        _seen.add(how)
+        return make(store)
+    if how not in _made:
+        template = Store(templates / f"{len(_made)}-{os.urandom(4).hex()}" / "store.duckdb")
+        _made[how] = template.path, make(template)
+        engine._written.discard(template.path)
+    path, result = _made[how]
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    for file in path.parent.glob(f"{path.name}*"):
+        shutil.copyfile(file, store.path.with_name(store.path.name + file.name.removeprefix(path.name)))
+    engine._written.add(store.path)
+    store._migrated = True
+    return cast(_Result, deepcopy(result))
 
 
 def night_of(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Night:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.store import Store, engine
+from memory_pipeline_tests import build
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def new_store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def new_stores_are_copies(new_store_file: Path) -> Iterator[None]:
+def new_stores_are_copies(new_store_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Making a store takes 0.2 s, most of it for its schema; within a test's own process, a copy of a new one does.
 
     What a test writes is not waited for on the disk either: it lives in a temporary directory.
@@ -55,6 +56,7 @@ def new_stores_are_copies(new_store_file: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Store, "_create", copy)
+        patch.setattr(build, "templates", tmp_path_factory.mktemp("templates"))
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
 

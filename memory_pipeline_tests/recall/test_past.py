@@ -12,19 +12,23 @@ from memory_pipeline.recall import diff_states, diff_text, read_state, search_st
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, verify_snapshot
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, made_before, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
 
 
 def told(store: Store) -> tuple[datetime, datetime]:
     """An import, a night, another import; the moments after the first two."""
-    fill(store, lesson(5))
-    imported = datetime.now(UTC)
-    run(store, DAY)
-    ran = datetime.now(UTC)
-    fill(store, [candidate("Something new", FIRST + timedelta(days=20), native_id="new")])
-    return imported, ran
+
+    def make(target: Store) -> tuple[datetime, datetime]:
+        fill(target, lesson(5))
+        imported = datetime.now(UTC)
+        run(target, DAY)
+        ran = datetime.now(UTC)
+        fill(target, [candidate("Something new", FIRST + timedelta(days=20), native_id="new")])
+        return imported, ran
+
+    return made_before(store, "told", make)
 
 
 def test_a_day_goes_by_the_memories_own_time(store: Store) -> None:

@@ -10,15 +10,19 @@ from memory_pipeline.store import (
     engine,
 )
 from memory_pipeline.store.seal import log_path
-from memory_pipeline_tests.build import fill, lesson, sql_rows
+from memory_pipeline_tests.build import fill, lesson, made_before, sql_rows
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 
 
 def fill_and_settle(store: Store, memories: int) -> None:
     """A store that is one file, without a log."""
-    fill(store, lesson(memories))
-    store.settle()
+
+    def make(target: Store) -> None:
+        fill(target, lesson(memories))
+        target.settle()
+
+    made_before(store, f"settled {memories}", make)
 
 
 def note(store: Store, text: str) -> None:
