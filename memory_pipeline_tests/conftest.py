@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -12,6 +13,12 @@ import pytest
 
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: the collector of garbage need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
