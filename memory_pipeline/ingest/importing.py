@@ -7,34 +7,37 @@ completes the import.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 
 import numpy as np
 
 from memory_pipeline.embedding import Embedder, check_vectors
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError
+from memory_pipeline.ingest.admission import (
+    Occurrences,
+    admit,
+    only_new,
+    reject_candidate,
+    reject_memory,
+    storable,
+    version_id,
+)
 from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
-from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import check_candidate, makes_claims
-from memory_pipeline.ingest.importer import row_id
-from memory_pipeline.ingest.masking import mask_candidate, mask_rejected
-from memory_pipeline.ingest.memories import as_memory
+from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.ingest.values import MAX_ID, identifier
-from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.ingest.values import identifier
+from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import clean_text, embedding_text
+from memory_pipeline.wording.normalise import embedding_text
 
 _log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]
@@ -42,23 +45,6 @@ _BATCH = 500
 _BATCH_CHARS = 8_000_000
 _FIRST_PAGE = 16
 _MEMORY_LIMIT_MB = 192
-_EXCERPT = 160
-
-
-class _Occurrences:
-    """Counts on disk how often each key occurred: a file may have more rows than fit in memory."""
-
-    def __init__(self) -> None:
-        self._table = sqlite3.connect("")  # SQLite's own temporary file, removed with the connection
-        self._table.execute("create table seen (key blob primary key, times integer) without rowid")
-
-    def count(self, key: str) -> int:
-        """Count the key and return how often it has occurred so far."""
-        digest = hashlib.sha256(key.encode()).digest()
-        (times,) = self._table.execute(
-            "insert into seen values (?, 1) on conflict do update set times = times + 1 returning times", [digest]
-        ).fetchone()
-        return int(times)
 
 
 def import_memories(
@@ -86,7 +72,7 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    door = _Door(store, summary, _Occurrences(), Claims(), project, embedder, now, mask, actor)
+    door = _Door(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor)
     stream = iter(reading)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
@@ -142,7 +128,7 @@ class _Door:
 
     store: Store
     summary: ImportSummary
-    occurrences: _Occurrences
+    occurrences: Occurrences
     claims: Claims
     project: str
     embedder: Embedder
@@ -160,17 +146,17 @@ class _Door:
                 try:
                     check_candidate(item)
                     item, counts = self._masked(item)
-                    entry = _admit(item, self.occurrences, self.project, self.embedder, self.now)
+                    entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
                     self.summary.masked += counts
                     if not makes_claims(item):
                         plain.append(entry)
                     elif not self.claims.add(entry):
                         rejected += self._second_of(entry.memory)
                 except (RowError, EmbeddingError) as error:
-                    rejected.append(_reject(item, str(error)))
+                    rejected.append(reject_candidate(item, str(error)))
                 except Exception as error:
                     _log.warning("a row of %s could not be imported", item.source.file, exc_info=True)
-                    rejected.append(_reject(item, f"the row cannot be imported ({type(error).__name__})"))
+                    rejected.append(reject_candidate(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
 
     def _masked(self, candidate: Candidate) -> tuple[Candidate, Counter[str]]:
@@ -187,12 +173,12 @@ class _Door:
         if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
             self.summary.unchanged += 1
             return []
-        return [_rejected(memory, f"id '{memory.id}' appears in the file twice, with different content")]
+        return [reject_memory(memory, f"id '{memory.id}' appears in the file twice, with different content")]
 
     def settle_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
-        rejected = [_rejected(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
+        rejected = [reject_memory(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
         self._say_what_was_loosened()
         groups: list[list[Admitted]] = []
@@ -227,7 +213,7 @@ class _Door:
                         f"id '{memory_id}' is already in the store with different content or in another project, "
                         "and stays unchanged"
                     )
-                    rejected.append(_rejected(memory, reason))
+                    rejected.append(reject_memory(memory, reason))
             self.claims.drop(known)
             self._write([], rejected)
 
@@ -256,20 +242,20 @@ class _Door:
                 self._write(groups[middle:], [])
             else:
                 reason = f"the row cannot be written ({type(error).__name__})"
-                self._write([], [*rejected, *(_rejected(entry.memory, reason) for entry in groups[0])])
+                self._write([], [*rejected, *(reject_memory(entry.memory, reason) for entry in groups[0])])
 
     def _write_together(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
         with self.store.writing(self.actor) as tx:
             ids = [entry.memory.id for entry in admitted]
-            known = tx.memories.existing([*ids, *(_version_id(entry.memory) for entry in admitted)])
-            found = _only_new(admitted, known)
+            known = tx.memories.existing([*ids, *(version_id(entry.memory) for entry in admitted)])
+            found = only_new(admitted, known)
             tx.memories.add([entry.memory for entry in found.fresh])
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
                     vector = np.array([entry.embedding], dtype=np.float32)
                     tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
-            refused = [_storable(item, self.mask) for item in [*rejected, *found.wrong]]
+            refused = [storable(item, self.mask) for item in [*rejected, *found.wrong]]
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
         self.summary.imported += len(found.fresh)
         self.summary.unchanged += found.unchanged
@@ -280,103 +266,6 @@ class _Door:
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:
     return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
-
-
-def _storable(rejected: Rejected, mask: bool) -> Rejected:
-    """A rejected row in the form that is stored and shown."""
-    if mask:
-        rejected = mask_rejected(rejected)
-    reason, excerpt = clean_text(rejected.reason), clean_text(rejected.excerpt)[:_EXCERPT]
-    return Rejected(clean_text(rejected.file), min(max(rejected.line, 0), 2**31 - 1), reason, excerpt)
-
-
-def _admit(
-    candidate: Candidate, occurrences: _Occurrences, project: str, embedder: Embedder, now: datetime
-) -> Admitted:
-    content = clean_text(candidate.content).strip("\n")
-    if not content.strip():
-        raise RowError("content is empty")
-    project_id = candidate.project_id or project
-    created = candidate.created_at or now
-    memory_id = candidate.native_id or _derived(candidate, project_id, content, occurrences)
-    _check_vector(candidate, memory_id, embedder)
-    tokens = candidate.token_count or embedder.count_tokens(content)
-    memory = as_memory(candidate, memory_id, project_id, content, created, tokens)
-    links = tuple(LineageLink(memory_id, source, relation, score) for source, relation, score in candidate.source_links)
-    return Admitted(memory, links, candidate.embedding, candidate.embedding_model)
-
-
-def _derived(candidate: Candidate, project: str, content: str, occurrences: _Occurrences) -> str:
-    """An id derived from what was read: an entry always gets the same id, wherever it is in its file."""
-    importer = IMPORTERS.get(candidate.source.connector)
-    stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
-    times = occurrences.count(stem)
-    return _short(stem if times == 1 else f"{stem}~{times}")
-
-
-def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:
-    if candidate.embedding is None:
-        return
-    if candidate.embedding_model is None:
-        raise RowError("embedding comes without embedding_model; name the model, or leave the vector out")
-    same = candidate.embedding_model == embedder.name
-    vector: Vectors = np.array([candidate.embedding], dtype=np.float32)
-    dimension = embedder.dimension if same else vector.shape[1]
-    check_vectors(vector, [memory_id], dimension, candidate.embedding_model)
-
-
-@dataclass
-class _Found:
-    """The new memories of a batch, and the outcome of the others."""
-
-    fresh: list[Admitted]
-    wrong: list[Rejected] = field(default_factory=list)
-    unchanged: int = 0
-    new_versions: int = 0
-
-
-def _only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> _Found:
-    """The memories that are not in the store yet. Changed content under a known id becomes a new version."""
-    fresh: dict[str, Admitted] = {}
-    found = _Found([])
-    for entry in admitted:
-        memory = entry.memory
-        before = known.get(memory.id)
-        if before is None and memory.id in fresh:
-            before = (fresh[memory.id].memory.project_id, fresh[memory.id].memory.content_hash)
-        version = _version_id(memory)
-        if before is None:
-            fresh[memory.id] = entry
-        elif before[0] != memory.project_id:
-            reason = f"id '{memory.id}' belongs to project '{before[0]}'; give it another id"
-            found.wrong.append(_rejected(memory, reason))
-        elif before[1] == memory.content_hash or version in known or version in fresh:
-            found.unchanged += 1
-        else:
-            found.new_versions += 1
-            fresh[version] = replace(entry, memory=replace(memory, id=version))
-    found.fresh = list(fresh.values())
-    return found
-
-
-def _version_id(memory: Memory) -> str:
-    """The id of changed content whose own id already has different content."""
-    return _short(f"{memory.id}@{memory.content_hash[:12]}")
-
-
-def _short(memory_id: str) -> str:
-    """The id, or a hash-based replacement if it is longer than an import allows."""
-    if len(memory_id) <= MAX_ID:
-        return memory_id
-    return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
-
-
-def _reject(candidate: Candidate, reason: str) -> Rejected:
-    return Rejected.of(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content)
-
-
-def _rejected(memory: Memory, reason: str) -> Rejected:
-    return Rejected.of(memory.source.file or "-", memory.source.line or 0, reason, memory.content)
 
 
 def _embed_what_is_missing(
