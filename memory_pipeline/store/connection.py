@@ -190,10 +190,11 @@ class Store:
     def settle(self, *, quietly: bool = False) -> None:
         """At the end of a piece of work, leave the store as one file without a log, unless it is large or in use.
 
+        While something in this process keeps it open, the log is only folded in if it has grown long.
         If this fails, it is a warning, or with `quietly` only a line in the log.
         """
         if self.path.exists():
-            settle(self.path, only_if_due=False, quietly=quietly)
+            settle(self.path, only_if_due=engine.is_kept_open(self.path), quietly=quietly)
 
     def fold(self) -> None:
         """Fold the log into the store's file, whatever its size. Raises StoreError if the store is damaged."""

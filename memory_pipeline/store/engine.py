@@ -238,6 +238,11 @@ def kept_open(path: Path) -> Iterator[None]:
                 _let_go(key)
 
 
+def is_kept_open(path: Path) -> bool:
+    """Whether somebody in this process keeps a store open."""
+    return bool(_kept[os.getpid(), str(path)])
+
+
 def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
     while not over.wait(_LOOK_S):
         with _lock:

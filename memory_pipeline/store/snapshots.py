@@ -24,6 +24,7 @@ import duckdb
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
+from memory_pipeline.store.blocks import read_blocks
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import (
     copy_files,
@@ -68,9 +69,9 @@ def create_snapshot(
     """Take a verified snapshot named after its time and `label`; drop the oldest ones with this label beyond `keep`.
 
     If no memory, decision or conflict has changed since the newest one with this label, and that one is still whole,
-    it is returned instead, unless `only_if_changed` is off. Raises SnapshotError for an invalid label,
-    DamagedStoreError for a store that cannot be read completely (then no older snapshot is dropped), and StoreError
-    for a full disk.
+    it is returned instead, unless `only_if_changed` is off; the store's blocks are checked all the same. Raises
+    SnapshotError for an invalid label, DamagedStoreError for a store that cannot be read completely (then no older
+    snapshot is dropped), and StoreError for a full disk.
     """
     if not _LABEL.match(label):
         raise SnapshotError(f"'{label}' is not a snapshot label; use small letters, digits and hyphens")
@@ -79,6 +80,9 @@ def create_snapshot(
     directory = snapshot_directory(store)
     directory.mkdir(parents=True, exist_ok=True)
     _sweep(store)
+    unchanged = _still_right(store, label) if only_if_changed else None
+    if unchanged:
+        return unchanged
     name = f"{at:%Y%m%dT%H%M%S%f}Z-{label}"
     partial = directory / f".{name}.partial"
     try:
@@ -88,9 +92,6 @@ def create_snapshot(
             copy_files(store.path, partial)
         reached("snapshot.copied")
         snapshot = _described(partial, name, at, label)
-        known = [old for old in list_snapshots(store) if old.label == label and only_if_changed]
-        if known and known[-1].store_hash == snapshot.store_hash and _is_whole(store, known[-1]):
-            return known[-1]
         partial.replace(_file_of(store, name))
         reached("snapshot.named")
         _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
@@ -114,6 +115,24 @@ def create_snapshot(
         # The second newest snapshot is needed if the newest is damaged; no log continues from older ones.
         forget_logs_before(store.path, _file_of(store, others[-1].name).stat().st_mtime)
     return snapshot
+
+
+def _still_right(store: Store, label: str) -> Snapshot | None:
+    """The newest snapshot with a label, if the store's knowledge equals it and both files are whole.
+
+    None also for a store that cannot be read: copying it raises the error that says why.
+    """
+    known = [old for old in list_snapshots(store) if old.label == label]
+    if not known:
+        return None
+    try:
+        if read_blocks(store.path).damaged:
+            return None
+        with store.reading() as tx:
+            knowledge = tx.contents.digest(with_log=True)
+    except (DamagedStoreError, ValueError, OSError):
+        return None
+    return known[-1] if knowledge == known[-1].store_hash and _is_whole(store, known[-1]) else None
 
 
 def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:

@@ -120,3 +120,13 @@ def test_what_another_program_writes_behind_the_log_never_hides_a_commit(store: 
     assert notes(Store(store.path)) == 4
     store.settle()
     assert notes(Store(store.path)) == 4
+
+
+def test_a_store_that_is_kept_open_for_more_is_left_as_one_file_when_that_is_over(store: Store) -> None:
+    note(store, "before")
+    with store.kept_open():
+        note(store, "within")
+        store.settle()
+        assert log_path(store.path).exists()
+    store.settle()
+    assert not log_path(store.path).exists() and notes(store) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -201,6 +201,24 @@ def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
     names = [snapshot.name for snapshot in list_snapshots(store)]
     assert len(names) == 7 and names == sorted(names) and all(name.endswith("-night") for name in names)
     assert len(list(snapshot_directory(store).glob("*.duckdb"))) == 7
+
+
+def test_a_night_that_finds_the_store_as_the_last_snapshot_has_it_copies_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(4))
+    first = create_snapshot(store, "night", AT, 7)
+    with store.writing("test") as tx:
+        tx.lease.drop()  # what is no knowledge makes no snapshot
+    with monkeypatch.context() as watched:
+        watched.setattr(snapshots, "copy_files", lambda *_: pytest.fail("the store was copied"))
+        assert create_snapshot(store, "night", AT + timedelta(days=1), 7) == first
+    file = snapshot_directory(store) / f"{first.name}.duckdb"
+    file.write_bytes(file.read_bytes()[:-100] + b"x" * 100)
+    second = create_snapshot(store, "night", AT + timedelta(days=2), 7)
+    assert second != first and second.store_hash == first.store_hash
+    fill(store, lesson(2, topic="printer"))
+    assert create_snapshot(store, "night", AT + timedelta(days=3), 7).store_hash != first.store_hash
 
 
 def test_a_damaged_snapshot_is_refused(store: Store) -> None:

@@ -182,6 +182,7 @@ def backfill(
         run_night_job,
     )
     from memory_pipeline.reporting.report import Report, closing_line
+    from memory_pipeline.store import Store
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
@@ -190,7 +191,7 @@ def backfill(
     check_days(settings, first, last)
     reports: list[Report] = []
     failed_periods: list[str] = []
-    with instance_of(settings) as instance:
+    with instance_of(settings) as instance, Store.of(settings).kept_open():
         day = first
         while day <= last:
             report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)

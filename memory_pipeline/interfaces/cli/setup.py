@@ -137,7 +137,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
     summary = import_demo(store, settings, progress)
     say(import_text(summary))
     before = scorecard.measure(store, settings)
-    with instance_of(settings) as instance:
+    with instance_of(settings) as instance, store.kept_open():
         for day in LAST_NIGHTS:
             report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
