@@ -6,7 +6,7 @@ from memory_pipeline.orchestration.asset_defaults import IO
 from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
-from memory_pipeline.orchestration.io import NightFiles
+from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
@@ -20,7 +20,7 @@ defs = Definitions(
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,
-    resources={"night": night, IO: NightFiles(night=night)},
+    resources={"night": night, IO: night_files},
     # One process per run: the store has one writer, and a process per step would cost seconds.
     executor=in_process_executor,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from dagster import ConfigurableIOManagerFactory, InputContext, OutputContext, UPathIOManager
+from dagster import Field, InitResourceContext, InputContext, OutputContext, UPathIOManager, io_manager
 from pydantic import TypeAdapter, ValidationError
 from upath import UPath
 
@@ -109,13 +109,13 @@ def _read(path: UPath) -> Any:
         ) from error
 
 
-class NightFiles(ConfigurableIOManagerFactory[ParquetByPartition]):
-    """The IO manager of the night's assets; by default, a directory next to the store of the run."""
-
-    night: NightResource
-    base_path: str = ""
-
-    def create_io_manager(self, context: Any) -> ParquetByPartition:
-        """If `base_path` is empty, `<store>.night` next to the store is used."""
-        base = self.base_path or f"{self.night.effective_settings().store.path.removesuffix('.duckdb')}.night"
-        return ParquetByPartition(base_path=UPath(base))
+@io_manager(
+    required_resource_keys={"night"},
+    config_schema={"base_path": Field(str, default_value="", description="The directory, or an address of UPath's.")},
+    description="The files of the night's assets; by default, in a directory next to the store of the run.",
+)
+def night_files(context: InitResourceContext) -> ParquetByPartition:
+    """If `base_path` is empty, `<store>.night` next to the store is used."""
+    night: NightResource = context.resources.night
+    beside = f"{night.effective_settings().store.path.removesuffix('.duckdb')}.night"
+    return ParquetByPartition(base_path=UPath(context.resource_config["base_path"] or beside))

@@ -434,7 +434,7 @@ def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: S
         selection=["reports"],
         partition_key=DAY,
         instance=instance,
-        resources={"night": (night := NightResource()), "night_files": io.NightFiles(night=night)},
+        resources={"night": NightResource(), "night_files": io.night_files},
     )
     assert again.success
     with store.reading() as tx:

@@ -5,6 +5,8 @@ So every night is in the UI's history, whoever started it.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import re
 import warnings
@@ -31,12 +33,13 @@ from memory_pipeline.orchestration.home import (
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance
+    from dagster import DagsterInstance, JobDefinition
 
     from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 
+_jobs: dict[str, JobDefinition] = {}
 _OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
 
 
@@ -51,6 +54,38 @@ class NightRequest:
     cluster_id: str | None = None
     no_cache: bool = False
     verbose: bool = False
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """While large packages are imported: nothing of that is garbage, so that nobody looks for any, then or ever."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                atexit.register(gc.unfreeze)  # extension modules complain of what they find in use at the end
+            gc.enable()
+
+
+def _job(name: str) -> JobDefinition:
+    """A job of the code location, made for this process once.
+
+    `execute_in_process` makes one of its own for every run, with a description that the history knows it by, which
+    costs as much as two steps of a quiet night; from a job of this function it takes the same one each time.
+    """
+    if name not in _jobs:
+        with _loading():
+            from memory_pipeline.definitions import defs
+
+            job = defs.resolve_job_def(name)
+        made = job.as_ephemeral_job(resource_defs={}, input_values={})
+        job.as_ephemeral_job = lambda *_, **__: made  # type: ignore[method-assign]
+        _jobs[name] = job
+    return _jobs[name]
 
 
 @contextmanager
@@ -69,11 +104,13 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         home = named_dagster_home(given)
     # Not a setting of ours: the instance's own dagster.yaml gets its paths from this variable.
     os.environ["DAGSTER_HOME"] = str(home)
-    _quiet_dagster()
-    from dagster import DagsterError, DagsterInstance
-    from sqlalchemy.exc import SQLAlchemyError
+    with _loading():
+        _quiet_dagster()
+        from dagster import DagsterError, DagsterInstance
+        from sqlalchemy.exc import SQLAlchemyError
 
-    from memory_pipeline.orchestration.dead_runs import end_dead_runs
+        from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
+        from memory_pipeline.orchestration.dead_runs import end_dead_runs
 
     with ExitStack() as stack:
         try:
@@ -108,7 +145,6 @@ def run_night_job(
     Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
     FAIL, also in the store.
     """
-    from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
 
     store = Store.of(settings)
@@ -118,7 +154,7 @@ def run_night_job(
     config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if request.no_cache:
         config["no_cache"] = True
-    job = defs.resolve_job_def("night_preview" if request.dry_run else "night")
+    job = _job("night_preview" if request.dry_run else "night")
     started = datetime.now(UTC)
     level = "INFO" if request.verbose else "CRITICAL"
     result = job.execute_in_process(
@@ -138,14 +174,13 @@ def run_night_job(
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
     """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
     words, by job and partition."""
-    from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
     results = {}
     for partitions, key in periods_ending_with(day).items():
         name = PERIOD_JOBS[partitions].name
-        result = defs.resolve_job_def(name).execute_in_process(
+        result = _job(name).execute_in_process(
             instance=instance,
             partition_key=key,
             raise_on_error=False,
@@ -167,11 +202,10 @@ def run_kb_job(
     `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
     MemoryPipelineError for errors that a person can fix.
     """
-    from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
 
     resources.listeners[:] = [progress]
-    result = defs.resolve_job_def("kb_compress").execute_in_process(
+    result = _job("kb_compress").execute_in_process(
         instance=instance,
         raise_on_error=False,
         run_config={
@@ -204,7 +238,6 @@ def run_consolidation(
     `scope`: the given fields of the night resource. Raises InputError for invalid days, and StoreBusyError if a
     night holds the store.
     """
-    from memory_pipeline.definitions import defs
     from memory_pipeline.orchestration import resources
     from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
     from memory_pipeline.orchestration.job_records import find_job, job_record
@@ -218,7 +251,7 @@ def run_consolidation(
         raise store.in_use_by(holder)
     resources.listeners[:] = [progress]
     config = {name: value for name, value in scope.items() if value}
-    result = defs.resolve_job_def(JOB_NAME).execute_in_process(
+    result = _job(JOB_NAME).execute_in_process(
         instance=instance,
         raise_on_error=False,
         tags={TRIGGER_TAG: "manual", BY_TAG: by},
