@@ -110,8 +110,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     ),
 )
 def dead_runs(context: SensorEvaluationContext) -> SkipReason:
-    settings = load_project_settings().values
-    ended = end_dead_runs(context.instance, Store.of(settings), settings.store.lease_expiry_s)
+    ended = end_dead_runs(context.instance)
     return SkipReason(f"ended {', '.join(ended)}" if ended else "the process of every active run is alive")
 
 

@@ -35,9 +35,11 @@ def ended_process() -> int:
     return child.pid
 
 
-def started(instance: DagsterInstance, pid: int) -> DagsterRun:
+def started(instance: DagsterInstance, pid: int, **configured: object) -> DagsterRun:
     """A run that Dagster has seen start in a process."""
-    run = instance.create_run_for_job(defs.resolve_job_def(JOB_NAME))
+    run = instance.create_run_for_job(
+        defs.resolve_job_def(JOB_NAME), run_config={"resources": {"night": {"config": configured}}}
+    )
     event = DagsterEvent(DagsterEventType.RUN_START.value, JOB_NAME, message="it began", pid=pid)
     instance.report_dagster_event(event, run.run_id)
     return run
@@ -53,24 +55,32 @@ def test_only_a_run_whose_process_is_gone_is_ended(instance: DagsterInstance, st
     waiting = instance.create_run_for_job(defs.resolve_job_def(JOB_NAME))
     alive, dead, unwanted = (started(instance, pid) for pid in (os.getpid(), ended_process(), ended_process()))
     instance.report_run_canceling(unwanted)
-    assert sorted(end_dead_runs(instance, store, 60)) == sorted([dead.run_id, unwanted.run_id])
+    assert sorted(end_dead_runs(instance)) == sorted([dead.run_id, unwanted.run_id])
     assert status_of(instance, alive) == DagsterRunStatus.STARTED
     assert status_of(instance, dead) == DagsterRunStatus.FAILURE
     assert status_of(instance, unwanted) == DagsterRunStatus.CANCELED
     assert status_of(instance, waiting) == DagsterRunStatus.NOT_STARTED
     assert "ended unexpectedly" in job_record(instance, find_job(instance, dead.run_id)).error
-    assert end_dead_runs(instance, store, 60) == []
+    assert end_dead_runs(instance) == []
 
 
-def test_a_run_that_holds_the_lease_is_alive_wherever_it_is(instance: DagsterInstance, store: Store) -> None:
-    run = started(instance, ended_process())
+def test_a_run_that_holds_the_lease_of_its_store_is_alive_wherever_it_is(
+    instance: DagsterInstance, store: Store, tmp_path: Path
+) -> None:
+    other = Store(tmp_path / "other.duckdb")
+    for held, configured in ((store, {}), (other, {"settings": {"store.path": str(other.path)}})):
+        run = started(instance, ended_process(), **configured)
+        _hold_and_let_go(instance, held, run)
+
+
+def _hold_and_let_go(instance: DagsterInstance, store: Store, run: DagsterRun) -> None:
     store.take_lease(run.run_id, "another machine", 60)
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set host = 'elsewhere'")
-    assert end_dead_runs(instance, store, 60) == []
+    assert end_dead_runs(instance) == []
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set heartbeat_at = heartbeat_at - interval 2 minutes")
-    assert end_dead_runs(instance, store, 60) == [run.run_id]
+    assert end_dead_runs(instance) == [run.run_id]
 
 
 def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:

@@ -118,7 +118,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         except (DagsterError, SQLAlchemyError, YAMLError) as error:
             raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
         try:
-            end_dead_runs(instance, Store.of(settings), settings.store.lease_expiry_s)
+            end_dead_runs(instance)
             yield instance
         except SQLAlchemyError as error:
             raise HistoryError(f"Dagster's history in '{home}' cannot be written: {_history_words(error)}") from error
