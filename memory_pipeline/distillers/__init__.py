@@ -1,4 +1,4 @@
-"""How a cluster becomes one memory: models that propose a draft, and the judge that accepts or refuses it."""
+"""Turns a cluster into one memory: models that propose a draft, and the judge that accepts or refuses it."""
 
 from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task

@@ -1,4 +1,4 @@
-"""What the sources say and an abstraction does not: statements and clauses that are attached to it word for word."""
+"""Finds what the sources say and an abstraction does not: statements and clauses to attach to it word for word."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_f
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
-#: A text says a statement when at least this share of its content words come back in it; else it is attached whole.
-#: Measured on the demo: of 106 pairs of one story told in different words 95% share 0.62 or more, none less than 0.5,
-#: and 95% of 500 pairs of strangers share 0.11 or less.
+#: A text covers a statement if it contains at least this share of its content words; otherwise the statement is
+#: attached whole.
+#: Measured on the demo: of 106 pairs that tell one story in different words, 95% share at least 0.62 and none less
+#: than 0.5;
+#: 95% of 500 unrelated pairs share at most 0.11.
 SAID_SHARE = 0.6
 _FRAGMENT_WORDS = 12
 _CLAUSE_EDGE = re.compile(r"\s*(?:[;—–()\[\]]|,\s|\s-\s|:\s|\.\s)\s*")
 
 
 def left_out_of(text: str, sources: Sequence[str]) -> tuple[str, ...]:
-    """What sources say and a text does not: statements whose words it hardly has, whole, and for every other fact
-    that it lacks the clause that holds it; each once, word for word."""
+    """What sources say and a text does not: whole statements whose words it hardly has, and for every other missing
+    fact the clause that contains it; each once, word for word."""
     said, facts = [text], set(fact_keys(text))
     pieces: dict[str, str] = {}
 
@@ -41,7 +43,7 @@ def left_out_of(text: str, sources: Sequence[str]) -> tuple[str, ...]:
 
 
 def unsaid_statements(text: str, source: str) -> list[str]:
-    """The statements of a source whose words hardly come back in a text."""
+    """The statements of a source whose words hardly appear in a text."""
     words = set(content_words(text))
     found = []
     for statement in _statements_of(source):
@@ -56,7 +58,7 @@ def _statements_of(source: str) -> list[str]:
 
 
 def fragment_around(statement: str, fact: Fact) -> str:
-    """The clause of a statement that holds a fact, cut to a few words around it when it is long."""
+    """The clause of a statement that contains a fact, shortened to a few words around it if it is long."""
     position = statement.find(fact.text)
     if position < 0:
         return statement
@@ -76,7 +78,7 @@ def fragment_around(statement: str, fact: Fact) -> str:
 
 
 def trim_piece(piece: str) -> str:
-    """A piece without the punctuation at its ends, and without a bracket that has lost its partner."""
+    """A piece without the punctuation at its ends, and without an unmatched bracket."""
     piece = piece.strip(" ,;:.|-–—\n\t\"'")
     for opening, closing in ("()", "[]", "{}"):
         if piece.count(opening) != piece.count(closing):

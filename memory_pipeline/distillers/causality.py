@@ -1,6 +1,6 @@
-"""What leads to what, read off the words that say so: `because`, `so`, `when ..., ...`, `caused`.
+"""Finds causes and effects by the words that state them: `because`, `so`, `when ..., ...`, `caused`.
 
-Without a model this is all that can be had: explicit statements, in the sources' own words.
+Without a model, only explicit statements can be found, in the sources' own words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from memory_pipeline.records import Causal
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
-#: So many members, and this share of them, must state a cause before a cluster counts as causal.
+#: This many members, and this share of them, must state a cause before a cluster counts as causal.
 _LEAST_MEMBERS, _LEAST_SHARE = 2, 0.5
 _LONGEST_CLAUSE = 200
 
@@ -57,7 +57,7 @@ def shared_cause(contents: Sequence[str], centrality: Sequence[float]) -> Causal
 
 
 def find_cause(text: str) -> Causal | None:
-    """The first statement of a text that says what leads to what, or None."""
+    """The first statement of a text with a cause and an effect, or None."""
     for written in split_statements(text):
         statement = strip_lead_in(written).strip().rstrip(".!")
         match = next((found for form in _FORMS if (found := form.match(statement))), None)
@@ -77,9 +77,9 @@ def _clause(text: str) -> str:
 
 
 def _split(cause: str, *, is_advice: bool) -> tuple[str, str]:
-    """What a cause happens to, and what happens; the whole cause is the action where no verb divides it.
+    """The subject and the action of a cause; the whole cause is the action if no verb divides it.
 
-    Advice and a gerund begin with the verb: what they happen to comes after it.
+    Advice and a gerund start with the verb: their subject follows it.
     """
     doing = _DOING.match(cause)
     if doing and (is_advice or cause.split()[0].lower().endswith("ing")):

@@ -1,4 +1,4 @@
-"""From the setting `distillation.distiller` to a distillation model."""
+"""Selects the distillation model from the setting `distillation.distiller`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from memory_pipeline.distillers.extractive import Extractive
 
 
 def choose_distiller(settings: Settings) -> DistillationModel:
-    """The distiller that the setting names; with `auto`, Claude when there is a key for it.
+    """The configured distiller; with `auto`, Claude if there is an API key for it.
 
-    Raises ModelError or StrategyError when Claude is wanted and its settings do not do.
+    Raises ModelError or StrategyError if Claude is requested and its settings are invalid.
     """
     wants_claude = settings.distillation.distiller == "claude" or (
         settings.distillation.distiller == "auto" and settings.distillation.api_key

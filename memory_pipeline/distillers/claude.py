@@ -1,4 +1,4 @@
-"""Claude as a distiller: every cluster is a question, and what its check leaves of the answer is the draft."""
+"""Claude as a distiller: every cluster is a question, and the checked answer is the draft."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory_pipeline.llm import Declined, ModelClient, Question, Session
 
 
 class Claude:
-    """Distils over the Messages API, or any server that speaks it."""
+    """Distils over the Messages API, or any server that implements it."""
 
     name = "claude"
     method = "llm"
@@ -27,14 +27,14 @@ class Claude:
         self._strategies = load_strategies(settings)
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """Asks about all tasks at once, and yields their drafts in order, after those that could not be asked about."""
+        """Ask about all tasks at once, and yield their drafts in order, after those that could not be asked about."""
         questions: dict[str, Question[Answer, Draft]] = {}
         asked: dict[str, Task] = {}
         for task in tasks:
             try:
                 questions[task.cluster.cluster_id] = self._question_about(task)
                 asked[task.cluster.cluster_id] = task
-            except Exception as error:  # a strategy of somebody's own may break on one cluster
+            except Exception as error:  # a user-defined strategy may fail on one cluster
                 yield task, error
         for cluster_id, draft in self._client.ask(questions, session, "distillation"):
             yield asked[cluster_id], draft

@@ -1,4 +1,4 @@
-"""What a distillation model is given, and what it proposes. The model proposes; the judge decides."""
+"""The input and the proposal of a distillation model. The model proposes; the judge decides."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from memory_pipeline.records import Causal, Cluster, Disagreement, Memory
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory of a cluster, with its mean cosine to the other members, and the raw memories that a merged one was
-    made from."""
+    """One memory of a cluster, with its mean cosine to the other members, and, for a merged memory, the raw memories
+    it was made from."""
 
     memory: Memory
     centrality: float
@@ -24,14 +24,14 @@ class Member:
 
     @property
     def witnesses(self) -> tuple[Memory, ...]:
-        """Who says it: the memory, or what it was made from."""
+        """The witnesses: the memory, or the raw memories it was made from."""
         return self.made_from or (self.memory,)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One cluster to distil. `similarities`: float64 (n, n) cosines between the members, in their order, which
-    is by effective date and id."""
+    """One cluster to distil. `similarities`: float64 (n, n) cosines between the members, in their order, which is by
+    effective date and id."""
 
     cluster: Cluster
     members: tuple[Member, ...]
@@ -42,8 +42,8 @@ class Task:
 class Draft:
     """A proposed abstraction: its statements as one text, and facts attached below it word for word.
 
-    `contradictions` are members that disagree, `causal` what leads to what. `prompt_version` changes
-    whenever the same cluster could give another draft; it is part of the abstraction's id.
+    `contradictions` are members that disagree, `causal` the cause and effect. `prompt_version` changes whenever the
+    same cluster could give a different draft; it is part of the abstraction's id.
     """
 
     text: str
@@ -60,16 +60,16 @@ class Draft:
         return f"{self.text}\n{DETAILS_LABEL} {'; '.join(self.attached)}" if self.attached else self.text
 
 
-#: Opens the line of attached facts.
+#: Starts the line of attached facts.
 DETAILS_LABEL = "Details:"
 
 
 class DistillationModel(Protocol):
-    """Anything that can turn clusters into memories."""
+    """The interface of models that turn clusters into memories."""
 
     @property
     def name(self) -> str:
-        """Name of the model, as settings and reports call it."""
+        """Name of the model, as used in settings and reports."""
 
     @property
     def method(self) -> str:
@@ -77,10 +77,10 @@ class DistillationModel(Protocol):
 
     @property
     def prompt_version(self) -> str:
-        """Stands on the record of a cluster that got no draft."""
+        """The prompt version recorded for a cluster without a draft."""
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """What is proposed for each task, in their order; an exception fails its own cluster alone.
+        """The proposal for each task, in order; an exception fails only its own cluster.
 
-        Raises ModelError when the model cannot be used at all; what came before stands.
+        Raises ModelError if the model cannot be used at all; earlier proposals stay valid.
         """

@@ -1,9 +1,8 @@
-"""The distiller without a model: it chooses and joins the sources' own sentences, and says nothing else.
+"""The distiller without a model: it selects and joins the sources' own sentences, and says nothing else.
 
-Statements that say the same thing form a group; of each group the best wording is kept, the most
-widely shared group first. Whatever fact or clause of the others that wording lacks is attached word
-for word. So near-copies become their best wording, and episodes become what they share plus the
-figures in which they differ.
+Statements that say the same form a group; the best wording of each group is kept, with the most widely shared group
+first. Facts and clauses of the others that this wording lacks are attached word for word. So near-copies become
+their best wording, and episodes become what they share plus the figures in which they differ.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.normalise import normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
-#: Two statements say the same when this share of the shorter one's content words is in the other.
+#: Two statements say the same if this share of the shorter one's content words is in the other one
 SAME_STATEMENT_SHARE = 0.6
-#: and this share of the longer one's, so that a side remark about one word of it is not taken for it.
+#: and this share of the longer one's, so that a side remark about one of its words does not count as the same.
 SAME_STATEMENT_OVERLAP = 0.35
-#: Whole memories of one statement each count as the same statement from this cosine on.
+#: Whole memories that consist of one statement each count as the same statement at or above this cosine.
 SAME_STATEMENT_COSINE = 0.9
-#: So many content words in a row that the chosen wording lacks make a clause of its own;
+#: This many consecutive content words that the chosen wording lacks form a separate clause;
 CLAUSE_WORDS = 2
-#: between near-copies, which share this much of their words, a single one is enough.
+#: between near-copies, which share this much of their words, a single word is enough.
 NEAR_COPY_SHARE = 0.5
 _BARE_FIGURES = 3
 _FIGURES = ("number", "date", "time")
 _AROUND_FIGURE = " ,;:.|()[]{}\"'*"
-#: Kinds of conflict that are no matter of another figure or another word.
+#: Kinds of conflict that do not concern a different figure or word.
 _CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
 _PATTERN_OF_TYPE = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
 
@@ -65,19 +64,19 @@ class _Group:
 
 
 class Extractive:
-    """Deterministic, offline, and honest: every word of a draft stands in one of its sources."""
+    """Deterministic, offline, and honest: every word of a draft is in one of its sources."""
 
     name = "extractive"
     method = "heuristic"
     prompt_version = "extractive-2"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """A draft a task, one after the other."""
+        """One draft per task, one after the other."""
         for task in tasks:
             session.keep_alive()
             try:
                 yield task, self.draft(task)
-            except Exception as error:  # one cluster failing leaves the others
+            except Exception as error:  # one failing cluster leaves the others
                 yield task, error
 
     def draft(self, task: Task) -> Draft:
@@ -105,11 +104,11 @@ class Extractive:
 
 
 def _confidence(groups: list[_Group], members: Sequence[Member], centrality: list[float]) -> float:
-    """What `evidence_confidence` says of every distinct statement, weighed by its words.
+    """The `evidence_confidence` of every distinct statement, weighted by its words.
 
-    So it is the lower, the more of what the members say is said by one of them alone (0.67): under the default floor
-    of 0.7 lies a cluster of three on one day less than two fifths of which is said by all, and one of three days less
-    than a quarter of which is.
+    It decreases with the share of statements that only one member makes (0.67). A cluster of three on one day falls
+    below the default floor of 0.7 if less than two fifths of it is said by all members, and one on three days if
+    less than a quarter is.
     """
     best = [_best_wording(group, centrality) for group in groups]
     sure = whole = 0.0
@@ -142,7 +141,7 @@ def _statements_of(members: Sequence[Member]) -> list[_Statement]:
 
 
 def _group(statements: list[_Statement], centrality: list[float], similarities: NDArray[np.float64]) -> list[_Group]:
-    """Statements that say the same, each group opened by the most central one."""
+    """Statements that say the same, in groups that start with the most central one."""
     groups: list[_Group] = []
     for statement in sorted(statements, key=lambda s: (-centrality[s.member], s.member, s.place)):
         for group in groups:
@@ -176,7 +175,7 @@ def _best_wording(group: _Group, centrality: list[float]) -> _Statement:
 
 
 def _is_covered(statement: _Statement, chosen: list[_Statement]) -> bool:
-    """Whether chosen statements already hold all of its words and facts."""
+    """Whether the chosen statements already contain all of its words and facts."""
     said = Counter[str]()
     for other in chosen:
         said |= other.words
@@ -185,7 +184,7 @@ def _is_covered(statement: _Statement, chosen: list[_Statement]) -> bool:
 
 
 def _missing_pieces(text: str, chosen: list[_Statement], groups: list[_Group]) -> list[str]:
-    """Clauses and facts of the statements left out, as they stand there, each once."""
+    """Clauses and facts of the omitted statements, word for word, each once."""
     chosen_texts = {statement.text for statement in chosen}
     have_facts = set(fact_keys(text))
     have_words = set(content_words(text))
@@ -227,14 +226,14 @@ def _figures_in(text: str) -> list[str]:
 
 
 def _varying_slots(rows: list[list[str]]) -> list[int]:
-    """Places in which texts of one shape hold different figures; all of them when the texts do not align."""
+    """Positions at which texts of one shape have different figures; all of them if the texts do not align."""
     if len({len(row) for row in rows}) != 1:
         return list(range(max(len(row) for row in rows)))
     return [slot for slot, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
 
 
 def _episode(text: str, slots: list[int]) -> str:
-    """The figures in which one episode differs: a few bare, in their order; many with the word before each."""
+    """The figures in which one episode differs: a few without context, in order; many with the preceding word each."""
     words = text.split()
     places = [place for place, word in enumerate(words) if any(c.isdigit() for c in word)]
     chosen = [places[slot] for slot in slots if slot < len(places)]
@@ -244,9 +243,9 @@ def _episode(text: str, slots: list[int]) -> str:
 
 
 def _new_clauses(best: str, other: str, have_words: set[str], least: int) -> list[str]:
-    """Runs of words in `other` that `best` lacks and that hold at least so many new content words.
+    """Runs of words in `other` that `best` lacks and that have at least this many new content words.
 
-    A single word says little alone, so it takes the word before it along.
+    A single word says little alone, so the word before it is included.
     """
     ours, theirs = best.split(), other.split()
     matcher = SequenceMatcher(
@@ -263,7 +262,7 @@ def _new_clauses(best: str, other: str, have_words: set[str], least: int) -> lis
 
 
 def _whole_facts(words: list[str], start: int, end: int) -> str:
-    """The words from `start` to `end`, and up to two more where a fact would be cut (`20` of `20 minutes`)."""
+    """The words from `start` to `end`, and up to two more if a fact would otherwise be split (`20` of `20 minutes`)."""
     facts = fact_keys(" ".join(words))
     for last in (end, end + 1, end + 2):
         clause = " ".join(words[start:last])

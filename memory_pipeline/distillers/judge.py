@@ -1,6 +1,6 @@
 """The judge: measures a draft against its sources, and accepts it or refuses it with a reason.
 
-Nothing that a model says of itself counts here; ratios, facts and lengths are measured.
+A model's claims about itself do not count; ratios, facts and lengths are measured.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _refusal(
     if not draft.text.strip():
         return "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:
-        return f"abstraction has {after} tokens, at most {settings.compression.max_abstraction_tokens} are accepted"
+        return f"abstraction has {after} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
     if before < settings.compression.min_ratio * after:
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
     if draft.confidence < settings.consolidation.confidence.min:

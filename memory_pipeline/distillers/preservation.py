@@ -1,4 +1,4 @@
-"""Was anything lost? Every fact of the sources must stand in the abstraction or be attached to it."""
+"""Was anything lost? Every fact of the sources must be in the abstraction or attached to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
 
 @dataclass(frozen=True, slots=True)
 class Preservation:
-    """How many distinct facts the sources hold, and where each went."""
+    """How many distinct facts the sources have, and where each is now."""
 
     found: int
     kept: int
@@ -33,14 +33,14 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
     return Preservation(len(facts), kept, beside, lost)
 
 
-#: Of these kinds sources may differ (episodes), as long as every value is kept; see `find_invention`.
+#: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.
 FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
-#: One word that differs is for a cluster to weigh; a draft may put a word for another.
+#: A single differing word is for clustering to weigh; a draft may replace a word with another.
 _NO_CONTRADICTION = FIGURES | {WORDING}
 
 
 def find_contradiction(sources: Sequence[str], text: str) -> str | None:
-    """How the text contradicts what a source claims, in words, or None. Figures are checked apart."""
+    """How the text contradicts a claim of a source, in words, or None. Figures are checked separately."""
     for source in sources:
         finding = find_conflict(text, source)
         if finding and finding.kind not in _NO_CONTRADICTION:

@@ -1,6 +1,6 @@
-"""What a model is asked about a cluster, and when its answer is believed: distillation, and principles.
+"""Questions to a model about a cluster, and the checks of its answers: distillation, and principles.
 
-A further kind of question is a prompt file, a schema and a check, as here.
+A further kind of question consists of a prompt file, a schema and a check, like these.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _QUOTE = 200
 
 
 def distillation_question(task: Task, strategy: DistillationStrategy, settings: Settings) -> Question[Answer, Draft]:
-    """What a cluster's one memory is. All that its members say has to come back in it, and a strategy's own measures
-    hold besides."""
+    """The question for a cluster's abstraction. It must contain everything that its members say, and pass the checks
+    of its strategy."""
     version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
 
     def check(answer: Answer, members: Sequence[str]) -> Draft | Declined:
@@ -40,8 +40,8 @@ def distillation_question(task: Task, strategy: DistillationStrategy, settings: 
 
 
 def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
-    """Which rule so many of a group's patterns share. The patterns stay, so it need not bring back what they say; an
-    empty abstraction says that they share none."""
+    """The question for a rule that enough patterns of a group share. The patterns stay, so it does not have to
+    repeat what they say; an empty abstraction means that they share none."""
     strategy = PrincipleStrategy(settings.principles.min_patterns)
     version = f"{PROMPT_VERSION}-{strategy.name}"
 
@@ -60,8 +60,8 @@ def _question(
     check: Callable[[Answer, Sequence[str]], Draft | Declined],
     settings: Settings,
 ) -> Question[Answer, Draft]:
-    """The question with everything masked that must not leave the machine. `check` is given the members as they were
-    sent, member 1 first; no answer that found instructions in one of them reaches it."""
+    """The question with everything masked that must not leave the machine. `check` receives the members as they were
+    sent, member 1 first; it receives no answer that found instructions in one of them."""
     members, secrets, personal = _masked_members(task, settings)
     sent = [member.content for member in members]
 
@@ -71,7 +71,8 @@ def _question(
         return check(answer, sent)
 
     return Question.about(
-        # A strategy may write out what stands beside the contents (tags, categories): the prompt is masked once more.
+        # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
+        # again.
         strategy.build_prompt(task.cluster, members),
         version=version,
         schema=Answer,
@@ -84,7 +85,7 @@ def _question(
 
 
 def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
-    """The members with their secrets masked, and how many secrets and personal data there were."""
+    """The members with their secrets masked, and the counts of secrets and personal data."""
     memories, secrets, personal = [], 0, 0
     for member in task.members:
         text, counts = redact(member.memory.content, personal=settings.distillation.mask_personal)
@@ -95,8 +96,8 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, 
 
 
 def _draft(task: Task, answer: Answer, version: str) -> Draft | Declined:
-    """The draft that an answer proposes, with what it leaves out of the members, and what they disagree about,
-    attached word for word."""
+    """The draft that an answer proposes; omitted facts of the members and their contradictions are attached word for
+    word."""
     members = [member.memory for member in task.members]
     numbers = range(1, len(members) + 1)
     pairs = []
@@ -121,6 +122,6 @@ def _draft(task: Task, answer: Answer, version: str) -> Draft | Declined:
 
 
 def _quote(text: str, source: str) -> str:
-    """What a source says beyond the abstraction's text, in its own words; all of it when that says everything."""
+    """What a source says beyond the abstraction's text, in its own words; all of it if the text adds nothing."""
     flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
     return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"

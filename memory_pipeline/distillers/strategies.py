@@ -1,8 +1,8 @@
-"""Strategies: which clusters are asked about how, and what their answers must hold besides what all must.
+"""Strategies: how clusters are asked about, and what their answers must satisfy besides the common checks.
 
-A strategy of your own is a class with a `name`, `matches`, `build_prompt` and `validate`; most derive from
-`DefaultStrategy`. Name it in the setting `distillation.strategies` as `package.module:Class`, or register it
-under the entry point group `memory_pipeline.strategies`. The first that matches wins; the default comes last.
+Your own strategy is a class with a `name`, `matches`, `build_prompt` and `validate`; most derive from
+`DefaultStrategy`. Name it in the setting `distillation.strategies` as `package.module:Class`, or register it under
+the entry point group `memory_pipeline.strategies`. The first one that matches is used; the default comes last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
 
 ENTRY_POINTS = "memory_pipeline.strategies"
-#: An abstraction is asked to be at most this share of what its members have together.
+#: Requested maximum length of an abstraction, as a share of the total length of its members.
 LENGTH_SHARE = 0.3
 _LEAST_BUDGET = 40
 
@@ -36,10 +36,10 @@ class DistillationStrategy(Protocol):
     name: str
 
     def matches(self, cluster: Cluster) -> bool:
-        """Whether this strategy takes the cluster."""
+        """Whether this strategy handles the cluster."""
 
     def build_prompt(self, cluster: Cluster, memories: Sequence[Memory]) -> Prompt:
-        """The prompt. Secrets in the memories are masked already; they are data, not instructions."""
+        """The prompt. Secrets in the memories are already masked; they are data, not instructions."""
 
     def validate(self, result: Draft) -> str | None:
         """Why the draft is refused, or None."""
@@ -55,11 +55,11 @@ class DefaultStrategy:
         return True
 
     def guidance(self) -> str:
-        """What is added to the system prompt; empty for the default."""
+        """Text to add to the system prompt; empty for the default."""
         return ""
 
     def build_prompt(self, cluster: Cluster, memories: Sequence[Memory]) -> Prompt:
-        """The system prompt with the length that is wanted, and the members as JSON."""
+        """The system prompt with the requested length, and the members as JSON."""
         budget = max(_LEAST_BUDGET, int(LENGTH_SHARE * sum(memory.token_count for memory in memories)))
         system = read_prompt("distill").replace("{budget}", str(budget))
         members = [
@@ -70,7 +70,7 @@ class DefaultStrategy:
         return Prompt("\n".join(filter(None, (system, self.guidance()))), json.dumps(about, ensure_ascii=False))
 
     def validate(self, result: Draft) -> str | None:
-        """The judge's measures are enough."""
+        """The judge's checks are sufficient."""
         return None
 
 
@@ -86,11 +86,11 @@ class TradingStrategy(DefaultStrategy):
         return bool(self.categories & {category.lower() for category in cluster.top_categories})
 
     def guidance(self) -> str:
-        """How figures and past results are told."""
+        """How figures and past results are described."""
         return read_prompt("trading")
 
     def validate(self, result: Draft) -> str | None:
-        """A signal without a figure is none, and past results are no promise."""
+        """A signal needs a figure, and past results must not be promised."""
         if not any(fact.kind == "number" for fact in find_facts(result.content)):
             return "a trading signal without a figure"
         promise = next((word for word in self._PROMISES if word in result.content.lower()), None)
@@ -98,27 +98,26 @@ class TradingStrategy(DefaultStrategy):
 
 
 class CausalStrategy(DefaultStrategy):
-    """Example: clusters about causes must say what leads to what."""
+    """Example: clusters about causes must state cause and effect."""
 
     name = "causal"
     categories = frozenset(("causal", "cause", "causes", "incident", "incidents", "outage", "postmortem", "root-cause"))
 
     def matches(self, cluster: Cluster) -> bool:
-        """Clusters of a category that tells of causes."""
+        """Clusters of a category about causes."""
         return bool(self.categories & {category.lower() for category in cluster.top_categories})
 
     def guidance(self) -> str:
-        """Cause first, then effect, then what mends it."""
+        """Cause first, then effect, then the remedy."""
         return read_prompt("causal")
 
     def validate(self, result: Draft) -> str | None:
-        """Without a cause and an effect it is not accepted."""
+        """Not accepted without a cause and an effect."""
         return None if result.causal else "no cause and effect in a cluster about causes"
 
 
 class PrincipleStrategy(DefaultStrategy):
-    """Groups of related patterns: the rule that so many of them share. What the weekly step asks with, and nobody
-    else."""
+    """For groups of related patterns: the rule that enough of them share. Used only by the weekly step."""
 
     name = PRINCIPLE
 
@@ -126,7 +125,7 @@ class PrincipleStrategy(DefaultStrategy):
         self._least = least
 
     def guidance(self) -> str:
-        """A principle is shared, short and of use beyond its cases."""
+        """A principle is shared, short and useful beyond its cases."""
         return read_prompt("principle").replace("{least}", str(self._least))
 
 
@@ -134,7 +133,7 @@ SHIPPED: dict[str, type[DefaultStrategy]] = {"trading": TradingStrategy, "causal
 
 
 def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
-    """The strategies in the order in which they are asked: the setting's, the entry points' by name, the default.
+    """The strategies in the order in which they are tried: those of the setting, entry points by name, the default.
 
     Raises StrategyError for one that cannot be loaded or lacks a method.
     """
@@ -145,7 +144,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
             named.append((f"{entry.name} ({entry.value})", entry.load()))
         except Exception as error:
             raise StrategyError(
-                f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; mend or uninstall the "
+                f"the strategy '{entry.name}' ({entry.value}) cannot be loaded: {error}; fix or uninstall the "
                 f"package that registers it"
             ) from error
     own = [_made(name, found) for name, found in named]
@@ -153,7 +152,7 @@ def load_strategies(settings: Settings) -> tuple[DistillationStrategy, ...]:
 
 
 def choose_strategy(strategies: Sequence[DistillationStrategy], cluster: Cluster) -> DistillationStrategy:
-    """The first strategy that takes the cluster; the default takes every one."""
+    """The first strategy that matches the cluster; the default matches every one."""
     return next(strategy for strategy in strategies if strategy.matches(cluster))
 
 
@@ -174,7 +173,7 @@ def _made(name: str, found: Any) -> DistillationStrategy:
     try:
         made = found() if isinstance(found, type) else found
     except Exception as error:
-        raise StrategyError(f"the strategy '{name}' cannot be made: {type(error).__name__}: {error}") from error
+        raise StrategyError(f"the strategy '{name}' cannot be created: {type(error).__name__}: {error}") from error
     if not isinstance(made, DistillationStrategy):
         wanted = "name, matches, build_prompt and validate"
         raise StrategyError(f"the strategy '{name}' lacks one of {wanted}; derive it from DefaultStrategy")

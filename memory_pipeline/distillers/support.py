@@ -1,4 +1,4 @@
-"""Is every statement of an answer borne out by the members that it names? Checked by words and facts, not by trust."""
+"""Checks whether the named members support every statement of an answer, by words and facts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.sentences import split_statements
 
-#: At least this share of a statement's content words must stand in what supports it, and
+#: At least this share of a statement's content words must be in what supports it, and
 SUPPORT_SHARE = 0.5
-#: at least this share where one source is to bear it out on its own (figures: `attachments.SAID_SHARE`), and
+#: at least this share if one source must support it on its own (measured in `attachments.SAID_SHARE`), and
 SHARED_WORDS = 0.62
-#: at least this share of each member's content words in the abstraction's text (figures: `attachments.SAID_SHARE`).
+#: at least this share of each member's content words in the abstraction's text (measured in `attachments.SAID_SHARE`).
 COVERAGE_SHARE = 0.35
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
@@ -21,13 +21,13 @@ _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
 
 
 def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
-    """What the members do not bear out, in words, or None. `contents`: the members' texts, member 1 first."""
+    """What the members do not support, in words, or None. `contents`: the members' texts, member 1 first."""
     return _wrong_claim(answer, contents) or _uncovered(answer, contents) or _unclaimed(answer, contents)
 
 
 def find_unshared(answer: Answer, contents: Sequence[str], least: int) -> str | None:
-    """The same of an answer whose sources stay (a principle's): it need not bring back what they say, but each of its
-    claims has `least` members behind it that bear it out on their own."""
+    """The same for an answer whose sources stay (a principle): it does not have to repeat what they say, but each of
+    its claims needs `least` members that support it on their own."""
     problem = _wrong_claim(answer, contents) or _unclaimed(answer, contents)
     if problem:
         return problem
@@ -35,7 +35,7 @@ def find_unshared(answer: Answer, contents: Sequence[str], least: int) -> str | 
         named = [contents[member - 1] for member in set(claim.members)]
         behind = sum(_shares_words(claim.text, set(content_words(content)), SHARED_WORDS) for content in named)
         if behind < least:
-            return f"claim {number} is borne out by {behind} members, {least} are needed"
+            return f"claim {number} is supported by {behind} members; {least} are required"
     return None
 
 
@@ -54,7 +54,7 @@ def _wrong_claim(answer: Answer, contents: Sequence[str]) -> str | None:
 
 
 def _unclaimed(answer: Answer, contents: Sequence[str]) -> str | None:
-    """A statement of the abstraction that the members do not bear out, or that no claim stands behind."""
+    """A statement of the abstraction that the members do not support, or that has no claim."""
     claimed = {word for claim in answer.claims for word in content_words(claim.text)}
     for statement in split_statements(answer.abstraction) or [answer.abstraction]:
         problem = unsupported(statement, contents)
@@ -62,25 +62,25 @@ def _unclaimed(answer: Answer, contents: Sequence[str]) -> str | None:
             return problem
         words = content_words(statement)
         if words and sum(word in claimed for word in words) < SUPPORT_SHARE * len(words):
-            return f"no claim stands behind '{_short(statement)}'"
+            return f"no claim supports '{_short(statement)}'"
     return None
 
 
 def _uncovered(answer: Answer, contents: Sequence[str]) -> str | None:
-    """A member that no claim rests on, or whose words the abstraction does not bring back."""
+    """A member that no claim is based on, or whose words the abstraction does not contain."""
     named = {member for claim in answer.claims for member in claim.members}
     said = set(content_words(answer.abstraction))
     for number, content in enumerate(contents, start=1):
         if number not in named:
-            return f"no claim rests on member {number}"
+            return f"no claim is based on member {number}"
         words = content_words(content)
         if words and sum(word in said for word in words) < COVERAGE_SHARE * len(words):
-            return f"the abstraction leaves out what member {number} says"
+            return f"the abstraction omits what member {number} says"
     return None
 
 
 def unsupported(statement: str, sources: Sequence[str]) -> str | None:
-    """What a statement says that the sources do not, or against them, in words, or None."""
+    """What a statement says beyond its sources, or against them, in words, or None."""
     return find_addition(statement, sources) or find_clash(statement, sources)
 
 
@@ -96,7 +96,7 @@ def find_addition(statement: str, sources: Sequence[str]) -> str | None:
         if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
             continue  # a word of the sources, capitalised
         if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
-            continue  # which word it bears on differs between two wordings; `find_clash` compares them
+            continue  # the word it refers to differs between two wordings; `find_clash` compares them
         return f"no source has the {fact.kind} '{fact.text}'"
     return None
 

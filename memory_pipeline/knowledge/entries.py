@@ -1,7 +1,7 @@
-"""Knowledge-base entries: read from a memory's text, united into one canonical entry, and checked for loss.
+"""Knowledge-base entries: parsed from a memory's text, united into one canonical entry, and checked for loss.
 
-An entry has the lines `Title:` and `Recommendation:`, and may have `Examples:` with `- STORY: context`
-lines below it. A canonical entry is written in the same form, so that it can be read and united again.
+An entry has the lines `Title:` and `Recommendation:`, and optionally `Examples:` with `- STORY: context` lines below
+it. A canonical entry has the same form, so that it can be parsed and united again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memory_pipeline.wording.normalise import normalise, strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 CANONICAL_TAG = "canonical"
-#: A canonical entry is for everybody who reads the knowledge base.
+#: A canonical entry is for all roles.
 ROLE_TAG = "role:all"
 _FIELD = re.compile(r"^[*_#>\s]*(title|recommendations?|examples?|merged from \d+ entries)\s*:[*_\s]*(.*)$", re.I)
 _EXAMPLE = re.compile(r"^\s*[-*+•]\s+(?:\*\*)?([^:\n]{1,120}?)(?:\*\*)?:\s+(.*\S)\s*$")
@@ -25,7 +25,7 @@ _EXAMPLE = re.compile(r"^\s*[-*+•]\s+(?:\*\*)?([^:\n]{1,120}?)(?:\*\*)?:\s+(.*
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one entry says. `examples`: (story, context) pairs; `merged_from`: the ids it was united from."""
+    """The contents of one entry. `examples`: (story, context) pairs; `merged_from`: the ids it was united from."""
 
     title: str
     recommendations: tuple[str, ...]
@@ -41,16 +41,16 @@ def is_entry(content: str) -> bool:
 
 
 def claim_of(content: str) -> str:
-    """What a text claims, as the conflict guard compares it: of an entry its recommendations alone, for two
-    entries may tell of different stories."""
+    """The claim of a text, as the conflict guard compares it: for an entry only its recommendations, because two
+    entries may tell different stories."""
     return "\n".join(_formed(content, (), "").recommendations) if is_entry(content) else content
 
 
 def read_entry(memory: Memory) -> Entry:
-    """The entry that a memory holds.
+    """The entry in a memory.
 
-    A plain text becomes one too: its first statement is the title, what it recommends (or else all of it)
-    the recommendation, and the rest an example, with the memory's source or day as the story.
+    A plain text becomes one too: its first statement is the title, its recommendations (or else all of it) the
+    recommendation, and the rest an example, with the memory's source or day as the story.
     """
     story = _story_of(memory)
     return _formed(memory.content, memory.tags, story) if is_entry(memory.content) else _plain(memory, story)
@@ -98,8 +98,8 @@ def _short_title(statement: str, longest: int = 80) -> str:
 def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
     """One canonical entry from (memory id, entry) pairs, in their order.
 
-    The title is the most descriptive: most distinct content words, then the shortest. Recommendations and
-    contexts that are the same when folded stand once; examples of one story stand together.
+    The title is the most descriptive one: most distinct content words, then the shortest. Recommendations and
+    contexts that are equal after folding appear once; examples of one story are grouped.
     """
     entries = [entry for _, entry in members]
     title = min((e.title for e in entries), key=lambda t: (-len(set(content_words(t))), len(t), t))
@@ -115,7 +115,7 @@ def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
 
 
 def entry_text(entry: Entry) -> str:
-    """A canonical entry as it is kept and read."""
+    """A canonical entry in its text form."""
     first, *more = entry.recommendations or ("",)
     lines = [f"Title: {entry.title}", f"Recommendation: {first}", *(f"- {text}" for text in more)]
     if entry.merged_from:
@@ -126,7 +126,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[str]) -> list[str]:
-    """What a canonical entry, read back from its text, lacks of its members, in words."""
+    """What a canonical entry, parsed from its text, lacks of its members, in words."""
     problems = []
     canonical = _formed(text, tuple(tags), "")
     recommended = {normalise(text) for text in canonical.recommendations}
@@ -146,7 +146,7 @@ def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[st
         problems += [f"'{memory_id}': the tag '{tag}' is missing" for tag in missing]
     expected = ", ".join(memory_id for memory_id, _ in members)
     if canonical.merged_from != (expected,):
-        problems.append(f"merged_from is not the {len(members)} members of the cluster")
+        problems.append(f"merged_from does not name the {len(members)} members of the cluster")
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Near-copies become one text: every distinct piece of their content, in order, each once."""
+"""Merges near-copies into one text: every distinct piece of their content, in order, each once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class _Piece:
 
 
 def merge_contents(contents: Sequence[str]) -> str:
-    """The statements of all contents in order, without those that another one holds already.
+    """The statements of all contents in order, without those that another one already contains.
 
-    A statement is left out when one that stays has all of its facts and words, or words for them that mean the
-    same, and does not speak against it. Where one content holds everything, it comes back as it is, to the letter.
+    A statement is omitted if a remaining one has all of its facts and words, or words with the same meaning, and
+    does not contradict it. If one content contains everything, it is returned unchanged.
     """
     kept: list[_Piece] = []
     for content in contents:
@@ -42,8 +42,7 @@ def merge_contents(contents: Sequence[str]) -> str:
 
 
 def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
-    """The statements of the contents that the merged text has neither word for word nor in a statement that
-    holds them."""
+    """The statements of the contents that the merged text contains neither word for word nor in another statement."""
     pieces, whole = _pieces(merged), normalise(merged)
     return [
         piece.text
@@ -59,10 +58,10 @@ def _pieces(content: str) -> list[_Piece]:
 
 
 def _holds(one: _Piece, other: _Piece) -> bool:
-    """Whether one statement says all that another says: its words and facts, and nothing against it."""
+    """Whether one statement contains another one: its words and facts, without a contradiction."""
     if one.text == other.text:
         return True
-    if not other.words:  # figures or marks alone: only the same text holds them
+    if not other.words:  # only figures or marks: only the same text contains them
         return False
     more, missing = one.words - other.words, [word for word in other.words - one.words if word not in FILLERS]
     if other.facts <= one.facts and all(any(mean_the_same(word, own) for own in more) for word in missing):

@@ -1,4 +1,4 @@
-"""A proposed principle: the distiller that needs no model, and what refuses a draft, whoever wrote it."""
+"""Proposed principles: the distiller that needs no model, and the check of every draft, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.knowledge.principles import find_principle
 from memory_pipeline.llm import Declined, Session
 
-#: Enters the id of every principle.
+#: Part of the id of every principle.
 PRINCIPLE_VERSION = "principle-1"
 
 
 def choose_principle_model(distiller: DistillationModel, embedder: Embedder, settings: Settings) -> DistillationModel:
-    """What proposes principles where this distiller makes the abstractions: the same model, if it is one."""
+    """The proposer of principles for this distiller: the same model, if it is one."""
     return SharedStatements(embedder, settings) if distiller.method == "heuristic" else distiller
 
 
 class SharedStatements:
-    """The distiller of principles that needs no model: the statement that most patterns of a group bear out."""
+    """The distiller of principles that needs no model: the statement that most patterns of a group support."""
 
     name, method, prompt_version = "extractive", "heuristic", PRINCIPLE_VERSION
 
@@ -40,7 +40,7 @@ class SharedStatements:
         for task in tasks:
             try:
                 yield task, self._draft(task)
-            except Exception as error:  # one group failing leaves the others
+            except Exception as error:  # one failing group leaves the others
                 yield task, error
 
     def _draft(self, task: Task) -> Draft | Declined:
@@ -59,7 +59,8 @@ class SharedStatements:
 def find_refusal(
     patterns: Sequence[str], draft: Draft, settings: Settings, count_tokens: Callable[[str], int]
 ) -> str | None:
-    """Why a draft is not a principle, or None. It says nothing that the patterns do not, and contradicts none of them.
+    """Why a draft is not a principle, or None. It must say nothing that the patterns do not say, and contradict none
+    of them.
 
     `patterns`: their texts.
     """
@@ -77,6 +78,6 @@ def find_refusal(
         return f"contradicts a pattern: {clash}"
     tokens = count_tokens(draft.text)
     if tokens > settings.compression.max_abstraction_tokens:
-        return f"principle has {tokens} tokens, at most {settings.compression.max_abstraction_tokens} are accepted"
+        return f"principle has {tokens} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
     least = settings.consolidation.confidence.min
     return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"

@@ -1,4 +1,4 @@
-"""A principle from related patterns: the statement that most of them bear out, in the words of one."""
+"""Derives a principle from related patterns: the statement that most of them support, in the words of one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_WORDS = 3
 _FIGURES = frozenset(("number", "date", "time", "identifier"))
 #: Conflicts of these kinds are contradictions whatever the subject;
 CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
-#: those of these kinds may be one rule for two subjects, which are no longer than so many words.
+#: conflicts of these kinds may be one rule for two subjects, which have at most this many words.
 SUBJECT_KINDS = frozenset((WORDING, "name"))
 _LONGEST_SUBJECT = 4
 
@@ -35,7 +35,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Principle:
-    """What related patterns have in common: the text, who bears it out, and how near they lie (mean cosine)."""
+    """The common statement of related patterns: its text, the supporting patterns, and their similarity (mean
+    cosine)."""
 
     text: str
     supporters: tuple[int, ...]
@@ -59,17 +60,18 @@ def find_principle(
     similarity: float,
     least: int,
 ) -> Principle | str:
-    """The statement that at least `least` patterns bear out, or the reason why there is none.
+    """The statement that at least `least` patterns support, or the reason why there is none.
 
-    A pattern bears a statement out when one of its own lies within `similarity` (cosine) of it and says the same,
-    or the same of another subject: then the subjects stand beside each other, `the gateway / the printer`. Saying the
-    same takes SHARED_WORDS of its content words, or words that mean the same; for another subject three of them. What
-    speaks against it bars it. Of several, the one with most supporters is taken; then the one with the fewest
-    figures, for a principle holds beyond its cases; then the most central; then the shortest.
+    A pattern supports a statement if one of its own is within `similarity` (cosine) of it and says the same, or says
+    the same about another subject: then the subjects are listed, `the gateway / the printer`. To say the same
+    requires SHARED_WORDS of its content words, or words with the same meaning; for another subject, three of them. A
+    pattern that contradicts it excludes it. Of several statements, the one with most supporters is taken; then the
+    one with the fewest figures, because a principle applies beyond its cases; then the most central; then the
+    shortest.
     """
     statements = statements_of(patterns)
     if not statements:
-        return "the patterns hold no statement"
+        return "the patterns contain no statement"
     vectors = embed([embedding_text(statement.text) for statement in statements]).astype(np.float64)
     cosines = vectors @ vectors.T
     best: tuple[tuple[object, ...], Principle] | None = None
@@ -84,13 +86,13 @@ def find_principle(
         rank = (-len(borne), figures, -round(mean, 6), len(text), text)
         if best is None or rank < best[0]:
             best = rank, Principle(text, tuple(sorted(borne)), round(min(1.0, mean), 4))
-    return best[1] if best else f"no statement is borne out by {least} patterns"
+    return best[1] if best else f"no statement is supported by {least} patterns"
 
 
 def _borne_out(
     statement: Statement, near: Sequence[tuple[float, Statement]]
 ) -> dict[int, tuple[float, Statement]] | None:
-    """By pattern, the nearest statement that bears this one out; None when one speaks against it."""
+    """By pattern, the nearest statement that supports this one; None if one contradicts it."""
     found: dict[int, tuple[float, Statement]] = {}
     for score, other in sorted(near, key=lambda item: (-item[0], item[1].text)):
         finding = find_conflict(statement.text, other.text)
@@ -106,21 +108,22 @@ def _borne_out(
 
 
 def _slot(text: str, other: str) -> tuple[int, int] | None:
-    """The one place in which two statements differ, as how many words they share before it and after it."""
+    """The one position at which two statements differ, as the numbers of shared words before and after it."""
     ours, theirs = text.lower().split(), other.lower().split()
     shorter = min(len(ours), len(theirs))
     before = next((n for n in range(shorter) if ours[n] != theirs[n]), shorter)
     after = next((n for n in range(shorter - before) if ours[-1 - n] != theirs[-1 - n]), shorter - before)
     mine, its = (words[before : len(words) - after] for words in (ours, theirs))
     bare_mine, bare_its = ({word.strip(".,;:!?") for word in words} for words in (mine, its))
-    if bare_mine <= bare_its or bare_its <= bare_mine:  # one says more than the other, not the same of another subject
+    if bare_mine <= bare_its or bare_its <= bare_mine:  # one says more than the other, not the same about another
+        # subject
         return None
     return (before, after) if max(len(mine), len(its)) <= _LONGEST_SUBJECT else None
 
 
 def _with_subjects(text: str, others: Sequence[Statement]) -> str:
-    """The statement with every subject that it was made of, in the one place in which they differ. `others`: what
-    bears it out, itself among them."""
+    """The statement with every subject that it was made from, at the one position where they differ. `others`: the
+    supporting statements, including itself."""
     slots = [slot for other in others if (slot := _slot(text, other.text)) is not None]
     if not slots:
         return text

@@ -1,1 +1,1 @@
-"""One night: duplicates, eligibility, similarity, clusters, distillation, archive, report - a file a step."""
+"""One night: duplicates, eligibility, similarity, clusters, distillation, archive, report; one file per step."""

@@ -1,6 +1,6 @@
-"""The memory that an accepted distillation becomes, and its vector.
+"""The memory made from an accepted distillation, and its vector.
 
-Both follow from the distillation alone, so that nothing else has to be kept of what waits for a person.
+Both are derived from the distillation alone, so that nothing else has to be stored for a waiting proposal.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ DISTILLED = "distilled"
 
 
 def abstraction_id(distillation: Distillation) -> str:
-    """The id of what an accepted distillation becomes."""
+    """The id of the memory made from an accepted distillation."""
     return derived_id("abstraction", distillation.id, distillation.prompt_version)
 
 
 def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
-    """The memory that an accepted distillation becomes; its id is derived from cluster and prompt version.
+    """The memory made from an accepted distillation; its id is derived from cluster and prompt version.
 
     Only a pattern has `compressed_from`: a merged memory may be merged or distilled again.
     """
@@ -69,8 +69,8 @@ def vectors_of_abstractions(
     embedder: Embedder,
     vectors_of: Callable[[Sequence[str]], tuple[list[str], Vectors]],
 ) -> Vectors:
-    """Float32 (n, dimension), unit length: of the content, or for a merged memory the mean of its members',
-    normalised again. `vectors_of`: ids and vectors of the members that have one."""
+    """Float32 (n, dimension), unit length: the vector of the content, or for a merged memory the normalised mean of
+    its members' vectors. `vectors_of`: ids and vectors of the members that have one."""
     vectors = np.empty((len(distillations), embedder.dimension), dtype=np.float32)
     merged = [row for row, d in enumerate(distillations) if d.relation == "merged"]
     others = [row for row, d in enumerate(distillations) if d.relation != "merged"]

@@ -1,8 +1,8 @@
-"""From distillations to the store: an accepted abstraction is written and its sources are archived, in one transaction.
+"""Writes accepted distillations to the store: one transaction writes the abstraction and archives its sources.
 
-The abstraction is embedded before the transaction opens and becomes findable in the instant in which its sources are
-archived. Some clusters share a transaction; where one of them fails, it is rolled back whole, the others are written
-each in its own, and the failure is logged.
+The abstraction is embedded before the transaction starts, and becomes searchable at the same instant in which its
+sources are archived. Several clusters share a transaction; if one of them fails, it is rolled back, the others are
+written one by one, and the failure is logged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memory_pipeline.records import (
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
 
-#: Clusters that are written in one transaction; each of them is compressed as a whole or not at all.
+#: Clusters written in one transaction; each of them is compressed as a whole or not at all.
 _CLUSTERS_AT_ONCE = 50
 
 
@@ -44,7 +44,7 @@ class SourcesChangedError(Exception):
 
 
 def archive_distillations(night: Night, distillations: Iterable[Distillation]) -> list[Archive]:
-    """What became of every distillation, in their order."""
+    """The result for every distillation, in their order."""
     todo = list(distillations)
     results: list[Archive] = []
     for start in range(0, len(todo), _CLUSTERS_AT_ONCE):
@@ -55,10 +55,10 @@ def archive_distillations(night: Night, distillations: Iterable[Distillation]) -
 
 
 def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
-    """Write some clusters in one transaction; where one of them breaks, each in its own, without that one."""
+    """Write several clusters in one transaction; if one of them fails, write each one separately, without that one."""
     try:
         return _settle_together(night, drafts)
-    except Exception as error:  # a cluster that breaks is rolled back whole; the others go on
+    except Exception as error:  # a failing cluster is rolled back completely; the others continue
         if len(drafts) > 1:
             return [result for draft in drafts for result in _settle(night, [draft])]
         result = _broken(night, drafts[0], error)
@@ -94,7 +94,8 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
 
 
 def _proposed(draft: Distillation) -> Archive:
-    """What a person decides. Of a merge the next steps know the memory that it would make: a pattern may rest on it."""
+    """Leave a proposal for a person. The next steps know the memory that a merge would make, because a pattern may
+    depend on it."""
     result = _result(draft, "proposed", AWAITS_REVIEW)
     return result if draft.relation == DISTILLED else replace(result, abstraction_id=abstraction_id(draft))
 
@@ -110,7 +111,7 @@ def apply_distillation(
 ) -> Archive:
     """Write one abstraction, archive its sources and do `also`, in one transaction.
 
-    Raises SourcesChangedError when a source may no longer be archived.
+    Raises SourcesChangedError if a source may no longer be archived.
     """
     made = make_abstractions(night.reader, [distillation])
     with night.writing() as tx:
@@ -121,8 +122,8 @@ def apply_distillation(
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What accepted distillations become, in their order: the memories, and their vectors of a model, float32
-    (n, dimension)."""
+    """The memories made from accepted distillations, in their order, and their vectors by a model, float32 (n,
+    dimension)."""
 
     memories: tuple[Memory, ...]
     vectors: Vectors
@@ -130,7 +131,7 @@ class Made:
 
 
 def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]) -> Made:
-    """The memories with their vectors, before any transaction opens."""
+    """The memories with their vectors, before any transaction starts."""
     memories = tuple(make_abstraction(distillation, reader.plan.as_of) for distillation in distillations)
     vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
     check_vectors(vectors, [memory.id for memory in memories], reader.embedder.dimension, reader.embedder.name)
@@ -142,7 +143,8 @@ def write_abstractions(
 ) -> list[Archive]:
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
 
-    Raises SourcesChangedError when a source may no longer be archived: the whole transaction is to be rolled back.
+    Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
+    transaction.
     """
     memories, there = _under_free_ids(tx, made.memories)
     tx.memories.revive([memory.id for memory in memories if memory.id in there])
@@ -179,10 +181,10 @@ def write_abstractions(
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
-    """The abstractions with ids that they may use, and those of the ids that the store has.
+    """The abstractions with usable ids, and those ids that the store already has.
 
-    One that was rolled back and is made again word for word comes back under its own id; if anything differs, the new
-    one gets the next id.
+    If a rolled-back abstraction is made again with the same text, it returns under its own id; otherwise the new one
+    gets the next id.
     """
     there = tx.memories.read([memory.id for memory in memories])
     free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
@@ -190,8 +192,8 @@ def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[M
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
-    """The abstraction with an id that it may use. One that was rolled back and is made again word for
-    word comes back under its own id; if anything differs, the new one gets the next id."""
+    """The abstraction with a usable id. If a rolled-back one is made again with the same text, it returns under its
+    own id; otherwise the new one gets the next id."""
     candidate, generation = memory, 1
     while True:
         there = tx.memories.read([candidate.id]).get(candidate.id)
@@ -215,7 +217,8 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
 
 
 def _contradictions(distillation: Distillation) -> list[Conflict]:
-    """Members that the model found to disagree, for a person to look at; the abstraction quotes both."""
+    """Members that contradict each other according to the model, for a person to review; the abstraction quotes
+    both."""
     similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
     return [
         Conflict(
@@ -237,7 +240,7 @@ def _result(
 
 
 def settled_archive(cluster: Cluster) -> Archive:
-    """The result of a cluster that an earlier night decided: nothing is done and nothing logged."""
+    """The result of a cluster that an earlier night decided: nothing is done or logged."""
     return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
 
 

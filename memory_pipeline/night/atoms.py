@@ -1,7 +1,7 @@
-"""Causal atoms: what the night's abstractions say about causes becomes atoms, or makes known ones stronger.
+"""Causal atoms: causal statements in the night's abstractions become atoms, or strengthen known ones.
 
-Each finding is settled in a transaction of its own, apart from the archive, so that nothing here can
-undo or stop a compression; one that fails waits for the next night.
+Each finding is decided in its own transaction, separate from the archive, so that nothing here can undo or stop a
+compression; a failing one waits for the next night.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Finding:
 
 
 def grow_atoms(night: Night) -> list[AtomDecision]:
-    """Settle every causal finding that waits, and return what was decided, not causal ones included."""
+    """Decide every waiting causal finding, and return the decisions, including those that are not causal."""
     night.hold_lease()
     waiting, decisions = _waiting(night.store, night.plan)
     indexes: dict[str, AtomIndex] = {}
@@ -39,7 +39,7 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
         night.hold_lease()
         try:
             decisions.append(_settle(night, finding, indexes))
-        except Exception as error:  # an atom never stops the night; it is in the report, and tried again
+        except Exception as error:  # an atom never stops the night; its error is in the report, and it is retried
             night.log.error("the atom of %s", finding.memory_id, exc_info=error)
             night.note_error(finding.memory_id, "enrich", error)
         night.progress("atoms", done, len(waiting))
@@ -47,7 +47,7 @@ def grow_atoms(night: Night) -> list[AtomDecision]:
 
 
 def _waiting(store: Store, plan: NightPlan) -> tuple[list[_Finding], list[AtomDecision]]:
-    """The findings that wait, with the words of their raw sources, and what this run has decided already."""
+    """The waiting findings with the content of their raw sources, and the decisions that this run has already made."""
     with store.reading() as tx:
         decided = tx.atoms.decisions_of(plan.run_id)
         pending = tx.atoms.pending_candidates(plan.as_of)
@@ -95,9 +95,9 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
 
 
 def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings: Settings) -> Atom | None:
-    """The atom that says the same: subject and action alike, and nothing in it that speaks against.
+    """The atom that says the same: a similar subject and action, and no contradiction.
 
-    `vectors`: as `embed_atom` makes them.
+    `vectors`: as returned by `embed_atom`.
     """
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
     for found in index.nearest("subject", subject, settings.atoms.similarity):
@@ -109,13 +109,13 @@ def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings
 
 
 def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
-    """Why a finding makes no atom: a field is missing or too long, or the sources do not say it."""
+    """Why a finding does not become an atom: a field is missing or too long, or the sources do not support it."""
     for name in ("subject", "action", "outcome"):
         if not getattr(causal, name):
             return f"no {name}"
     longest = max(astuple(causal), key=len)
     if len(longest) > _LONGEST_FIELD:
-        return f"a field of {len(longest)} characters, at most {_LONGEST_FIELD} are kept"
+        return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
     problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
     problem = problem or find_clash(_sentence(causal), sources)
     return f"unsupported: {problem}" if problem else None

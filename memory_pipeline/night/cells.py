@@ -1,8 +1,9 @@
-"""Before any pair: readings of one shape and crowds get cells, and are compared within a cell alone.
+"""Assigns readings of one shape and crowds to cells before pairs are computed; pairs are compared only within a
+cell.
 
-Lines of one shape are found by their shape's hash, in time linear in the memories. A crowd is what hashes cannot
-find: memories of which each is like hundreds of the others. Both would otherwise be compared all with all. A cell is
-kept for good, so the pairs of two memories depend on no third one.
+Lines of one shape are found by the hash of their shape, in linear time. A crowd is what hashes cannot find: memories
+that are each similar to hundreds of the others. In both groups, all pairs would otherwise be compared. A cell is
+permanent, so whether two memories are compared does not depend on a third one.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from memory_pipeline.night.pairs import Separation
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.store import Cell, Transaction
 
-#: So many memories of one shape, nearly all with different figures, are readings; over some days, a series.
+#: This many memories of one shape, nearly all with different figures, are readings; over several days, a series.
 SERIES_LEAST = 5
 #: Readings that are compared with each other: a month of daily ones.
 READINGS_AT_ONCE = 32
-#: In a crowd each memory is like more than so many others of it. Of 38,000 entries of a real log none was like 200.
+#: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
+#: similar to 200.
 CROWD_LEAST = 256
 #: Memories of a crowd that are compared with each other.
 CROWD_AT_ONCE = 128
@@ -29,7 +31,7 @@ CROWD_AT_ONCE = 128
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of a project: those that the store has, and the new ones of this night."""
+    """The cells of a project: those in the store, and the new ones of this night."""
 
     kept: tuple[Cell, ...]
     new: tuple[Cell, ...] = ()
@@ -44,7 +46,8 @@ class Cells:
         return {cell.memory_id for cell in self.all if cell.kind == "crowd"}
 
     def separation(self, ids: Sequence[str], *, within_crowd: bool = True) -> Separation | None:
-        """Which rows of these memories are not compared; without `within_crowd` the crowd counts as anyone."""
+        """The rows of these memories that are not compared with each other; without `within_crowd`, cells of the
+        crowd are ignored."""
         row = {memory_id: place for place, memory_id in enumerate(ids)}
         mine = [c for c in self.all if c.memory_id in row and (within_crowd or c.kind != "crowd")]
         if not mine:
@@ -60,7 +63,7 @@ class Cells:
 
 
 def cells_tonight(plan: NightPlan, model: str, tx: Transaction, project: str, ids: Sequence[str]) -> Cells:
-    """The project's cells, with one for each of these memories whose shape is that of readings."""
+    """The project's cells, with a cell for each of these memories whose shape is that of readings."""
     kept = tx.cells.of_project(project, model)
     shapes = {shape for owner, shape in tx.cells.reading_shapes(plan.fresh_after, SERIES_LEAST) if owner == project}
     placed = {cell.memory_id for cell in kept if cell.kind == "shape"}
@@ -75,7 +78,7 @@ def cells_tonight(plan: NightPlan, model: str, tx: Transaction, project: str, id
 
 
 def with_crowd(tx: Transaction, project: str, cells: Cells, members: Sequence[str]) -> Cells:
-    """The cells with one for each new member of the crowd."""
+    """The cells with a cell for each new member of the crowd."""
     filled = len(cells.crowd())
     ordered = tx.cells.in_filling_order(members)
     new = (

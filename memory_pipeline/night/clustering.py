@@ -1,4 +1,4 @@
-"""Clustering: from edges to clusters, with conflicts linked and kept apart, and settled ones marked."""
+"""Forms clusters from edges, links conflicts and keeps them apart, and marks clusters decided on earlier nights."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
-#: Conflicts of these kinds are figures; between members of a series they are no contradiction.
+#: Conflicts of these kinds concern figures; between members of a series, they are not contradictions.
 FIGURE_KINDS = ["number", "unit", "date", "time", "identifier"]
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
 
-    `eligible` and `edges`: what merging left. A memory is in one cluster at most. A fingerprint decided within
-    the last `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, only that cluster is
-    left unsettled.
+    `eligible` and `edges`: what merging left. A memory is in at most one cluster. A fingerprint decided within the
+    last `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, all other clusters are marked
+    settled.
     """
     night.hold_lease()
     edges = link_conflicts(night, edges)
@@ -49,9 +49,10 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
 
 
 def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
-    """Link the contradictions among the pairs in the store; the edges without those between members of a series.
+    """Link the contradictions among the pairs in the store; returns the edges without conflicts between members of a
+    series.
 
-    What is only proposed is linked when it is written.
+    A proposed memory is linked when it is written.
     """
     with night.store.reading() as tx:
         readings = tx.cells.reading_shapes(night.plan.fresh_after, SERIES_LEAST)
@@ -73,7 +74,7 @@ def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
 def cut_clusters(
     store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
 ) -> list[Cluster]:
-    """The clusters of one policy, largest first, with what an earlier night or a person decided marked as settled."""
+    """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
     ttl = plan.settings.compression.fingerprint_ttl_days
     with store.reading() as tx:
         apart = kept_apart(tx)
@@ -103,9 +104,10 @@ def _split_by_conflict(
     clusters: list[Cluster],
     rivals: Mapping[str, tuple[str, str]],
 ) -> list[Cluster]:
-    """Clusters that hold a conflict cut again with complete linkage, which keeps its sides apart.
+    """Split clusters that contain a conflict with complete linkage, which keeps its sides apart.
 
-    `rivals`: by memory, a name that it shares with those it conflicts with though no edge says so.
+    `rivals`: by memory, a name that it shares with the memories it conflicts with, even without an edge for the
+    conflict.
     """
     pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
     found: list[Cluster] = []
@@ -121,7 +123,7 @@ def _split_by_conflict(
 
 
 def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
-    """The edges but for those inside one of the groups."""
+    """The edges without those inside one of the groups."""
     if not groups:
         return edges
     pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
@@ -129,7 +131,8 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
 
 
 def _rivals(tx: Transaction, plan: NightPlan, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
-    """Readings that make no series by project and shape: their figures differ, and not all of their pairs are edges."""
+    """Readings that do not form a series, by project and shape: their figures differ, and not all of their pairs are
+    edges."""
     since = plan.fresh_after
     shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - tx.memories.series_shapes(since, SERIES_LEAST)
     shape_of = tx.memories.shapes_of([memory.id for memory in eligible]) if shapes else {}
@@ -138,7 +141,7 @@ def _rivals(tx: Transaction, plan: NightPlan, eligible: Sequence[EligibleMemory]
 
 
 def _between_readings(conflict: Conflict, shapes: Mapping[str, str], readings: Collection[tuple[str, str]]) -> bool:
-    """Whether a conflict is one of figures between readings: what was read at different times."""
+    """Whether a conflict concerns figures between readings taken at different times."""
     return conflict.kind in FIGURE_KINDS and all(
         (conflict.project_id, shapes.get(side, "")) in readings for side in (conflict.a, conflict.b)
     )
@@ -147,9 +150,8 @@ def _between_readings(conflict: Conflict, shapes: Mapping[str, str], readings: C
 def reconcile_series(edges: pa.Table, shapes: Mapping[str, str], series: Collection[tuple[str, str]]) -> pa.Table:
     """Edges without the conflicts between members of one series.
 
-    A fact does not take five values in a month; a reading does. So figures that differ between texts of
-    the same shape are a conflict when there are two, and episodes when the same line has come back
-    with many values on several days.
+    A fact does not take five values in a month; a reading does. So different figures in texts of the same shape are
+    a conflict if there are two of them, and episodes if the same line has returned with many values on several days.
     """
     kinds = edges["conflict_kind"].to_pylist()
     columns = zip(*(edges[name].to_pylist() for name in ("project_id", "a", "b")), strict=True)
@@ -162,8 +164,8 @@ def reconcile_series(edges: pa.Table, shapes: Mapping[str, str], series: Collect
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:
-    """The pairs of an edge table that contradict each other. Those kept apart for one unknown word are no claim of
-    a contradiction and are not linked."""
+    """The pairs of an edge table that contradict each other. Pairs kept apart because of one unknown word are not
+    contradictions and are not linked."""
     return [
         Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
         for row in edges.to_pylist()
@@ -174,9 +176,9 @@ def conflicts_in(edges: pa.Table) -> list[Conflict]:
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
     """Clusters of one policy, by size (largest first) and fingerprint.
 
-    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not
-    link. A cluster needs two memories that stand for the least number of raw ones. The result does not
-    depend on the order of memories or edges.
+    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not link. A
+    cluster needs two memories that represent the minimum number of raw ones. The result does not depend on the order
+    of memories or edges.
     """
     groups: dict[tuple[str, str], list[EligibleMemory]] = {}
     cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
@@ -196,7 +198,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
 
 
 def _takes(policy: Policy, memory: EligibleMemory) -> bool:
-    """Entries of the knowledge base become canonical ones and nothing else: their form would be lost."""
+    """Entries of the knowledge base only become canonical entries: otherwise their form would be lost."""
     if memory.is_entry != (policy.method == "canonical"):
         return False
     return not policy.memory_types or memory.memory_type in policy.memory_types
@@ -205,7 +207,7 @@ def _takes(policy: Policy, memory: EligibleMemory) -> bool:
 def _usable_scores(
     edges: pa.Table, group_of: Mapping[str, tuple[str, str]], cuts: Mapping[str, Policy | None]
 ) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """By group, the pairs that link: both in the group, at or above its threshold, and no conflict."""
+    """By group, the pairs that link: both memories in the group, at or above its threshold, and no conflict."""
     scores: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     columns = zip(*(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind")), strict=True)
     for a, b, score, conflict in columns:

@@ -1,7 +1,7 @@
-"""What every step of a night is given: the store, the settings, which night it is, and the models.
+"""The context of every step of a night: the store, the settings, the night's date, and the models.
 
-A partition's *as-of* time is the end of its day; every step uses it instead of the clock, so that a
-night does the same whenever it runs.
+The *as-of* time of a partition is the end of its day. Every step uses it instead of the clock, so that a night gives
+the same result whenever it runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
-#: Memories that are embedded before their vectors are kept: what an interruption can lose.
+#: Memories to embed before their vectors are stored: the maximum that an interruption can lose.
 _PAGE = 256
 
 
@@ -35,9 +35,9 @@ _PAGE = 256
 class Night:
     """One run of the nightly pipeline on one store.
 
-    A dry run is the same run on a copy of the store that is thrown away: see `on_its_store`. `previews` is then the
-    store itself, where the answers of models are kept. `keep_going` is called between two pieces of work; whoever
-    wants the run to end raises there what is no ordinary Exception.
+    A dry run is the same run on a temporary copy of the store: see `on_its_store`. `previews` is then the store
+    itself, where the answers of models are kept. `keep_going` is called between two units of work; to end the run,
+    it raises an error that is not an ordinary Exception.
     """
 
     store: Store
@@ -61,13 +61,13 @@ class Night:
         return self.options.as_of
 
     def of_last_week(self) -> Night:
-        """The same run as of the end of the last week, Sunday to Saturday UTC, that had ended by its as-of time."""
+        """The same run as of the end of the last week (Sunday to Saturday, UTC) that had ended by its as-of time."""
         sunday = self.as_of.date() - timedelta(days=self.as_of.isoweekday() % 7)
         return replace(self, options=replace(self.options, partition=sunday - timedelta(days=1), moment=None))
 
     @cached_property
     def plan(self) -> NightPlan:
-        """What the night works on, and by which thresholds."""
+        """The memories that the night works on, and its thresholds."""
         return NightPlan(self.settings, self.options)
 
     @property
@@ -83,13 +83,13 @@ class Night:
 
     @property
     def is_preview(self) -> bool:
-        """Whether nothing of the run may leave its store: no snapshot, no file but the report, no notice."""
+        """Whether the run must leave nothing outside its store: no snapshot, no file except the report, no notice."""
         return self.options.dry_run
 
     @contextmanager
     def on_its_store(self) -> Iterator[Night]:
-        """The night on the store that it writes to. That of a dry run is a copy, which is gone afterwards; the store
-        itself can only be read through a dry run."""
+        """The night on the store that it writes to. For a dry run, that is a copy, which is removed afterwards; the
+        store itself is read-only."""
         if not self.options.dry_run or self.previews is not None:
             yield self
             return
@@ -100,16 +100,16 @@ class Night:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedding model, loaded when first used."""
+        """The embedding model, loaded on first use."""
         return choose_embedder(self.settings)
 
     @cached_property
     def distiller(self) -> DistillationModel:
-        """What turns a cluster into one memory."""
+        """The model that turns a cluster into one memory."""
         return choose_distiller(self.settings)
 
     def hold_lease(self) -> None:
-        """Take this run's lease on the store that it writes to, or renew it when it is due."""
+        """Take this run's lease on the store that it writes to, or renew it if due."""
         self.keep_going()
         due = self._lease_renewed_at + self.settings.store.lease_expiry_s / 12
         if monotonic() < due:
@@ -118,9 +118,9 @@ class Night:
         self._lease_renewed_at = monotonic()
 
     def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:
-        """Record what went wrong with one cluster, or (`cluster_id` empty) with a step; the night goes on.
+        """Record an error in one cluster, or (with an empty `cluster_id`) in a step; the night continues.
 
-        `tell`: in the log too, unless somebody else does.
+        `tell`: also log it, unless the caller does.
         """
         text = error if isinstance(error, str) else in_words(error)
         found = NightError(cluster_id, stage, text[:2000], datetime.now(UTC))
@@ -131,9 +131,9 @@ class Night:
             tx.journal.keep_error(self.options.run_id, found)
 
     def embed_missing(self) -> None:
-        """Embed every memory without a vector of the current model, page by page, and keep the vectors.
+        """Embed every memory without a vector of the current model, page by page, and store the vectors.
 
-        Raises EmbeddingError when the model fails; the pages before stay, so that the next try goes on there.
+        Raises EmbeddingError if the model fails; earlier pages stay, so that the next attempt continues there.
         """
         model = self.embedder.name
         with self.store.reading() as tx:

@@ -1,4 +1,4 @@
-"""Distillation: every cluster that is not settled becomes one proposed memory, or a reason why not."""
+"""Distillation: every unsettled cluster becomes one draft, or gets a reason why not."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CLUSTERS_AT_ONCE = 50
 
 
 def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distillation]:
-    """One distillation a cluster, in the clusters' order. An error fails its own cluster alone; a model that
-    cannot be used is one error, and fails every cluster that it had no answer for.
+    """One distillation per cluster, in the clusters' order. An error fails only its own cluster; a model that cannot
+    be used is one error, and fails every cluster that it has not answered.
 
-    Raises ModelError or StrategyError for settings with which no model can be made.
+    Raises ModelError or StrategyError for settings with which no model can be created.
     """
     todo = [cluster for cluster in clusters if cluster.settled is None]
     results: dict[str, Distillation] = {}
@@ -47,10 +47,10 @@ def propose(
     clusters: Sequence[Cluster],
     as_seen: Callable[[Memory], str] = lambda memory: memory.content,
 ) -> Iterator[tuple[Cluster, Task | None, Draft | Declined | Exception]]:
-    """What a model proposes for each cluster, in any order; without a task where it was not asked.
+    """A model's proposal for each cluster, in any order; without a task if the model was not asked.
 
-    `as_seen`: what it is shown of a member. A cluster with a hostile member is shown to no model. One
-    that breaks has its error; a model that cannot be used is one error, and every cluster left has it.
+    `as_seen`: the form in which a member is shown to it. A cluster with a hostile member is not shown to a model. A
+    failing cluster has its error; a model that cannot be used is one error, which every remaining cluster gets.
     """
     undecided = {cluster.cluster_id: cluster for cluster in clusters}
     unasked: dict[str, Declined | Exception] = {}
@@ -65,7 +65,7 @@ def propose(
 
 
 def session_of(night: Night) -> Session:
-    """What the night lends its distiller."""
+    """What the night provides to its distiller."""
     return Session(
         answers=answer_book(night),
         preview=night.is_preview,
@@ -87,7 +87,7 @@ def _tasks(
     as_seen: Callable[[Memory], str],
     unasked: dict[str, Declined | Exception],
 ) -> Iterator[Task]:
-    """The clusters with their members; one that no model should see is put among the unasked."""
+    """The clusters with their members; clusters that no model may see are added to the unasked ones."""
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
@@ -99,7 +99,7 @@ def _tasks(
             try:
                 task = _task(cluster, memories, vectors, made_from, as_seen)
                 attempt = find_attempt({i: memories[i].content for i in cluster.member_ids})
-            except Exception as error:  # one cluster failing leaves the others
+            except Exception as error:  # one failing cluster leaves the others
                 unasked[cluster.cluster_id] = error
                 continue
             if attempt:
@@ -131,12 +131,12 @@ def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | De
             raise draft
         assert task is not None, "a draft comes with its task"
         return judge(task, draft, night.distiller, night.settings, night.embedder.count_tokens)
-    except Exception as error:  # one cluster failing leaves the others; it is logged and reported
+    except Exception as error:  # one failing cluster leaves the others; it is logged and reported
         note_failure(night, cluster, error)
         return undistilled(cluster, error, night.distiller)
 
 
 def note_failure(night: Night, cluster: Cluster, error: Exception) -> None:
-    """Log and report that distilling one cluster failed."""
+    """Log and report an error in distilling one cluster."""
     night.log.error("distilling cluster %s", cluster.cluster_id, exc_info=error)
     night.note_error(cluster.cluster_id, "distill", error)

@@ -1,7 +1,7 @@
 """Exact duplicates: memories of one project with the same normalised content. The oldest stays.
 
-A copy of something that an earlier night archived is archived too, into the memory that stands for it
-now, so that a line repeated every day does not come back every day.
+A copy of a memory that an earlier night archived is archived too, into that memory's current replacement, so that a
+line that is repeated every day does not return every day.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GROUPS_AT_ONCE = 200
 
 
 def archive_duplicates(night: Night) -> list[DuplicateGroup]:
-    """Find the night's exact duplicates and archive them, some groups a transaction; return the groups."""
+    """Find the night's exact duplicates and archive them, several groups per transaction; returns the groups."""
     night.hold_lease()
     with night.store.reading() as tx:
         rows = tx.memories.same_content(
@@ -48,7 +48,8 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
 
 
 def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
-    """Archive or propose groups in one transaction; where one of them breaks, each in its own, without that one."""
+    """Archive or propose groups in one transaction; if one of them fails, process each one separately, without that
+    one."""
     try:
         with night.writing() as tx:
             archive_groups(night.plan, tx, [group for group in groups if not group.proposed])
@@ -56,7 +57,7 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
                 if group.proposed:
                     propose_duplicates(night.plan, tx, group)
         return groups
-    except Exception as error:  # one group failing leaves the others; it is logged and reported
+    except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
             return [group for one in groups for group in _settle(night, [one])]
         _note_failure(night, groups[0], error)
@@ -89,7 +90,7 @@ def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decid
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
-    """Groups from rows of the same content, oldest first within a group. The oldest of all stays."""
+    """Groups from rows with the same content, oldest first within a group. The oldest of all stays."""
     groups = []
     for (project, digest), members in groupby(rows, key=lambda row: (row.project_id, row.content_hash)):
         oldest, *others = members

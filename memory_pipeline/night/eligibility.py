@@ -1,7 +1,7 @@
-"""Eligibility: which memories tonight's clustering may use.
+"""Eligibility: which memories the night may cluster.
 
-Eligible: importance under the critical floor, not distilled from others, not archived, not pinned,
-level 0 or 1, at least 24 hours old as of the night, with a vector of the current model.
+Eligible memories have an importance below the critical floor, are not distilled from others, not archived, not
+pinned, of level 0 or 1, at least 24 hours old as of the night, and have a vector of the current model.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from memory_pipeline.store import Store
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
-    """The eligible memories by creation and id, after embedding what has no vector yet.
+    """The eligible memories, ordered by creation time and id, after embedding those without a vector.
 
-    `duplicates` are left out (in a dry run they are not archived). With fewer active memories than
-    `compression.min_active_memories` nothing is eligible. When the embedder fails, the error is noted
-    and only memories that have a vector take part.
+    `duplicates` are excluded (in a dry run they are not archived). With fewer active memories than
+    `compression.min_active_memories`, nothing is eligible. If the embedder fails, the error is recorded and only
+    memories with a vector take part.
     """
     night.hold_lease()
     if too_few(night.store, night.plan) is not None:
@@ -65,7 +65,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
 
 
 def _in_scope(plan: NightPlan, memory: Memory) -> bool:
-    """Whether the run was asked to look at this memory; a night looks at all."""
+    """Whether this memory is in the scope of the run; a night includes all."""
     scope = plan.options
     if scope.memory_types and memory.memory_type not in scope.memory_types:
         return False
@@ -76,7 +76,7 @@ def _in_scope(plan: NightPlan, memory: Memory) -> bool:
 
 
 def too_few(store: Store, plan: NightPlan) -> str | None:
-    """Why the night ends early, or None: it began with fewer active memories than the setting asks for."""
+    """Why the night ends early, or None: it began with fewer active memories than the setting requires."""
     least = plan.settings.compression.min_active_memories
     with store.reading() as tx:
         count = tx.memories.count_before_night(plan.as_of)
@@ -84,12 +84,12 @@ def too_few(store: Store, plan: NightPlan) -> str | None:
 
 
 def is_entry_of(settings: Settings, memory: Memory) -> bool:
-    """Whether a memory belongs to the knowledge base: by its form, or by its type where the setting says so."""
+    """Whether a memory belongs to the knowledge base: by its form, or by its type if configured."""
     return memory.memory_type in settings.knowledge_base.memory_types or is_entry(memory.content)
 
 
 def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> EligibleMemory:
-    """What clustering needs of a memory; `stands_for`: how many raw memories it was merged from."""
+    """The fields of a memory that clustering needs; `stands_for`: the number of raw memories it was merged from."""
     return EligibleMemory(
         id=memory.id,
         project_id=memory.project_id,

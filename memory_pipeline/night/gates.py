@@ -1,7 +1,8 @@
-"""What must hold before anything is archived, checked again from the store and apart from the steps above.
+"""The gates: conditions that must hold before anything is archived, checked again from the store, independently of
+earlier steps.
 
-Whatever is wrong with one cluster refuses that cluster, before it is written. The checks that look at a night's
-results afterwards call the same functions on the same data: they can warn, and stop nothing.
+A cluster with a problem is refused before it is written. The checks that examine a night's results afterwards call
+the same functions on the same data: they can warn but stop nothing.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from memory_pipeline.records import MADE, Archive, Distillation, Memory
 from memory_pipeline.store import Finding, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 
-#: What a person can do about a merged memory that lacks something: its sources are archived, and whole.
-LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which brings its sources back"
+#: The fix for a merged memory that lacks something: its sources are archived and complete.
+LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
 
 _LEVELS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a gate judges: an accepted draft, its members as the store has them now, and the night's own rules.
+    """The input of a gate: an accepted draft, its members as they are in the store now, and the night's rules.
 
-    `members` lacks those that do not exist any more; `series`: projects and shapes whose figures may differ.
+    `members` lacks memories that no longer exist; `series`: projects and shapes whose figures may differ.
     """
 
     draft: Distillation
@@ -43,14 +44,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What must hold of a draft: the kind of reason that it gives, and what finds that it does not hold, in words."""
+    """A condition for a draft: the kind of reason for a refusal, and a function that returns the violations in
+    words."""
 
     reason: str
     find: Callable[[Evidence], list[str]]
 
 
 def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, str]:
-    """Why accepted drafts must not be written, by cluster id. Whoever writes one asks here first."""
+    """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
     return {
         evidence.draft.id: reason
         for evidence in _evidence(reader, drafts)
@@ -59,7 +61,7 @@ def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str
 
 
 def problems_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
-    """What each gate finds in the accepted drafts, in words, by the gate's name."""
+    """The findings of each gate in the accepted drafts, in words, by the gate's name."""
     evidence = _evidence(reader, drafts)
     return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
 
@@ -73,8 +75,8 @@ def _refusal(evidence: Evidence) -> str | None:
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
-    """What a merged memory or canonical entry lacks of its members, in words. The judge before the write, the check
-    after it and `check --deep` all ask here; the order of the members does not matter."""
+    """What a merged memory or canonical entry lacks of its members, in words. Used by the judge before the write, by
+    the check after it and by `check --deep`; the order of the members does not matter."""
     ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
     if canonical:
         return find_loss([(member.id, read_entry(member)) for member in ordered], content, tags)
@@ -90,8 +92,8 @@ def unkept_statements(evidence: Evidence) -> list[str]:
 
 
 def losses(evidence: Evidence) -> list[str]:
-    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the store, and
-    by another reader than the one by which it was accepted. A canonical entry may be longer than its members, for it
+    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the store,
+    by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
     lists them."""
     draft = evidence.draft
     lost = losses_of([memory.content for memory in evidence.members], draft.content)
@@ -103,7 +105,7 @@ def losses(evidence: Evidence) -> list[str]:
 
 
 def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str]:
-    """What merged memories and canonical entries lack of their sources, all read again from the store, in words."""
+    """What merged memories and canonical entries lack of their sources, all recomputed from the store, in words."""
     memories = reader.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
     problems = []
     for archive in archives:
@@ -118,8 +120,8 @@ def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str
 
 
 def levels_that_lack(tx: Transaction) -> list[Finding]:
-    """Every merged memory and canonical entry of the store that lacks something of its sources, as an earlier version
-    may have left it. The sources are whole, and so is the store: it is for a person to weigh."""
+    """Every merged memory and canonical entry in the store that lacks something of its sources; an earlier version
+    may have left such memories. The sources are complete and the store is sound, so it is for a person to decide."""
     levels = list(tx.lineage.of_levels().items())
     findings = []
     for start in range(0, len(levels), _LEVELS_AT_ONCE):
@@ -135,7 +137,7 @@ def levels_that_lack(tx: Transaction) -> list[Finding]:
 
 
 def unsafe_members(evidence: Evidence) -> list[str]:
-    """Sources of an accepted draft that a night may not touch, in words."""
+    """Sources of an accepted draft that a night must not touch, in words."""
     draft, plan = evidence.draft, evidence.plan
     there = {memory.id for memory in evidence.members}
     problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
@@ -149,7 +151,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
         elif memory.created_at > (plan.as_of if memory.source.connector == MADE else plan.fresh_after):
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
-            problems.append(f"'{memory.id}' is of project '{memory.project_id}'")
+            problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")
     return problems
 
 
@@ -176,7 +178,7 @@ GATES: dict[str, Gate] = {
 
 
 def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
-    """The accepted drafts with their members, read from the store at once."""
+    """The accepted drafts with their members, read from the store together."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
     memories = reader.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
 

@@ -1,8 +1,8 @@
-"""The knowledge base made canonical: monthly, and whenever a person asks. Preflight, clusters, verification, report.
+"""Makes the knowledge base canonical: monthly, and on request. Preflight, clusters, verification, report.
 
-It is the `canonical` policy of a night over all entries, with a report of its own; what a night has made
-canonical already is counted, not made again. A month that later nights have gone beyond is only counted: they had
-every entry of it in hand.
+It applies the `canonical` policy of a night to all entries, and has its own report. Entries that a night has already
+made canonical are counted, not made again. If later nights have already processed days after a month, that month is
+only counted: they had every entry of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memory_pipeline.reporting.report import NightOutcome, report_run
 from memory_pipeline.store import EDGE_SCHEMA, Store
 
 UNAVAILABLE = "KB unavailable"
-#: Entries that the command `kb-compress` may take: a person who asks for it waits for no freshness.
+#: Settings for the command `kb-compress`: on request, fresh entries are included.
 _ON_DEMAND = {"compression.freshness_hours": 0.0}
 
 
@@ -47,8 +47,8 @@ def knowledge_base_night(
     dry_run: bool = False,
     holder: str = "kb-compress",
 ) -> Night:
-    """The night whose entries are made canonical: of `day` (the last one of a month), or as of now when a person
-    asks. `threshold` and `days` override for this run. Raises InputError for values that cannot be."""
+    """The night whose entries are made canonical: of `day` (the last one of a month), or as of now on request.
+    `threshold` and `days` override the settings for this run. Raises InputError for invalid values."""
     if threshold is not None and not 0.5 <= threshold <= 1.0:
         raise InputError(f"--threshold is {threshold}; use a cosine between 0.5 and 1.0")
     changes: dict[str, Any] = {} if day else dict(_ON_DEMAND)
@@ -114,14 +114,14 @@ def _written(night: Night, report: KnowledgeBaseReport) -> KnowledgeBaseReport:
 
 
 def _is_past(store: Store, plan: NightPlan) -> bool:
-    """Whether a night of a later day has run. What this one made now would stand before what that one has made."""
+    """Whether a night of a later day has run. Results of this run would then precede those of that night."""
     with store.reading() as tx:
         newest = tx.journal.newest_reported_day()
     return newest is not None and newest >= plan.as_of.date()
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
-    """The active entries, and those of them that may become part of a canonical one."""
+    """The active entries, and those that may become part of a canonical one."""
     with night.store.reading() as tx:
         active = tx.memories.all(include_archived=False, created_by=night.as_of)
     entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night.settings, m)]

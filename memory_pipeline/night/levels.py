@@ -1,7 +1,7 @@
-"""Between the pairs and the clusters: near-copies become merged memories, knowledge-base entries canonical ones.
+"""The levels between pairs and clusters: near-copies become merged memories, knowledge-base entries canonical ones.
 
-Each method is a cut of the same edges. What it makes is compared with the rest at once, so that the
-next cut works on what is left, and a night that is run again finds the same.
+Each method forms clusters from the same edges. Its results are compared with the rest immediately, so that the next
+method works on what is left, and running a night again finds the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from memory_pipeline.store import AWAITS_REVIEW
 
 #: A merged memory says what its sources say, word for word.
 MERGE_CONFIDENCE = 0.95
-#: Near-copies that share no statement are left as they are: as one they would be no shorter.
+#: Near-copies that share no statement stay unchanged: merged, they would not be shorter.
 NOTHING_TWICE = "nothing in them is said twice"
 _CLUSTERS_AT_ONCE = 50
 _VERSIONS = {"merge": "merge-1", "canonical": "canonical-1"}
@@ -46,8 +46,8 @@ _RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonic
 
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
-    """Carry out one policy that merges or makes entries canonical; the result of each cluster, settled ones
-    included."""
+    """Apply one policy that merges memories or makes entries canonical; returns the result of each cluster,
+    including settled ones."""
     night.hold_lease()
     clusters = cut_clusters(night.store, night.plan, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
@@ -58,8 +58,8 @@ def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], ed
 def what_is_left(
     reader: NightReader, eligible: list[EligibleMemory], earlier: Sequence[Archive]
 ) -> list[EligibleMemory]:
-    """The eligible memories after what was done earlier tonight: without the sources, and with the memories made of
-    them. Members of proposals are left out too."""
+    """The eligible memories after the earlier steps of tonight: without the sources, and with the memories made from
+    them. Members of proposals are excluded too."""
     waiting = {i for a in earlier if a.status == "proposed" or a.reason == AWAITS_REVIEW for i in a.member_ids}
     gone = waiting | {i for archive in earlier for i in archive.archived_ids}
     made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
@@ -82,8 +82,8 @@ def what_is_left(
 
 
 def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) -> Iterator[Distillation]:
-    """What each cluster becomes, in their order; one that breaks leaves the others, and is logged and reported. The
-    archive holds it against its sources before anything is written."""
+    """The draft for each cluster, in order; a failing cluster leaves the others, and is logged and reported. The
+    archive compares each draft with its sources before writing anything."""
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         ids = sorted({i for cluster in page for i in cluster.member_ids})

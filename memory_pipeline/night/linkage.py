@@ -1,9 +1,9 @@
-"""From edges to groups: connected components first, then linkage inside each.
+"""Turns edges into groups: connected components first, then linkage inside each.
 
-Single linkage chains (on real text two thirds of its larger groups hold a pair below the threshold), so
-inside a component complete linkage is the default: every pair of a group is an edge. It needs the
-stored edges alone - a pair without an edge lies below the threshold and can never be linked - so no
-n x n matrix is built, however large the component.
+Single linkage forms chains (in real text, two thirds of its larger groups contain a pair below the threshold), so
+complete linkage is the default inside a component: every pair of a group is an edge. It needs only the stored edges
+- a pair without an edge is below the threshold and can never be linked - so no n x n matrix is built, however large
+the component.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Edges = Mapping[tuple[int, int], float]
 def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
     """Label of every node 0..n-1: the smallest node number of its component.
 
-    Minimum labels travel along the edges and jump to their own label's label until nothing moves
+    Minimum labels are propagated along the edges and replaced by the label of their label until nothing changes
     (Shiloach and Vishkin's pointer jumping, vectorised).
     """
     labels = np.arange(n, dtype=np.int64)
@@ -42,8 +42,8 @@ def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> 
 def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
     """Groups of one connected component by agglomeration, each sorted, ordered by their first node.
 
-    `edges`: (i, j) with i < j -> score, every pair at or above `threshold`. Pairs without an edge count
-    as below it: with `average` they weigh 0, which can only keep groups apart.
+    `edges`: (i, j) with i < j -> score, every pair at or above `threshold`. Pairs without an edge count as below it:
+    with `average` they count as 0, which can only keep groups apart.
     """
     if linkage == "single":
         return [sorted(nodes)]
@@ -51,9 +51,9 @@ def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float)
 
 
 def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
-    """Merge the closest pair of groups again and again; ties go to the smallest node numbers."""
+    """Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers."""
     groups: dict[int, list[int]] = {node: [node] for node in nodes}
-    # For complete linkage: the least score between two groups. For average: the sum of scores.
+    # For complete linkage: the minimum score between two groups. For average: the sum of scores.
     links: dict[int, dict[int, float]] = {node: {} for node in nodes}
     for (i, j), score in edges.items():
         links[i][j] = links[j][i] = score

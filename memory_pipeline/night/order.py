@@ -1,7 +1,7 @@
-"""The order of a night, written once: its steps by name, what each takes of the ones before it, and what it does.
+"""The order of a night, defined once: its steps by name, their inputs from earlier steps, and their functions.
 
-The assets, the jobs, a dry run and a night in one call all go through it. The values pass from step to step by name;
-what must survive a night is in the store.
+Assets, jobs, dry runs and a night in one call all use it. Values pass from step to step by name; whatever must
+survive a night is in the store.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from memory_pipeline.records import Archive, Cluster, EligibleMemory
 
 @dataclass(slots=True)
 class Step:
-    """One step of a night. Its name is that of its asset too.
+    """One step of a night. Its name is also that of its asset.
 
-    `needs`: the earlier steps whose values `run` takes after the night, in its order; `after`: those that must have
-    run, though it reads what they did from the store.
+    `needs`: the earlier steps whose values `run` takes after the night, in its order; `after`: the steps that must
+    have run, although it reads their results from the store.
     """
 
     name: str
@@ -55,7 +55,7 @@ def run_level(
     edges: pa.Table,
     earlier: Sequence[Archive] = (),
 ) -> list[Archive]:
-    """Every policy of one method, in order, each on what the ones before it left."""
+    """Every policy of one method, in order, each on what the previous ones left."""
     done: list[Archive] = []
     for policy in night.plan.policies:
         if policy.method == method:
@@ -97,9 +97,9 @@ STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 
 
 def run_steps(night: Night, names: Collection[str] = tuple(STEPS)) -> Iterator[dict[str, Any]]:
-    """Run steps in the order of a night; after each, the values of all so far, by name.
+    """Run steps in the order of a night; yields, after each, the values of all steps so far, by name.
 
-    `names`: the steps to run. A step that takes the value of one that is not among them takes an empty one.
+    `names`: the steps to run. A step that takes the value of a step outside `names` gets an empty one.
     """
     values: dict[str, Any] = {}
     for step in ORDER:

@@ -1,7 +1,7 @@
-"""Which rows of a matrix of unit vectors are alike: every pair above a threshold, exact to the last bit, and crowds.
+"""Finds similar rows in a matrix of unit vectors: every pair above a threshold, computed exactly, and crowds.
 
-A blocked float32 product proposes pairs a little below the threshold; a float64 dot product of the stored rows
-decides. So the result depends neither on blocks, order and threads, nor on what was compared before.
+A blocked float32 product proposes pairs slightly below the threshold; a float64 dot product of the stored rows
+decides. So the result does not depend on blocks, order, threads, or what was compared before.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from memory_pipeline.embedding.model import Vectors
 Rows = NDArray[np.int64]
 Pairs = tuple[Rows, Rows, NDArray[np.float64]]
 
-#: Pairs decided at once, and proposals unpacked at once: what a block costs in memory, however crowded it is.
+#: Pairs decided at once, and proposals unpacked at once: this bounds the memory of a block, however crowded it is.
 _DECIDE_AT_ONCE = 1 << 14
 _UNPACK_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """Rows that are not compared: those of one group in different cells of it.
+    """Rows that are not compared with each other: those of one group in different cells of it.
 
-    `groups`, `cells`: int64 (kinds, n), a row of each for every kind of group; group -1 is none.
+    `groups`, `cells`: int64 (kinds, n), one row per kind of group; group -1 means none.
     """
 
     groups: Rows
     cells: Rows
 
     def keeps_apart(self, i: Rows, j: Rows) -> NDArray[np.bool_]:
-        """For pairs of rows (arrays that broadcast), whether they are not compared."""
+        """For pairs of rows (broadcastable arrays), whether they are not compared."""
         apart = np.zeros(np.broadcast_shapes(i.shape, j.shape), dtype=bool)
         for groups, cells in zip(self.groups, self.cells, strict=True):
             one, other = groups[i], groups[j]
@@ -42,10 +42,10 @@ class Separation:
 
 
 def proposal_margin(dimension: int) -> float:
-    """How far a float32 dot product of unit vectors can lie from the exact one: 2 (d + 2) 2^-24.
+    """Maximum error of a float32 dot product of unit vectors: 2 (d + 2) 2^-24.
 
-    Twice the standard bound for a sum of d rounded products (Higham, Accuracy and Stability of
-    Numerical Algorithms, section 3.1), which also covers the rounding of the vectors' lengths.
+    Twice the standard bound for a sum of d rounded products (Higham, Accuracy and Stability of Numerical Algorithms,
+    section 3.1), which also covers the rounding of the vectors' lengths.
     """
     return 2.0 * (dimension + 2) * 2.0**-24
 
@@ -58,10 +58,10 @@ def similar_pairs(
     block_size: int = 2048,
     separation: Separation | None = None,
 ) -> Pairs:
-    """All pairs i < j with cosine >= `threshold`, but for those among the first `known` rows and those kept apart.
+    """All pairs i < j with cosine >= `threshold`, except those among the first `known` rows and those kept apart.
 
-    `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. Returns
-    row numbers and float64 scores, ordered by (i, j). Memory: two blocks and the result.
+    `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. Returns row numbers and
+    float64 scores, ordered by (i, j). Memory: two blocks and the result.
     """
     every = len(vectors) ** 2
     found = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, separation=separation)
@@ -78,7 +78,7 @@ def pairs_up_to(
     block_size: int = 2048,
     separation: Separation | None = None,
 ) -> Pairs | None:
-    """Like `similar_pairs`, but None as soon as there are more than `most`: so many are not to be held in memory."""
+    """Like `similar_pairs`, but None as soon as there are more than `most`, which would not fit in memory."""
     parts: list[Pairs] = []
     total = 0
     for i, j in _proposed(vectors, threshold, known, block_size, separation):
@@ -101,13 +101,13 @@ def pairs_up_to(
 def _proposed(
     vectors: Vectors, threshold: float, known: int, block_size: int, separation: Separation | None
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Pairs of rows that may reach the threshold, some at a time."""
+    """Pairs of rows that may reach the threshold, in batches."""
     n, dimension = vectors.shape
     lowest = np.float32(threshold - proposal_margin(dimension))
     buffer = np.empty((block_size, block_size), dtype=np.float32)
     for top in range(0, n, block_size):
         rows = vectors[top : top + block_size]
-        # A pair is new when its later row is new, so columns start at the first new row or the diagonal.
+        # A pair is new if its later row is new, so columns start at the first new row or the diagonal.
         for left in range(max(top, known), n, block_size):
             columns = vectors[left : left + block_size]
             product = buffer[: len(rows), : len(columns)]
@@ -123,7 +123,7 @@ def _proposed(
 
 
 def exact_scores(vectors: Vectors, i: Rows, j: Rows) -> NDArray[np.float64]:
-    """Float64 dot products of rows i and j, each the same wherever the pair stands."""
+    """Float64 dot products of rows i and j, identical wherever the pair is."""
     products = vectors[i].astype(np.float64)
     products *= vectors[j]
     return np.asarray(products.sum(axis=1), dtype=np.float64)
@@ -138,11 +138,11 @@ def find_crowd(
     separation: Separation | None = None,
     block_size: int = 2048,
 ) -> NDArray[np.bool_]:
-    """The rows of which each is like more than `least` others of them: the core of the graph of similar pairs.
+    """The rows that are each similar to more than `least` others of them: the core of the graph of similar pairs.
 
-    `members`: bool (n,), rows that belong to the crowd from before, whatever they are like. Without a crowd, n rows
-    have at most n times `least` similar pairs (a graph without such a core can be taken apart row by row, each with
-    `least` pairs or fewer). Memory: two blocks.
+    `members`: bool (n,), rows that already belong to the crowd, whatever they are similar to. Without a crowd, n
+    rows have at most n times `least` similar pairs (a graph without such a core can be taken apart row by row, each
+    with at most `least` pairs). Memory: two blocks.
     """
     inside = np.ones(len(vectors), dtype=bool)
     while True:
@@ -157,7 +157,7 @@ def find_crowd(
 def _degrees(
     vectors: Vectors, chosen: Rows, threshold: float, separation: Separation | None, block_size: int
 ) -> NDArray[np.int64]:
-    """How many others of the chosen rows each of them is like."""
+    """The number of other chosen rows that each chosen row is similar to."""
     margin = proposal_margin(vectors.shape[1])
     degrees = np.zeros(len(chosen), dtype=np.int64)
     for top in range(0, len(chosen), block_size):

@@ -1,5 +1,5 @@
-"""A consolidation job: the levels of a scope, phase by phase. Each phase stands alone and finds what is left to do,
-so that a job that was stopped, cancelled or tried again goes on where it ended."""
+"""A consolidation job: the levels of a scope, phase by phase. Each phase is independent and finds what is left to
+do, so that a stopped, cancelled or retried job continues where it ended."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Metrics = dict[str, int]
 
 
 def run_phase(night: Night, phase: str) -> Metrics:
-    """Run one phase of PHASES and return its figures. Raises InputError and others as the night's steps do."""
+    """Run one phase of PHASES and return its figures. Raises InputError and other errors as the night's steps do."""
     night.hold_lease()
     return PHASES[phase](night)
 
 
 def _duplicates(night: Night) -> Metrics:
-    """Exact copies of the scope's projects. A copy may be of any type and day, so that a scope narrower than
-    projects leaves them to the nights."""
+    """Archive exact copies in the scope's projects. A copy may have any type and day, so a scope that is narrower
+    than projects leaves them to the nights."""
     if night.options.memory_types or night.options.first_day or night.options.last_day:
         return {"duplicates_archived": 0}
     groups = [group for group in archive_duplicates(night) if not group.proposed]
@@ -32,18 +32,18 @@ def _duplicates(night: Night) -> Metrics:
 
 
 def _merge(night: Night) -> Metrics:
-    """Near-copies to merged memories, which keep every distinct statement of theirs."""
+    """Merge near-copies into memories that keep every distinct statement of theirs."""
     return _figures(_last(night, "eligible_memories", "similarity_batches", "merges")["merges"], "merge")
 
 
 def _canonical(night: Night) -> Metrics:
-    """Knowledge-base entries that say the same to one canonical entry."""
+    """Merge knowledge-base entries that say the same into one canonical entry."""
     values = _last(night, "eligible_memories", "similarity_batches", "canonical_entries")
     return _figures(values["canonical_entries"], "canonical")
 
 
 def _patterns(night: Night) -> Metrics:
-    """Clusters to patterns, and the atoms that follow."""
+    """Distil clusters into patterns, with the resulting atoms."""
     names = ("eligible_memories", "similarity_batches", "clusters", "distillations", "archives", "atoms")
     values = _last(night, *names)
     return {
@@ -54,13 +54,13 @@ def _patterns(night: Night) -> Metrics:
 
 
 def _last(night: Night, *names: str) -> dict[str, Any]:
-    """The values of these steps of a night, once all have run."""
+    """The values of these steps of a night, after all have run."""
     *_, values = run_steps(night, names)
     return values
 
 
 def _principles(night: Night) -> Metrics:
-    """Three related patterns or more to the principle behind them; the patterns stay."""
+    """Derive the principle behind at least three related patterns; the patterns stay."""
     results = form_principles(night.of_last_week() if night.options.whole_weeks else night)
     return {
         f"principles_{status}": sum(r.status == status for r in results) for status in ("created", "skipped", "failed")
@@ -68,7 +68,7 @@ def _principles(night: Night) -> Metrics:
 
 
 def _playbook(night: Night) -> Metrics:
-    """What patterns and principles advise, created or updated."""
+    """Create or update the guidance of patterns and principles."""
     done = update_playbook(night)
     return {f"playbook_{status}": sum(c.status == status for c in done) for status in ("created", "updated")}
 
@@ -85,7 +85,7 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
     }
 
 
-#: In this order a job goes through them.
+#: The order of the phases of a job.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
     "merge": _merge,

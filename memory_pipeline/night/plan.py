@@ -1,7 +1,7 @@
-"""Which night it is and how it runs, and what follows from that and the settings alone.
+"""The date and options of a night, and what is derived from them and the settings alone.
 
-A partition's *as-of* time is the end of its day; every step uses it instead of the clock, so that a
-night does the same whenever it runs.
+The *as-of* time of a partition is the end of its day. Every step uses it instead of the clock, so that a night gives
+the same result whenever it runs.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 
-#: The longest look back that `--days` may ask for: older memories than these there are none.
+#: The longest period that `--days` may ask for: no memory is older.
 MOST_DAYS = 18_250
 
 
 @dataclass(frozen=True, slots=True)
 class NightOptions:
-    """Which night, and how: `threshold` and `days` override for this run, `cluster_id` picks one cluster, and
-    `no_cache` asks the model again for what it has answered.
+    """The options of a night: `threshold` and `days` override the settings for this run, `cluster_id` selects one
+    cluster, and `no_cache` asks the model again instead of using cached answers.
 
-    `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only`
-    narrow what the run looks at; a project that is named is taken though it has not opted in. `moment` is the
-    logical time of a run that a person starts for now. With `whole_weeks` a job forms principles as of the last week
-    that has ended, as the weekly asset does, instead of its day.
+    `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only` limit
+    the scope of the run; a named project is included even if it has not opted in. `moment` is the logical time of a
+    run that a person starts for now. With `whole_weeks`, a job forms principles as of the last week that has ended,
+    as the weekly asset does, instead of its day.
     """
 
     partition: date
@@ -52,20 +52,20 @@ class NightOptions:
 
     @property
     def as_of(self) -> datetime:
-        """The logical time of the night: the end of its day, UTC, or the moment that was named."""
+        """The logical time of the night: the end of its day in UTC, or the given moment."""
         return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
 
 
 @dataclass(frozen=True)
 class NightPlan:
-    """What a night works on and by which thresholds; it reads and writes nothing."""
+    """The scope and thresholds of a night; it reads and writes nothing."""
 
     settings: Settings
     options: NightOptions
 
     @property
     def run_id(self) -> str:
-        """The run that carries the plan out."""
+        """The run that executes the plan."""
         return self.options.run_id
 
     @property
@@ -75,26 +75,26 @@ class NightPlan:
 
     @property
     def fresh_after(self) -> datetime:
-        """Memories created after this time are too fresh to touch."""
+        """Memories created after this time are too recent to touch."""
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
-        """The cuts of the night, in their order."""
+        """The policies of the night, in their order."""
         return self.settings.night_policies(self.options.threshold)
 
     def threshold_of(self, project_id: str) -> float:
-        """The cosine from which memories of a project are distilled as one tonight."""
+        """The cosine at or above which memories of a project are distilled as one tonight."""
         mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
         return min((policy.threshold for policy in mine), default=1.0)
 
     def floor_of(self, project_id: str) -> float:
-        """The lowest threshold in use for a project, from which its pairs are computed and kept."""
+        """The lowest threshold in use for a project; its pairs are computed and stored from this value."""
         mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
         return min((policy.threshold for policy in mine if policy), default=1.0)
 
     def may_touch(self, project_id: str) -> bool:
-        """Whether the run works on a project."""
+        """Whether a project is in the scope of the run."""
         if self.options.projects:
             return project_id in self.options.projects
         return self.settings.is_consolidated(project_id)

@@ -1,4 +1,4 @@
-"""The playbook: what patterns and principles say becomes guidance, each piece once, exported as Markdown."""
+"""The playbook: patterns and principles become guidance, each piece once, exported as Markdown."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 
 _IS_OURS = begins_with("# Playbook: ")
-#: Memories that are held against the playbook with one look at the store.
+#: Memories that are compared with the playbook with one query.
 _MEMORIES_AT_ONCE = 50
-#: Guidance from this cosine on is the same guidance.
+#: Guidance at or above this cosine is the same guidance.
 SAME_GUIDANCE = 0.95
 
 
 def update_playbook(night: Night) -> list[Contribution]:
-    """Hold every pattern and principle that is new against the playbook, and return what each did there.
+    """Compare every new pattern and principle with the playbook, and return the contribution of each.
 
-    The same guidance (cosine 0.95 and no conflict) updates its entry, anything else makes one. Entries whose
-    memories are gone, or try to steer their reader, are retracted. A memory that comes after its turn has it all the
-    same: later ones are held against the playbook again.
+    The same guidance (cosine 0.95 and no conflict) updates its entry, other guidance creates one. Entries whose
+    memories are gone, or that try to steer their reader, are retracted. A memory that arrives after its position is
+    still processed there: later ones are compared with the playbook again.
     """
     night.hold_lease()
     with night.writing() as tx:
@@ -64,12 +64,12 @@ def _export(night: Night) -> None:
     except (
         OSError,
         OutputError,
-    ) as error:  # the playbook is in the store; its files are written again by the next night
-        night.note_error("", "export", f"the playbook cannot be written to {night.settings.playbook_path}: {error}")
+    ) as error:  # the playbook is in the store; the next night writes its files again
+        night.note_error("", "export", f"cannot write the playbook to {night.settings.playbook_path}: {error}")
 
 
 def _steers(night: Night, memory: Memory) -> bool:
-    """Whether what a memory says is not guidance but an attempt to steer whoever reads the playbook."""
+    """Whether a memory's text is not guidance but an attempt to steer the reader of the playbook."""
     attempt = attempt_in(guidance_of(memory))
     if attempt:
         night.log.warning("memory %s is kept out of the playbook: it %s", memory.id, attempt)
@@ -77,7 +77,7 @@ def _steers(night: Night, memory: Memory) -> bool:
 
 
 def _withdraw_steering(night: Night, tx: Transaction) -> None:
-    """Take back what an earlier night put into the playbook and would not put there now."""
+    """Remove contributions of earlier nights that would not be accepted now."""
     suspects = [i for entry in tx.playbook.read() if attempt_in(entry.content) for i in entry.source_ids]
     if suspects:
         memories = tx.memories.read(suspects).values()
@@ -92,7 +92,7 @@ class _Index:
         self.look()
 
     def look(self) -> None:
-        """Read what the store has: the entries that stand with their vectors, and the ids of all that ever did."""
+        """Read the current entries with their vectors from the store, and the ids of all entries that ever existed."""
         night, model = self._night, self._night.embedder
         with night.store.reading() as tx:
             self.entries = {entry.id: entry for entry in tx.playbook.read()}
@@ -112,7 +112,7 @@ class _Index:
         self.vectors.update(zip(ids, vectors, strict=True))
 
     def expect(self, given: Guidance, vector: Vectors) -> None:
-        """Know of an entry that is about to be made, by this memory alone."""
+        """Add an entry that is about to be created from this memory alone."""
         made, at = given.contribution, given.made_at
         self.entries[made.entry_id] = PlaybookEntry(
             id=made.entry_id,
@@ -127,7 +127,7 @@ class _Index:
         self.vectors[made.entry_id] = vector
 
     def note(self, entries: Sequence[PlaybookEntry]) -> None:
-        """Know what the store has made of entries."""
+        """Update the entries as the store returned them."""
         self.entries.update((entry.id, entry) for entry in entries)
         self.ids.update(entry.id for entry in entries)
 
@@ -147,12 +147,12 @@ class _Index:
 
 
 def _contribute_all(night: Night, memories: Sequence[Memory], index: _Index, decided_by: Mapping[str, str]) -> None:
-    """Hold memories against the playbook, one after the other. Where one breaks, those that are not written yet have
-    their turn each on its own, without that one."""
+    """Compare memories with the playbook, one after the other. If one fails, each remaining one is processed
+    separately, without that one."""
     left = list(memories)
     try:
         _contribute(night, left, index, decided_by)
-    except Exception as error:  # guidance never stops the night; it is in the report, and tried again
+    except Exception as error:  # guidance never stops the night; the error is in the report, and it is retried
         index.look()
         if len(memories) > 1:
             for memory in left:
@@ -163,10 +163,10 @@ def _contribute_all(night: Night, memories: Sequence[Memory], index: _Index, dec
 
 
 def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Mapping[str, str]) -> None:
-    """Hold memories against the playbook; what is written is taken out of `left`.
+    """Compare memories with the playbook; processed ones are removed from `left`.
 
-    Those that make an entry of their own are written together, up to the first that changes one: only the store knows
-    what that one says then.
+    Memories that create their own entries are written together, up to the first that changes one: only the store
+    knows the resulting text of that one.
     """
     witnesses = night.reader.witnesses([memory.id for memory in left])
     together: list[tuple[Guidance, Vectors]] = []
@@ -197,7 +197,7 @@ def _write(night: Night, index: _Index, left: list[Memory], together: list[tuple
     if not together:
         return
     night.hold_lease()
-    # Either one of these memories speaks for its entry now, or what spoke before still does.
+    # Either one of these memories now provides the entry's text, or the previous one still does.
     said = {(given.contribution.entry_id, given.contribution.guidance): vector for given, vector in together}
     with night.writing() as tx:
         entries = tx.playbook.contribute([given for given, _ in together])
@@ -209,8 +209,8 @@ def _write(night: Night, index: _Index, left: list[Memory], together: list[tuple
 
 
 def _confidence(memory: Memory, witnesses: Sequence[Memory] | None) -> float:
-    """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern that came from elsewhere without
-    its sources has what it came with, or counts as one witness."""
+    """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern imported without its sources
+    has the confidence that it was imported with, or counts as one witness."""
     if not witnesses and memory.confidence_score is not None:
         return memory.confidence_score
     return round(evidence_confidence(witnesses or [memory]), 4)
@@ -219,11 +219,11 @@ def _confidence(memory: Memory, witnesses: Sequence[Memory] | None) -> float:
 def export_playbook(
     store: Store, directory: Path, project: str | None = None, *, force: bool | None = None
 ) -> list[Path]:
-    """Write the playbook as one Markdown file a project and category, each whole or not at all, and take away the
-    files of categories that are no more. Returns the files.
+    """Write the playbook as one Markdown file per project and category, each completely or not at all, and remove
+    the files of categories that no longer exist. Returns the files.
 
-    Only a file that begins as the playbook's own do is replaced or taken away, with `force` any. Raises OutputError,
-    before any is written, where one cannot or must not be.
+    Only a file that starts like the playbook's own files is replaced or removed; with `force`, any. Raises
+    OutputError, before writing anything, if a file cannot or must not be written.
     """
     check_is_free(directory, store.path)
     with store.reading() as tx:
@@ -231,7 +231,7 @@ def export_playbook(
     written: dict[Path, str] = {}
     for (project_id, category), text in files.items():
         path = directory / file_stem(project_id) / f"{file_stem(category)}.md"
-        if path in written:  # two names that differ in signs alone
+        if path in written:  # two names that differ only in special characters
             path = path.with_stem(f"{path.stem}-{derived_id(project_id, category)[:8]}")
         written[path] = text
     with directories(*dict.fromkeys(path.parent for path in written)):
@@ -245,7 +245,7 @@ def export_playbook(
 
 
 def _remove_stale(directory: Path, kept: set[Path], projects: set[str] | None) -> None:
-    """Only files that begin as the playbook's own do are taken away: the directory may be somebody's own."""
+    """Remove only files that start like the playbook's own: the directory may belong to someone."""
     folders = [directory / file_stem(project) for project in projects] if projects else list(directory.glob("*"))
     for folder in folders:
         for path in folder.glob("*.md") if folder.is_dir() and not folder.is_symlink() else []:

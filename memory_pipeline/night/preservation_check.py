@@ -1,6 +1,7 @@
-"""Was anything lost? What stands in the store, read again by a reader that neither wrote nor judged it.
+"""Was anything lost? Compares abstractions with their sources in the store, with a reader that neither wrote nor
+judged them.
 
-The sources come from the lineage and the words from the rows, not from the night's own records of what it did.
+The sources come from the lineage and the content from the rows, not from the night's own records of what it did.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from memory_pipeline.records import Archive, Memory
 from memory_pipeline.store import Store
 from memory_pipeline.wording.witness import Kept, what_is_kept
 
-#: Links to memories that an abstraction says again in other words; the rest are copies, or stay active.
+#: Links to memories that an abstraction says again in other words; the others are copies, or stay active.
 _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
 
 @dataclass(frozen=True, slots=True)
 class Preservation:
-    """Of what the sources say, how much the abstractions keep, attach and have lost, each loss in words."""
+    """How many facts of the sources the abstractions keep, attach and have lost, with each loss in words."""
 
     found: int
     kept: int
@@ -27,7 +28,7 @@ class Preservation:
 
     @property
     def rate(self) -> float | None:
-        """Kept and attached by found; None where nothing was found."""
+        """(Kept + attached) / found; None if nothing was found."""
         return round((self.kept + self.attached) / self.found, 4) if self.found else None
 
 
@@ -44,7 +45,7 @@ def measure_preservation(store: Store, archives: Sequence[Archive]) -> Preservat
 
 
 def losses_of(sources: Sequence[str], content: str) -> list[str]:
-    """What of the sources a content does not say, in words."""
+    """The facts of the sources that a content lacks, in words."""
     return [f"the {said.kind} '{said.words}'" for said in what_is_kept(sources, content).lost]
 
 

@@ -1,4 +1,4 @@
-"""What a group of related patterns becomes: a principle with its links, or a reason why there is none."""
+"""Turns a group of related patterns into a principle with its links, or gives a reason why there is none."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def settle_group(
     draft: Draft | Declined | Exception,
     replaces: tuple[str, ...],
 ) -> PrincipleResult:
-    """What becomes of a group for which this was proposed; `replaces`: earlier principles of some of its patterns.
+    """The result for a group with this proposal; `replaces`: earlier principles from some of its patterns.
 
-    One that fails, or for which no answer could be had, is taken up again next week.
+    A group that fails, or without an available answer, is tried again next week.
     """
     blank = replace(result_of(group, "skipped", None), replaces=replaces)
     try:
@@ -68,14 +68,15 @@ def settle_group(
         with night.writing() as tx:
             tx.journal.log([_log_row(night.plan, refused, None)])
         return refused
-    except Exception as error:  # one group failing leaves the others; it is logged and reported
+    except Exception as error:  # one failing group leaves the others; it is logged and reported
         if task is not None or not isinstance(error, ModelError):
             note_failure(night, group, error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
 
 
 def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[str]:
-    """Those of these ids that are no active patterns. Asked before a principle is written, and by the check after."""
+    """Those of these ids that are not active patterns. Used before a principle is written, and by the check
+    afterwards."""
     return [
         i
         for i in ids
@@ -84,7 +85,7 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
 
 
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
-    """The principle with its links, and the earlier ones that it replaces archived into it, in one transaction."""
+    """Write the principle with its links, and archive the principles that it replaces into it, in one transaction."""
     memory = _memory(night.plan, night.distiller, night.embedder.count_tokens, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
@@ -161,7 +162,7 @@ def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> Pr
 
 
 def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
-    """The refusal in the log, and the patterns that a model found to contradict each other as conflicts."""
+    """Log the refusal, and link the patterns that a model found contradictory as conflicts."""
     conflicts = []
     if task is not None and isinstance(draft, Draft):
         place = {member.memory.id: number for number, member in enumerate(task.members)}

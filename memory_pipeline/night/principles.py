@@ -1,7 +1,7 @@
-"""By the week: related patterns of a project become a principle. The patterns stay active, with links both ways.
+"""The weekly step: related patterns of a project become a principle. The patterns stay active, with links both ways.
 
-Patterns that contradict each other are linked as conflicts and never stand behind one principle. A
-principle is made of patterns alone, never of another principle.
+Patterns that contradict each other are linked as conflicts and never support the same principle. A principle is only
+made from patterns, never from another principle.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
-    """Link contradicting patterns, and make a principle of every group of related ones; what became of each.
+    """Link contradicting patterns, and make a principle of every group of related ones; returns the result of each
+    group.
 
-    A group that holds all patterns of an earlier principle replaces it.
+    A group with all patterns of an earlier principle replaces it.
     """
     night.hold_lease()
     patterns, principles = _patterns(night.store, night.plan)
@@ -56,7 +57,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
 
 
 def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
-    """Patterns behind the principles of this run that are not active patterns linked to it, read again, in words."""
+    """Patterns behind the principles of this run that are not active patterns linked to it, recomputed, in words."""
     problems = []
     for result in results:
         if result.principle_id is None:
@@ -110,7 +111,7 @@ def _related(settings: Settings, patterns: Sequence[Memory], edges: pa.Table) ->
 
 
 def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
-    """By group, those that were decided not long ago."""
+    """By group, those that were decided recently."""
     days = plan.settings.compression.fingerprint_ttl_days
     with store.reading() as tx:
         settled = tx.journal.settled_fingerprints(plan.as_of, days)
@@ -122,7 +123,7 @@ def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[s
 
 
 def _between_subjects(edges: pa.Table) -> pa.Table:
-    """The edges with contradictions as their only conflicts: one rule may hold for two subjects."""
+    """The edges with only contradictions as conflicts: one rule may apply to two subjects."""
     place = edges.schema.get_field_index("conflict_kind")
     kinds = [kind if kind in CONTRADICTING else None for kind in edges["conflict_kind"].to_pylist()]
     return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string()))
@@ -140,7 +141,7 @@ def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozens
 
 
 def _is_new(group: Cluster, taken: dict[str, frozenset[str]]) -> bool:
-    """Whether a group goes beyond the principles that its patterns stand behind, and tears none of them apart."""
+    """Whether a group extends the principles of its patterns without splitting any of them."""
     members = set(group.member_ids)
     touched = [sources for sources in taken.values() if sources & members]
     return all(sources < members for sources in touched)

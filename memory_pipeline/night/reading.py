@@ -1,4 +1,4 @@
-"""Memories and their vectors as a night sees them: those that only wait for a person's approval included."""
+"""Memories and their vectors as a night sees them, including those that only wait for a person's approval."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from memory_pipeline.records import Distillation, Memory
 from memory_pipeline.review.drafts import drafted
 from memory_pipeline.store import Store, Transaction
 
-#: Memories that are read with one look at the store, so that whoever waits for it soon has a turn.
+#: Memories that are read with one query, so that a waiting process soon has its turn.
 PAGE = 4000
 _VECTORS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
 class NightReader:
-    """Reads memories, and vectors of the current model. `choose_embedder` gives that model; it is called only where
-    vectors are concerned."""
+    """Reads memories, and vectors of the current model. `choose_embedder` returns that model; it is called only if
+    vectors are needed."""
 
     store: Store
     plan: NightPlan
@@ -36,7 +36,7 @@ class NightReader:
         return self.choose_embedder()
 
     def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """These memories by id, those that are only proposed included."""
+        """These memories by id, including proposed ones."""
         wanted = set(ids)
         with self.store.reading() as tx:
             found = tx.memories.read(wanted)
@@ -44,7 +44,7 @@ class NightReader:
             return {**found, **self._proposed(tx, missing)} if missing else found
 
     def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
-        """What waits for a person and stands in no store yet: a pattern may rest on a merge that is proposed."""
+        """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
         drafts = self._proposed_drafts(tx)
         return {i: make_abstraction(drafts[i], self.plan.as_of) for i in ids if i in drafts}
 
@@ -53,7 +53,7 @@ class NightReader:
         return {abstraction_id(draft): draft for draft in drafts if isinstance(draft, Distillation)}
 
     def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
-        """By memory, the raw ones that it was made from, what is only proposed included; raw memories are left out."""
+        """By memory, the raw ones that it was made from, including proposed ones; raw memories are omitted."""
         wanted = set(ids)
         with self.store.reading() as tx:
             made = {i: set(sources) for i, sources in tx.lineage.witnesses_of(wanted).items()}
@@ -69,8 +69,8 @@ class NightReader:
         return {raw for source in drafts[memory_id].member_ids for raw in self._raw_behind(tx, drafts, source)}
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
-        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have when they are
-        approved."""
+        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have one after
+        approval."""
         found, vectors = self._kept_vectors(sorted(set(ids)))
         missing = set(ids) - set(found)
         drafts = self._drafts_that_wait() if missing else {}
@@ -84,7 +84,7 @@ class NightReader:
         return [everything[i] for i in order], cast(Vectors, stacked[order])
 
     def _kept_vectors(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
-        """What the store has of them, read in pages."""
+        """The memories that the store has, read in pages."""
         found: list[str] = []
         parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
         for start in range(0, len(ids), _VECTORS_AT_ONCE):
@@ -100,7 +100,7 @@ class NightReader:
             return self._proposed_drafts(tx)
 
     def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
-        """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError where one has none."""
+        """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError if one has none."""
         found, vectors = self.vectors_of(ids)
         rows = {memory_id: row for row, memory_id in enumerate(found)}
         return vectors[[rows[memory_id] for memory_id in ids]]

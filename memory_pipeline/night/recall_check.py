@@ -1,6 +1,6 @@
-"""After the archive: can what was archived still be found, itself or through what replaced it?
+"""Checks after the archive whether archived memories can still be found, directly or through their replacements.
 
-Asked as a person would ask, not with the memory's own text: `recall.questions` says how. So the check can fail.
+The query is what a person would ask, not the memory's own text: see `recall.questions`. So the check can fail.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ RECALL_FLOOR = 0.95
 
 
 def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
-    """Ask for a sample of newly archived memories; return (found, asked).
+    """Search for a sample of newly archived memories; returns (found, searched).
 
-    Found: the memory, or the memory that replaced it, is among the first ten. The sample follows from the run, so that
-    another run asks for others. A memory without a word to ask by is left out.
+    A memory counts as found if it, or its replacement, is among the first ten results. The sample is derived from
+    the run, so that another run uses another one. A memory without a usable word is omitted.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0

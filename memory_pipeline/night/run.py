@@ -15,7 +15,7 @@ from memory_pipeline.store import create_snapshot
 
 
 def take_snapshot(night: Night) -> str | None:
-    """The snapshot before the night; None in a dry run, whose store is a copy already."""
+    """The snapshot before the night; None in a dry run, whose store is already a copy."""
     if night.is_preview:
         return None
     night.hold_lease()
@@ -24,10 +24,10 @@ def take_snapshot(night: Night) -> str | None:
 
 
 def run_night(night: Night) -> Report:
-    """Run every step in order and return the report. The lease goes back however the night ends.
+    """Run every step in order and return the report. The lease is released however the night ends.
 
-    A night that breaks off is reported with what it had done, and raises what ended it. Raises StoreBusyError, without
-    a report, when another run holds the store.
+    A night that breaks off is reported with what it had done, and raises the error that ended it. Raises
+    StoreBusyError, without a report, if another run holds the store.
     """
     with night.on_its_store() as tonight, tonight.store.kept_open():
         try:
@@ -52,8 +52,8 @@ def _reported(night: Night) -> Report:
 def report_failure(
     night: Night, error: Exception, started: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
 ) -> None:
-    """Report a run that an error ended. Where the store cannot take the report, the log says so, and the error that
-    ended the run stays the one that is raised."""
+    """Report a run that an error ended. If the store cannot store the report, this is logged, and the original error
+    is still the one that is raised."""
     try:
         failed_night(night, in_words(error), started, outcome, kind)
     except Exception:
@@ -61,7 +61,7 @@ def report_failure(
 
 
 def run_week(night: Night) -> list[PrincipleResult]:
-    """What is made of a week as of its end: its principles, and what they add to the playbook."""
+    """The weekly step as of the end of a week: its principles, and their contributions to the playbook."""
     results = form_principles(night)
     update_playbook(night)
     return results

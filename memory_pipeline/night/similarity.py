@@ -1,9 +1,9 @@
-"""Similarity: every pair of eligible memories of one project whose cosine reaches the threshold, and the guard's
-finding on each.
+"""Similarity: every pair of eligible memories of one project whose cosine reaches the threshold, with the guard's
+finding.
 
-Exact and incremental: only pairs with a memory that no earlier night compared are computed, and the result equals a
-full recomputation. Readings of one shape and crowds are compared within their cells (cells.py), so that time and
-memory grow with the memories, not with their square.
+Exact and incremental: only pairs with a memory that no earlier night has compared are computed, and the result
+equals a full recomputation. Readings of one shape and crowds are compared within their cells (cells.py), so that
+time and memory grow with the number of memories, not with its square.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _GUARD_AT_ONCE = 1 << 14
 
 
 def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
-    """The edges among tonight's eligible memories at or above the lowest threshold of their project, by project
-    and pair (EDGE_SCHEMA).
+    """The edges among tonight's eligible memories at or above the lowest threshold of their project, by project and
+    pair (EDGE_SCHEMA).
 
-    Only pairs with a memory that no earlier night compared are computed; the conflict guard looks at
-    each pair once, when it is new.
+    Only pairs with a memory that no earlier night has compared are computed; the conflict guard checks each pair
+    once, when it is new.
     """
     night.hold_lease()
     ids_of: dict[str, list[str]] = {}
@@ -65,7 +65,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
             if fresh:
                 tx.vectors.keep_edges(project, model, floor, fresh, new)
     table = pa.concat_tables([table, new])
-    if proposed:  # nothing is kept of what does not stand in the store
+    if proposed:  # nothing is stored for memories that are not in the store
         _, table, new = _compare(night, project, sorted({*known, *fresh}), proposed, floor, cells, table)
         table = pa.concat_tables([table, new])
     return _among(table, ids)
@@ -74,7 +74,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
 def _compare(
     night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float, cells: Cells, table: pa.Table
 ) -> tuple[Cells, pa.Table, pa.Table]:
-    """The cells and the earlier edges, with what a crowd that was found takes from them, and the new edges."""
+    """The cells and the earlier edges, without those that a new crowd removes, and the new edges."""
     known_ids, known_vectors = night.reader.vectors_of(known)
     fresh_ids, fresh_vectors = night.reader.vectors_of(fresh)
     ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
@@ -91,7 +91,7 @@ def _compare(
         crowd = _crowd_of(ids, vectors, floor, cells, block)
         if crowd:
             night.log.warning(
-                "%d memories of project '%s' are each like more than %d others; they are compared in parts",
+                "%d memories of project '%s' are each similar to more than %d others; they are compared in parts",
                 len(crowd),
                 project,
                 CROWD_LEAST,
@@ -107,7 +107,7 @@ def _compare(
 
 
 def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, crowd: set[str]) -> bool:
-    """Whether anyone outside the crowd is like so many others that there may be more of a crowd."""
+    """Whether a memory outside the crowd is similar to so many others that the crowd may grow."""
     row = {memory_id: place for place, memory_id in enumerate(ids)}
     before = [row[i] for column in ("a", "b") for i in table[column].to_pylist() if i in row]
     degrees = np.bincount(np.concatenate([pairs[0], pairs[1], np.array(before, dtype=np.int64)]), minlength=len(ids))
@@ -152,7 +152,7 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
 
 
 def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
-    """The pairs with the lesser id first, ordered by ids."""
+    """The pairs with the smaller id first, ordered by ids."""
     place = np.empty(len(ids), dtype=np.int64)
     place[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     i, j, scores = pairs

@@ -282,8 +282,7 @@ class Store:
         except duckdb.Error as error:
             raise _explain(self.path, error) from error
         except RuntimeError as error:
-            if str(error) == "Query interrupted":  # this is how DuckDB passes on Ctrl-C; no error handler may swallow
-                # it
+            if str(error) == "Query interrupted":  # how DuckDB passes on Ctrl-C; no error handler may swallow it
                 raise KeyboardInterrupt from error
             raise
 

@@ -1,1 +1,1 @@
-"""What the words of a memory say: normal forms, sentences, facts and conflicts. Pure functions of text."""
+"""Analyses the words of a memory: normal forms, sentences, facts and conflicts. Pure functions of text."""

@@ -1,6 +1,6 @@
-"""Two nearly equal sentences laid beside each other, word by word: what was replaced, put in or moved.
+"""Aligns two nearly equal sentences word by word: what was replaced, inserted or moved.
 
-Where two sentences agree but for a word, that word decides whether they say the same.
+If two sentences agree except for one word, that word decides whether they say the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _TOKEN = re.compile(
     r"https?://\S+|[$€£](?=\d)|\d[\d,]*(?:\.\d+)*(?:[:/–-]\d[\d.,]*)*|->|→|[^\W\d_][\w'’]*(?:[./_-][\w'’]+)*|\w+|[%°]"
 )
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
-#: Pairs of equal words that an alignment looks at, at most: some thousand words of ordinary text, or one word two
+#: Maximum number of pairs of equal words in an alignment: some thousand words of ordinary text, or one word two
+#: hundred times on both sides.
 #: hundred times on both sides.
 _MOST_MATCHES = 40_000
 _PRONOUNS = frozenset("it that there what he she who here".split())
@@ -29,7 +30,7 @@ _ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in which two sentences differ: the words of each; one side may be empty."""
+    """One difference between two sentences: the words of each; one side may be empty."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -37,7 +38,7 @@ class Difference:
 
 @remembered
 def tokens_of(sentence: str) -> tuple[str, ...]:
-    """Lower-case words, numbers and arrows of a sentence, contractions written out, fillers left out."""
+    """Lower-case words, numbers and arrows of a sentence, with contractions expanded and fillers removed."""
     found: list[str] = []
     for match in _TOKEN.finditer(embedding_text(strip_lead_in(sentence))):
         word = match.group().lower().replace("’", "'").rstrip(".,'")
@@ -66,8 +67,8 @@ def _written_out(word: str) -> Iterator[str]:
 
 
 def likeness(left: Sequence[str], right: Sequence[str]) -> float:
-    """Share of words that two sentences have in common, in their order, 0-1 (Ratcliff and Obershelp). Of texts that
-    are too long to be aligned, in any order."""
+    """Share of words that two sentences have in common, in order, 0-1 (Ratcliff and Obershelp). For texts that are
+    too long to be aligned, in any order."""
     if left == right:
         return 1.0
     if _too_many_matches(left, right):
@@ -76,11 +77,11 @@ def likeness(left: Sequence[str], right: Sequence[str]) -> float:
 
 
 def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
-    """Whether the likeness of two sentences is `least` or more; mostly found without aligning them."""
+    """Whether the similarity of two sentences is at least `least`; usually decided without aligning them."""
     if left == right:
         return True
     if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
-        return False  # no order of words can bring the likeness above what they share
+        return False  # no order of words can raise the similarity above the shared words
     return likeness(left, right) >= least
 
 
@@ -89,7 +90,7 @@ def _shared(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether an alignment has more pairs of equal words to look at than one can wait for."""
+    """Whether an alignment has too many pairs of equal words."""
     if len(left) * len(right) <= _MOST_MATCHES:
         return False
     theirs = Counter(right)
@@ -97,10 +98,10 @@ def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def differences(left: Sequence[str], right: Sequence[str], least: float) -> list[Difference] | None:
-    """Where two sentences differ, in their order, or None when they are less alike than `least`. What was only
-    moved stands on both sides of no difference.
+    """The differences of two sentences, in order, or None if they are less similar than `least`. Moved words are not
+    a difference.
 
-    Texts that are too long to be aligned have one difference: the words that one of them has more of.
+    Texts that are too long to be aligned have one difference: the words that one of them has more often.
     """
     if left == right and left:
         return []

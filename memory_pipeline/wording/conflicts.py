@@ -1,8 +1,8 @@
 """The conflict guard: do two memories say different things in nearly the same words?
 
-Cosine cannot tell `passed` from `failed` or 5432 from 5433 (both score above 0.95), so every pair that
-similarity proposes passes here before it may be merged. Where in doubt the guard says *conflict*:
-two memories left apart cost a few tokens, two contradictory ones merged cost the truth.
+Cosine cannot distinguish `passed` from `failed` or 5432 from 5433 (both score above 0.95), so every pair that
+similarity proposes is checked here before it may be merged. In case of doubt, the guard reports a *conflict*:
+keeping two memories apart costs a few tokens, merging two contradictory ones loses the truth.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements
 
-#: Kind of what is kept apart without being a contradiction.
+#: The kind of pairs that are kept apart without being a contradiction.
 WORDING = "wording"
-#: Two sentences are *nearly the same words* when, of the content words of the one with fewer words of
-#: its own, at most this share is missing from the other.
+#: Two sentences are *nearly the same words* if at most this share of the content words of the one with fewer own words
+#: is missing from the other.
 SAME_WORDS_SHARE = 0.25
-#: For opposites and negations a looser likeness is enough: half of the words shared.
+#: For opposites and negations, a lower similarity is enough: half of the words shared.
 ALIKE_SHARE = 0.5
-#: Two events that were written down afresh (word sequences, figures masked, less alike than this) are
-#: episodes: their figures may differ. One copied with another figure in it stays a conflict.
+#: Two events that were described independently (word sequences, figures masked, less similar than this) are
+#: episodes: their figures may differ. A copy with a different figure is a conflict.
 EPISODE_LIKENESS = 0.8
-#: Sentences that share so much of their words, in their order, are compared word by word.
+#: Sentences that share this much of their words, in order, are compared word by word.
 NEAR_COPY = 0.75
-#: Texts of several sentences that share so much are compared as one, too: a short sentence finds no partner.
+#: Texts of several sentences that share this much are compared as one, too: a short sentence finds no partner.
 NEAR_TEXT = 0.9
-#: Words that make less of a statement when they are put in.
+#: Words that weaken a statement when they are inserted.
 _NARROWING = frozenset("only half partly partially sometimes occasionally almost nearly exclusively".split())
 _MAX_SENTENCES = 16
-#: Pairs of names among which synonyms are looked for, at most.
+#: Maximum number of pairs of names that are checked for synonyms.
 _MOST_NAMES = 4_000
 _NOTHING: Counter[str] = Counter()
 _PAST_VERBS = frozenset(
@@ -69,10 +69,10 @@ _DIRECTION = frozenset(
 @dataclass(frozen=True, slots=True)
 class ConflictFinding:
     """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
-    `opposite`, `quantifier`, `order`, or `wording`) and the words that differ.
+    `opposite`, `quantifier`, `order`, or `wording`) and the differing words.
 
-    `wording`: otherwise equal sentences differ in one word that is not known to mean the same. That is no
-    claim that they contradict each other, but reason enough to keep them apart.
+    `wording`: otherwise equal sentences differ in one word that is not known to mean the same. This does not claim a
+    contradiction, but is reason enough to keep them apart.
     """
 
     kind: str
@@ -93,11 +93,11 @@ class _Sentence:
 
 
 def find_conflict(a: str, b: str) -> ConflictFinding | None:
-    """The first conflict between two texts, or None when one may stand for the other.
+    """The first conflict between two texts, or None if one may replace the other.
 
-    Sentences are matched to the sentence of the other text that shares most words; facts are compared
-    only between matched sentences, so that two long notes may differ in details that do not touch.
-    Symmetric: swapping the texts finds the same kind.
+    Sentences are matched to the sentence of the other text that shares most words; facts are compared only between
+    matched sentences, so that two long notes may differ in unrelated details. Symmetric: swapping the texts finds
+    the same kind.
     """
     if a == b or _folded(a) == _folded(b):
         return None
@@ -120,7 +120,7 @@ def _matches(of: tuple[_Sentence, ...], among: tuple[_Sentence, ...]) -> Iterabl
 
 
 def _jaccard(a: Counter[str], b: Counter[str]) -> float:
-    """Shared words by all words, or 0 when it must be less than what makes two sentences alike."""
+    """Shared words divided by all words, or 0 if it is below the minimum for similar sentences."""
     fewer, more = sorted((a.total(), b.total()))
     if fewer < ALIKE_SHARE * more or not more:
         return 0.0
@@ -171,7 +171,7 @@ def _read(statement: str) -> _Sentence:
 
 
 def _tells_an_event(words: list[str]) -> bool:
-    """Whether a sentence tells what happened once: a verb in the past, and no rule or standing state."""
+    """Whether a sentence describes a single event: a verb in the past, and no rule or permanent state."""
     if _RULE_WORDS & set(words):
         return False
     return any(
@@ -201,7 +201,7 @@ def _compare(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> ConflictFinding | None:
-    """What two nearly equal sentences (their likeness is `least` or more) hold against each other."""
+    """The conflict between two nearly equal sentences (with a similarity of at least `least`)."""
     found = differences(a, b, least)
     if found is None:
         return None
@@ -283,7 +283,7 @@ def _values(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
         mine, theirs = a.facts.get(kind, {}), b.facts.get(kind, {})
         only_a = [mine[value] for value in mine if value not in theirs]
         only_b = [theirs[value] for value in theirs if value not in mine]
-        if kind == "name":  # at the start of a sentence any word looks like one
+        if kind == "name":  # at the start of a sentence, any word looks like a name
             only_a, only_b = _without_synonyms(only_a, only_b), _without_synonyms(only_b, only_a)
         if kind == "date" and only_a and only_b and _dates_agree(mine, theirs):
             continue
@@ -300,12 +300,12 @@ def _without_synonyms(names: list[str], others: list[str]) -> list[str]:
 
 
 def _unit_kind(mine: Iterable[str], theirs: Iterable[str]) -> str:
-    """`unit` when the bare figures agree and only their units differ."""
+    """`unit` if the bare figures agree and only their units differ."""
     return "unit" if {m.split(" ")[0] for m in mine} == {t.split(" ")[0] for t in theirs} else "number"
 
 
 def _dates_agree(mine: Iterable[str], theirs: Iterable[str]) -> bool:
-    """Whether the dates differ only in that one side leaves out the year."""
+    """Whether the dates differ only in a year that one side omits."""
     return {value.replace("----", "")[-6:] for value in mine} == {value.replace("----", "")[-6:] for value in theirs}
 
 
@@ -318,9 +318,9 @@ def _quantifiers(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _order(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    """Same words, but what follows a word of direction in one stands before it in the other.
+    """The same words, but what follows a directional word in one precedes it in the other.
 
-    `A depends on B` against `B depends on A`. Clauses that are merely turned round keep what follows.
+    `A depends on B` against `B depends on A`. Clauses that are merely reordered keep what follows.
     """
     if Counter(a.sequence) != Counter(b.sequence) or a.sequence == b.sequence:
         return None
@@ -337,12 +337,12 @@ def _order(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _next_word(sequence: tuple[str, ...], place: int) -> str:
-    """The first word after a place that carries meaning."""
+    """The first content word after a position."""
     return next((word for word in sequence[place + 1 :] if word not in STOP_WORDS), "")
 
 
 def _swapped_subject(a: _Sentence, b: _Sentence, own_a: Counter[str], own_b: Counter[str]) -> ConflictFinding | None:
-    """One word swapped at the very start of otherwise equal sentences: most often another subject."""
+    """One word replaced at the very start of otherwise equal sentences: usually a different subject."""
     if own_a.total() == own_b.total() == 1 and a.tokens and b.tokens and len(a.sequence) == len(b.sequence):
         one, other = next(iter(own_a)), next(iter(own_b))
         starts = a.sequence[0] == one and b.sequence[0] == other and not (a.labelled or b.labelled)

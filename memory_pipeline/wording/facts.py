@@ -1,7 +1,7 @@
-"""The facts in a text that must not be lost or altered: numbers with units, dates, times, names,
+"""Extracts the facts in a text that must not be lost or altered: numbers with units, dates, times, names,
 identifiers, negations and recommendations, each in a normal form so that `5 min` equals `five minutes`.
 
-The same extraction serves the preservation check of a distillation and the conflict guard.
+The preservation check of a distillation and the conflict guard use the same extraction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recom
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: its kind, its normal form (what is compared) and the words it stands in the text as."""
+    """One fact: its kind, its normal form (which is compared) and its words in the text."""
 
     kind: str
     value: str
@@ -27,7 +27,7 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What two facts share when they are the same fact."""
+        """The key that two equal facts share."""
         return self.kind, self.value
 
 
@@ -150,7 +150,7 @@ _SPELLED_NUMBER = re.compile(
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
-#: Marks after which a sentence begins, and dashes after which one does when they stand alone.
+#: Marks after which a sentence starts, and dashes after which one starts if they stand alone.
 _BEFORE_SENTENCE = frozenset(".!?:;•|\n\"'([*")
 _DASHES = frozenset("-–—")
 
@@ -171,7 +171,7 @@ STOP_WORDS = frozenset(
 
 @remembered
 def find_facts(text: str) -> tuple[Fact, ...]:
-    """All facts of a text, each once, in the order in which they stand. A leading stamp is not a fact."""
+    """All facts of a text, each once, in the order of their positions. A leading timestamp is not a fact."""
     lines = "\n".join(strip_leading(line) for line in text.split("\n"))
     found: dict[tuple[str, str], Fact] = {}
     for fact in _all_facts(lines):
@@ -299,7 +299,7 @@ def _names(text: str) -> Iterator[Fact]:
 
 
 def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a sentence begins at this place, as far as the characters before it tell."""
+    """Whether a sentence starts at this position, judging by the characters before it."""
     before = place
     while before > 0 and text[before - 1].isspace():
         before -= 1
@@ -313,8 +313,8 @@ def _begins_sentence(text: str, place: int) -> bool:
 
 
 def _negations_and_recommendations(text: str) -> Iterator[Fact]:
-    """Each negator and modal with the word it bears on: the next that carries meaning in its sentence, else
-    the one before."""
+    """Each negator and modal with the word it refers to: the next content word in its sentence, else the previous
+    one."""
     for sentence in _SENTENCE_END.split(text):
         bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
         words = [(word.lower().replace("’", "'"), word) for word in bare]
@@ -331,7 +331,7 @@ WEEKDAYS = frozenset(_WEEKDAYS)
 
 
 def value_of(word: str) -> str | None:
-    """The normal form of a word that holds a figure or spells a small number, or None: `1,000`, `0.90`, `five`."""
+    """The normal form of a word that contains a figure or spells a small number, or None: `1,000`, `0.90`, `five`."""
     if word in _SPELLED:
         return str(_SPELLED[word])
     if not any(c.isdigit() for c in word):
@@ -340,7 +340,7 @@ def value_of(word: str) -> str | None:
 
 
 def unit_of(word: str) -> str | None:
-    """The unit that a word names, or None: `minutes` and `min` are one."""
+    """The unit that a word names, or None: `minutes` and `min` are the same."""
     return _UNIT_OF.get(word.lower())
 
 
@@ -355,7 +355,7 @@ def stem(word: str) -> str:
 
 @remembered
 def content_words(text: str) -> tuple[str, ...]:
-    """The stemmed words that carry meaning, in order: no stop words, numbers, stamps or Markdown marks.
+    """The stemmed content words, in order: no stop words, numbers, timestamps or Markdown marks.
 
     Words of scripts without spaces are taken character by character.
     """

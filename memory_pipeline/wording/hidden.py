@@ -1,7 +1,7 @@
-"""Characters that no reader sees, and characters that pass for others: what a text looks like to a person.
+"""Handles invisible characters and look-alike characters: what a text looks like to a person.
 
-A text that is shown to anybody goes through `visible`; a text that is searched for what it says goes through
-`as_read`. What is kept in the store stays as it came.
+Displayed text goes through `visible`; text that is searched for its meaning goes through `as_read`. The store keeps
+text unchanged.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Tag characters and direction marks: nothing but a disguise in a memory.
+#: Tag characters and direction marks: only a disguise in a memory.
 DISGUISE = re.compile("[\U000e0000-\U000e007f\U000e0100-\U000e01ef\u202a-\u202e\u2066-\u2069]")
 _JOINERS = "\u200c\u200d"
 _SELECTORS = "\ufe0e\ufe0f"
@@ -17,17 +17,17 @@ _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\uffa0\ufe00-\u
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
 _FORMATS = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000110bd\U0001bca0-\U0001bca3"
 _ASTRAL = "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-#: What is never shown: control characters, blanks that are letters, and marks without a shape.
+#: Never displayed: control characters, blanks that are letters, and marks without a shape.
 UNSEEN = re.compile(f"[{_CONTROLS}{_FORMATS}{_BLANK}{_ASTRAL}]")
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-#: Honest uses: the flags of countries within a country, and telephone numbers as address books copy them.
+#: Legitimate uses: flags of countries within a country, and telephone numbers as address books copy them.
 _HONEST = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f|\u202a[+\\d ()./-]{4,24}\u202c")
 _DEPENDENT = re.compile(f"[{_JOINERS}{_SELECTORS}]")
 #: Marks that split a word, so that a search for it fails; a typesetter may leave a few.
 _SPLITTERS = re.compile(f"(?<=[A-Za-z])[{_FORMATS[1:]}{_BLANK}{_ASTRAL}](?=[A-Za-z])")
 _MOST_SPLITS = 2
 
-#: Letters of other scripts that pass for Latin ones.
+#: Letters of other scripts that look like Latin ones.
 _LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁгпвмтквнһԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧαερορτυνικıɡ",
     "aeopcyxijsdrnbmtkbhhqwABEKMHOPCTYXIJSABEZHIKMNOPTYXaepoptuvikig",
@@ -35,8 +35,8 @@ _LOOK_ALIKES = str.maketrans(
 
 
 def visible(text: str) -> str:
-    """The text without what a reader cannot see. Joiners and selectors stay where a script or a symbol needs them;
-    tabs and line ends stay, every kind of line end as the same one."""
+    """The text without invisible characters. Joiners and selectors stay where a script or a symbol needs them; tabs
+    and line breaks stay, every kind of line break as the same one."""
     text = UNSEEN.sub("", _BREAKS.sub("\n", text))
     if not _DEPENDENT.search(text):
         return text
@@ -46,13 +46,13 @@ def visible(text: str) -> str:
 
 
 def hides_words(text: str) -> bool:
-    """Whether unseen characters carry a message or break words apart, which no honest text needs."""
+    """Whether invisible characters carry a message or split words, which no honest text needs."""
     text = _HONEST.sub("", text)
     return bool(DISGUISE.search(text)) or len(_SPLITTERS.findall(text)) > _MOST_SPLITS
 
 
 def as_read(text: str) -> str:
-    """A text as a reader sees it: compatibility forms and look-alike letters folded, hidden characters gone."""
+    """A text as a reader sees it: compatibility forms and look-alike letters folded, hidden characters removed."""
     folded = unicodedata.normalize("NFKC", visible(text))
     if re.search(r"[A-Za-z]", folded):
         folded = " ".join(
@@ -73,11 +73,11 @@ def _is_needed(text: str, place: int) -> bool:
 
 
 def _joins_letters(char: str) -> bool:
-    """Whether a letter is of a script in which joiners change the shape of words: Arabic to Khmer."""
+    """Whether a letter belongs to a script in which joiners change the shape of words: Arabic to Khmer."""
     return "\u0600" <= char <= "\u17ff" and unicodedata.category(char)[0] in "LM"
 
 
 def _if_latin(word: str) -> str:
-    """A word of look-alikes alone reads as Latin when nothing else is left in it."""
+    """A word of only look-alikes is read as Latin if no other letters are left in it."""
     mapped = word.translate(_LOOK_ALIKES)
     return mapped if mapped.isascii() else word

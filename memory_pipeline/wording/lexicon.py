@@ -1,6 +1,6 @@
-"""English words that the conflict guard knows: opposites, words that mean the same, quantities, fillers.
+"""English words for the conflict guard: opposites, synonyms, quantities, fillers.
 
-A pair stands for its inflected forms too, as far as the stems agree. Whoever adds a word adds it here.
+A pair also covers its inflected forms, as far as the stems agree. Add new words here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ sometimes:always daily:weekly weekly:monthly daily:hourly prior:following prior:
 daily:monthly hourly:weekly
 """
 
-#: Groups of words of which one may stand for another in an otherwise equal sentence.
+#: Groups of words that may replace each other in an otherwise equal sentence.
 _SAME = """
 begin start commence launch initiate|end finish stop conclude|fix repair mend correct|error fault bug defect
 issue problem trouble|use utilise utilize employ|big large sizeable|small little tiny|fast quick rapid swift speedy
@@ -112,18 +112,18 @@ programme program|colour color|favourite favorite|behaviour behavior|centre cent
 cheque check|ok okay fine
 """
 
-#: Words of quantity and frequency, from nothing to everything; two different ones are not the same claim.
+#: Words of quantity and frequency, from nothing to everything; two different ones are different claims.
 QUANTITIES = frozenset(
     "all every each any no none some most many few several both either neither only also always never sometimes often "
     "rarely usually seldom occasionally frequently half partly partially fully completely entirely exclusively "
     "everyone everybody nobody someone somebody everything nothing something hardly barely".split()
 )
-#: Words that turn a statement round or narrow it when they are put in.
+#: Words that reverse or narrow a statement when they are inserted.
 RESTRICTIONS = frozenset(
     "not no never none nothing nobody nor neither without cannot hardly barely scarcely seldom rarely unless except "
     "avoid stop refuse lack lacks lacking fails failed forbidden prohibited banned deprecated obsolete".split()
 )
-#: Words that say nothing of their own.
+#: Words without a meaning of their own.
 FILLERS = frozenset(
     "a an the very really actually basically simply just quite rather indeed please well ok okay so then here there "
     "again obviously clearly honestly literally of course fact mentioned as already that which to in".split()
@@ -138,7 +138,7 @@ _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "
 
 @lru_cache(maxsize=20_000)
 def _root(word: str) -> str:
-    """The stem without the `e` that some endings take away: `enable` and `enabled` share it."""
+    """The stem without the `e` that some endings remove: `enable` and `enabled` share it."""
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
     return stem(word).rstrip("e")
@@ -168,8 +168,7 @@ _GROUPS_OF = _groups(_SAME)
 
 
 def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
-    """The first word of one side with the first of the other that speaks against it, or None. As fast for long
-    sides as for short ones."""
+    """The first word of one side with the first opposite of the other, or None. Fast for long sides, too."""
     place: dict[str, int] = {}
     by_root: dict[str, int] = {}
     bare: dict[str, int] = {}
@@ -189,19 +188,19 @@ def find_opposites(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]
 
 
 def _without_prefix(word: str) -> list[str]:
-    """What a word with a negative prefix turns round: `valid` of `invalid`."""
+    """The word that a negative prefix reverses: `valid` for `invalid`."""
     bare = (word.removeprefix(p).removeprefix("-") for p in _NEGATIVE_PREFIXES if word.startswith(p))
     return [plain for plain in bare if len(plain) >= 3]
 
 
 def are_opposites(one: str, other: str) -> bool:
-    """Whether two lower-case words speak against each other: `passed` and `failed`, `valid` and `invalid`."""
+    """Whether two lower-case words are opposites: `passed` and `failed`, `valid` and `invalid`."""
     return find_opposites((one,), (other,)) is not None
 
 
 def mean_the_same(one: str, other: str) -> bool:
-    """Whether one lower-case word may stand for the other: the same stem, a synonym, an abbreviation, a slip of
-    the keyboard or the other spelling."""
+    """Whether one lower-case word may replace the other: the same stem, a synonym, an abbreviation, a typing error
+    or the other spelling."""
     if _root(one) == _root(other) or _spelling(one) == _spelling(other):
         return True
     groups = _GROUPS_OF.get(one, frozenset()) | _GROUPS_OF.get(_root(one), frozenset())
@@ -226,5 +225,5 @@ def _spelling(word: str) -> str:
 
 
 def _is_slip(one: str, other: str) -> bool:
-    """Letters in another order between the same first and last one, in a word of six letters or more."""
+    """Different order of the letters between the same first and last one, in a word of at least six letters."""
     return len(one) == len(other) >= 6 and (one[0], one[-1]) == (other[0], other[-1]) and sorted(one) == sorted(other)

@@ -1,4 +1,4 @@
-"""What has been read in a text is remembered, within a bound on the characters that are kept."""
+"""Remembers the results of reading a text, with a limit on the number of characters."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from threading import Lock
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
-#: Characters of text whose readings one function remembers; what is read in them takes some thirty times the memory.
+#: Characters of text whose results one function remembers; the results take some thirty times the memory.
 _MOST_CHARACTERS = 4_000_000
 
 
 def remembered(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
-    """The function with its latest results kept, so that a text is read once however many pairs it is in."""
+    """The function with a cache of its latest results, so that a text is read once however many pairs it is in."""
     kept: OrderedDict[str, _Result] = OrderedDict()
     lock = Lock()
     size = 0

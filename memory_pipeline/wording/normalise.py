@@ -1,7 +1,7 @@
 """Normal forms of a memory's text: for hashing (exact duplicates), for embedding, and for comparing words.
 
-A leading clock stamp says when something was written down, not what it says, so every form drops it.
-Numbers are always kept.
+A leading timestamp says when something was written down, not what it says, so every form drops it. Numbers are
+always kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
 _STAMP_BODY = rf"(?:{_DATE}(?:[ T]{_CLOCK})?|{_CLOCK})(?:\s?{_ZONE})?"
-#: A stamp with the punctuation that sets it off, to be matched at the start of a line: `[06:00 UTC]`,
+#: A timestamp with the punctuation that separates it, to be matched at the start of a line: `[06:00 UTC]`,
 #: `2026-02-20 11:11 UTC - `.
 LEADING_STAMP = re.compile(
     rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?|{_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
@@ -38,7 +38,7 @@ _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": 
 
 
 def clean_text(text: str) -> str:
-    """The text as it is kept: Unicode NFC, one kind of newline, no lone surrogates, no control characters."""
+    """The text in its stored form: Unicode NFC, one kind of newline, no lone surrogates, no control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     if _SURROGATE.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -47,7 +47,7 @@ def clean_text(text: str) -> str:
 
 
 def strip_leading(text: str) -> str:
-    """The text without the list marks and clock stamps that stand before its first word."""
+    """The text without list marks and timestamps before its first word."""
     start = 0
     while True:
         end = start
@@ -60,12 +60,13 @@ def strip_leading(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """The text without Markdown marks: links become their words, emphasis and code marks go."""
+    """The text without Markdown marks: links become their words, emphasis and code marks are removed."""
     return _EMPHASIS.sub("", _without_links(text))
 
 
 def _without_links(text: str) -> str:
-    """The text with `[words](target)` and `![words](target)` as their words, in one pass however many brackets."""
+    """The text with `[words](target)` and `![words](target)` replaced with their words, in one pass however many
+    brackets."""
     parts: list[str] = []
     done = seek = 0
     stop = re.search(_TARGET_END, text)
@@ -84,10 +85,10 @@ def _without_links(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """Normal form for exact duplicates: NFC, case, white space, Markdown marks and leading stamps folded.
+    """Normal form for exact duplicates: NFC, case, white space, Markdown marks and leading timestamps folded.
 
-    Numbers are kept, and so is every punctuation mark between words, for it can carry meaning
-    (`a/b`, `1.5`); only a full stop at the end goes.
+    Numbers are kept, and so is every punctuation mark between words, because it can carry meaning (`a/b`, `1.5`);
+    only a full stop at the end is removed.
     """
     lines = [strip_leading(line) for line in clean_text(text).translate(_QUOTES).split("\n") if line.strip()]
     folded = unicodedata.normalize("NFC", _SPACE.sub(" ", plain_text("\n".join(lines))).strip().casefold())
@@ -105,14 +106,14 @@ def shape_hash(text: str) -> str:
 
 
 def embedding_text(text: str) -> str:
-    """What is embedded: the content alone, without leading stamps, list marks and emphasis.
+    """The text to embed: the content alone, without leading timestamps, list marks and emphasis.
 
-    A date prefix pulls unrelated memories together and hurts recall; a clock stamp pushes true
-    duplicates apart (docs/design.md). Of a knowledge-base entry it is the title and the recommendations: the
-    stories behind one recommendation differ by nature.
+    A date prefix pulls unrelated memories together and hurts recall; a timestamp pushes true duplicates apart
+    (docs/design.md). For a knowledge-base entry, it is the title and the recommendations: the stories behind one
+    recommendation naturally differ.
     """
     if text[:1].isalpha() and not _MARKED.search(text):
-        return " ".join(text.split())  # no line to end, no mark to take away: what the steps below would come to
+        return " ".join(text.split())  # no line end and no mark: the result of the steps below
     title = _TITLE.search(text)
     if title and _RECOMMENDATION.search(text, title.end()) and (tail := _TAIL.search(text)):
         text = _before(text, tail.start())

@@ -1,7 +1,7 @@
-"""Words of a memory in something that is rendered: Markdown and HTML in which they are shown and nothing of them acts.
+"""Quotes content of memories in Markdown and HTML, so that it is displayed and nothing in it has an effect.
 
-As little is escaped as that takes: names with underscores, paths, quoted code and emphasis stay as they were
-written. What would be a tag, a link, an image, a fence, a heading, a list or an entity is shown as its characters.
+Escaping is minimal: names with underscores, paths, quoted code and emphasis stay as written. Characters that would
+form a tag, a link, an image, a code fence, a heading, a list or an entity are shown as they are.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterator, Sequence
 from memory_pipeline.wording.hidden import visible
 
 _TICKS = re.compile(r"`+")
-#: What renderers turn into a link by itself.
+#: What renderers turn into a link automatically.
 _ADDRESS = re.compile(
     r"(?:[a-z][a-z0-9+.-]{0,30}://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+",
     re.IGNORECASE,
 )
 _AFTER_ADDRESS = ".,;:!?)\"'*_~"
-#: A backslash that would escape, an entity, and brackets that would be a link, an image or its definition.
+#: A backslash that would escape, an entity, and brackets that would form a link, an image or its definition.
 _ACTIVE = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)|`|<|&(?=#?\w+;)|\](?=[(\[:])|\[(?=\[)|!(?=\[)")
 _ESCAPED = {"\\": "\\\\", "`": "\\`", "<": "&lt;", "&": "&amp;", "]": "]\\", "[": "[\\", "!": "!\\"}
-#: What makes a line a heading, quotation, list, fence, rule or table row when it stands first.
+#: What turns a line into a heading, quotation, list, fence, rule or table row when it comes first.
 _OPENING = re.compile(r"(\d{1,9})([.)])(?=\s|$)|(?:#|>|[-+*](?=\s|$)|~{3}|=+\s*$|([-_*])(?:\s*\3)+\s*$|\||:?-+:?\s*\|)")
 _SHOWN_IDS = 5
-#: A page that loads nothing and runs nothing, whatever else were to go wrong.
+#: A page that loads and runs nothing, whatever else goes wrong.
 INERT_PAGE = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 
 
@@ -45,25 +45,25 @@ def plain(text: object, *, in_table: bool = False) -> str:
 
 
 def clipped(text: object, longest: int) -> str:
-    """The text on one line, cut to so many characters."""
+    """The text on one line, shortened to a number of characters."""
     flat = " ".join(visible(str(text)).split())
     return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
 
 
 def code(text: str) -> str:
-    """A name, an id or a path as Markdown code; one that cannot be code is shown plainly."""
+    """A name, an id or a path as Markdown code; one that cannot be code is shown as plain text."""
     flat = " ".join(visible(text).split())
     return f"`{flat}`" if flat and not re.search(r"[`<|]|\]\(", flat) else plain(flat, in_table=True)
 
 
 def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
-    """Where something comes from: the first ids as code, and how many more there are."""
+    """The source of a quotation: the first ids as code, and how many more there are."""
     shown = ", ".join(code(one) for one in ids[:most])
     return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
 
 
 def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
-    """The text in pieces that are safe each, and whether a piece is code."""
+    """The text in pieces that are safe on their own, and whether a piece is code."""
     at, runs = 0, list(_TICKS.finditer(text))
     last = {len(run.group()): number for number, run in enumerate(runs)}
     for number, opening in enumerate(runs):

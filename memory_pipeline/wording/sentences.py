@@ -1,6 +1,6 @@
-"""Splitting a memory into statements: the units that the extractive distiller chooses and joins.
+"""Splits a memory into statements: the units that the extractive distiller selects and joins.
 
-A statement is never cut inside code, a URL, a number, an abbreviation or a table row.
+A statement is never split inside code, a URL, a number, an abbreviation or a table row.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|incl|No|Mr|Mrs|Ms|Dr|St|Fig|Eq|Sec|resp|a\.m|p\.m)|\b[A-Z])\.$"
 )
 _BOUNDARY = re.compile(r"(?<=[.!?。！？])[\"')\]*_]*(?:\s+|(?<=[。！？]))")
-#: Characters before a boundary in which an abbreviation is looked for.
+#: Number of characters before a boundary in which an abbreviation is looked for.
 _TAIL = 64
 _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
-#: Words in front of a statement that announce it and say nothing themselves.
+#: Words at the start of a statement that announce it and say nothing themselves.
 _LEAD_IN = re.compile(
     r"^\s*(?:(?:reminder|remember|noted?|lesson(?: learned)?|important|tip|fyi|nb|once|for|again|next|more|time|"
     r"learned)\s*){1,3}:\s+(?=\S)",
@@ -45,8 +45,8 @@ def split_statements(text: str) -> list[str]:
 
 
 def join_statements(texts: Sequence[str]) -> str:
-    """Sentences on one line, with the full stop that a bare clause lacks; code and tables on their own lines, and
-    what follows an open bracket or quotation too, so that splitting finds the same statements."""
+    """Sentences on one line, with the full stop that a bare clause lacks; code, tables and text after an open
+    bracket or quotation on their own lines, so that splitting finds the same statements."""
     joined = ""
     for text in texts:
         verbatim = text.lstrip().startswith(("```", "~~~", "|"))

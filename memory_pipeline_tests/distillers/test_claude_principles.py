@@ -56,8 +56,8 @@ def test_claude_is_told_what_a_principle_is_and_shown_no_attached_details(store:
 @pytest.mark.parametrize(
     ("script", "says"),
     [
-        (ruling(behind=(1, 2)), "claim 1 is borne out by 2 members, 3 are needed"),
-        (ruling("The mail relay needs a restart after changing its file."), "claim 1 is borne out by 1 members"),
+        (ruling(behind=(1, 2)), "claim 1 is supported by 2 members; 3 are required"),
+        (ruling("The mail relay needs a restart after changing its file."), "claim 1 is supported by 1 members"),
         (ruling("Restart a service within 30 minutes after changing its file."), "no source has the number"),
         (
             ruling("Restart a service before changing its configuration file, because it reads the settings."),

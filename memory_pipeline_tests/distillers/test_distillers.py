@@ -134,7 +134,9 @@ def test_bad_drafts_are_refused_with_the_reason(change: dict[str, object], reaso
 
 def test_a_draft_that_is_too_long_is_refused() -> None:
     long = tuple(f"{text} {'and so it goes on ' * 60}" for text in COPIES)
-    assert "tokens, at most 50" in (judged(distil(*long), *long, compression__max_abstraction_tokens=50).reason or "")
+    assert "tokens; the maximum is 50" in (
+        judged(distil(*long), *long, compression__max_abstraction_tokens=50).reason or ""
+    )
 
 
 def test_preservation_counts_what_is_kept_attached_and_lost() -> None:

@@ -159,7 +159,7 @@ def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
         ("horoscope", "names 'horoscope', which cannot be loaded"),
         ("json:nothing", "names 'json:nothing'"),
         (f"{__name__}:Incomplete", "lacks one of name, matches, build_prompt and validate"),
-        (f"{__name__}:broken", "cannot be made: ValueError: not today"),
+        (f"{__name__}:broken", "cannot be created: ValueError: not today"),
     ],
 )
 def test_a_strategy_that_cannot_be_used_is_named_with_the_mend(name: str, words: str) -> None:

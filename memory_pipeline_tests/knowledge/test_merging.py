@@ -65,7 +65,7 @@ def test_a_loss_is_named() -> None:
     lost = find_loss(members, broken, ())
     assert [text.partition(":")[0] for text in lost] == ["'a'", "'a'", "'b'"]
     assert find_loss(members[:1], entry_text(united), united.tags) == [
-        "merged_from is not the 1 members of the cluster"
+        "merged_from does not name the 1 members of the cluster"
     ]
 
 

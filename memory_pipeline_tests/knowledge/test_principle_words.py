@@ -45,4 +45,4 @@ def test_what_speaks_against_a_statement_or_says_something_else_is_no_support(th
 
 
 def test_patterns_without_a_statement_make_no_principle() -> None:
-    assert principle_of("ok", "17/17", "yes") == "the patterns hold no statement"
+    assert principle_of("ok", "17/17", "yes") == "the patterns contain no statement"

@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
 @pytest.mark.parametrize(
     ("urls", "why"),
     [
-        (("nonsense",), "(not understood: 1 of 1 URL); check the setting notices.urls"),
+        (("nonsense",), "(invalid: 1 of 1 URL); check the setting notices.urls"),
         (
             ("json://127.0.0.1:9/",),
             "(a channel did not accept it); check the setting notices.urls and the channel itself",

@@ -1,7 +1,7 @@
-"""What a text that tries to steer its reader looks like, by what it tries.
+"""Patterns of texts that try to steer their reader, by the kind of attempt.
 
-A rule joins who is spoken to (an AI, its answers, its instructions) with what is asked of it. An imperative
-alone is never enough: memories are full of honest ones (`Always run the migrations before deploying`).
+A rule combines who is addressed (an AI, its answers, its instructions) with what is asked. An imperative alone is
+never enough: memories are full of honest ones (`Always run the migrations before deploying`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from memory_pipeline.distillers.injections.needed import strings_needed
 
 
 def _bounded(pattern: str) -> str:
-    """A pattern whose gaps end after a few characters, so that no text takes longer than its length allows."""
+    """A pattern whose gaps are limited to a few characters, so that matching time stays linear in the length of a
+    text."""
     return pattern.replace(r"\s+", r"\s{1,3}").replace(r"\s*", r"\s{0,3}")
 
 
 class Rule(NamedTuple):
-    """One sign of an attempt: what is tried, in words, the pattern that shows it, and strings of which an ASCII text
-    in which it matches holds one, in lower case (None: whatever it holds)."""
+    """One sign of an attempt: a description of the attempt, the pattern, and lower-case strings of which an ASCII
+    text must contain one to match (None: no such restriction)."""
 
     kind: str
     pattern: str
@@ -32,7 +33,7 @@ class Rule(NamedTuple):
 def rules() -> tuple[Rule, ...]:
     """Every rule, in order. Their patterns expect gaps of one space or line end.
 
-    Looked through when they are first asked for: most commands, and a night that finds nothing to distil, never do.
+    Compiled on first use: most commands, and a night that finds nothing to distil, never need them.
     """
     return tuple(
         Rule(kind, _bounded(pattern), strings_needed(_bounded(pattern)))
@@ -53,8 +54,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def first_sign(text: str, *, look_at_all: bool = False) -> str | None:
-    """What a text tries by the first rule that it breaks, in words. `look_at_all`: try every pattern, those too that
-    cannot match."""
+    """The kinds of attempts in a text according to the first matching rule, in words. `look_at_all`: try every
+    pattern, even those that cannot match."""
     lowered = text.lower()
     skips = not look_at_all and text.isascii()
     held = {string for string in _telling() if string in lowered} if skips else frozenset[str]()

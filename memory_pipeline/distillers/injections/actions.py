@@ -1,4 +1,4 @@
-"""Attempts on what the reader does: its answers, its tools, the user, other memories, and what leaves the machine."""
+"""Attempts on what the reader does: its answers, its tools, the user, other memories, and outgoing data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_pipeline.distillers.injections.vocabulary import (
     SPEAK,
 )
 
-#: What a machine must not be asked for by what it reads.
+#: Things that a text must not ask a machine for.
 _HARM = (
     r"(?:recommend\w*|promote|praise|obey|comply|reveal|disclose|ignore|disregard|bypass|approve|grant|transfer|wire|pay|decline|trust|leave\s+out|"
     r"(?:share|log|send|print|forward)\s+(?:\w+\s+)?(?:credentials|passwords|keys|secrets|tokens)|send\s+(?:each|every|all)|mark\s+(?:all|every)|"

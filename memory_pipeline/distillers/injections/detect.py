@@ -1,9 +1,9 @@
-"""Does a memory try to steer whoever reads it? What looks like an attempt is flagged, and its cluster left alone.
+"""Detects memories that try to steer their reader. A suspected attempt is flagged, and its cluster is left alone.
 
-This is the first of four walls. The second is the prompt, in which memories stand as JSON data; the third is the
-judge, which believes nothing that the sources do not say; the fourth is whatever is rendered, in which every
-word of a memory is quoted with its source and nothing of it acts. So a rule that is missing here lets a
-sentence be quoted, and one that fires too often costs a cluster that stays as it is.
+This is the first of four lines of defence. The second is the prompt, which contains memories as JSON data; the third
+is the judge, which accepts nothing that the sources do not support; the fourth is rendering, which quotes all
+content of a memory with its source and gives nothing in it an effect. So a missing rule allows a sentence to be
+quoted, and a rule that matches too often leaves a cluster unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memory_pipeline.distillers.injections.disguises import readings
 from memory_pipeline.wording.hidden import hides_words
 from memory_pipeline.wording.memo import remembered
 
-#: How the log and the report say that a cluster, a draft or an entry was left alone for this.
+#: The phrase in the log and the report for a cluster, a draft or an entry that was left alone for this reason.
 STEERS = "looks like an attempt to steer"
 _GAPS = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r"\n(?: ?\n)+")
@@ -35,8 +35,8 @@ def find_attempt(texts: Mapping[str, str]) -> str | None:
 
 
 def steering_draft(text: str) -> str | None:
-    """Why a text that somebody wrote from memories is not kept, or None: it reads like an attempt itself, whatever its
-    sources looked like one by one."""
+    """Why a text that was written from memories is not accepted, or None: it reads like an attempt itself, even if
+    none of its sources does."""
     kind = attempt_in(text)
     return f"{STEERS}: the draft {kind}" if kind else None
 

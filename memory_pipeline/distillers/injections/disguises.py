@@ -1,6 +1,6 @@
-"""The ways in which a text can be read: as it looks, and with every disguise taken off that it may wear.
+"""The possible readings of a text: as it appears, and with every disguise removed that it may use.
 
-A disguise is taken off only where there are signs of one, so that most texts have a single reading.
+A disguise is removed only if there are signs of one, so that most texts have a single reading.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from memory_pipeline.wording.hidden import as_read, visible
 
-#: Words that show that a text was turned into something readable.
+#: Words which show that a text was decoded into something readable.
 _TELLING = ("ignore", "instruction", "disregard", "prompt", "forget", "reveal", "recommend", "assistant", "override")
 _ROTATED = re.compile("|".join(codecs.encode(word, "rot13") for word in _TELLING), re.IGNORECASE)
 _REVERSED = re.compile("|".join(word[::-1] for word in _TELLING), re.IGNORECASE)
@@ -32,8 +32,8 @@ _LONGEST_DECODED = 4000
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text as a reader sees it, without marks of emphasis; as it stands in its own script; then without each
-    disguise that it shows signs of."""
+    """The text as a reader sees it, without emphasis marks; in its own script; then without each disguise that it
+    shows signs of."""
     plain, seen = _MARKS.sub("", visible(text)), _MARKS.sub("", as_read(text))
     yield seen
     if not plain.isascii() and plain != seen:
@@ -56,7 +56,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """What stands in base64 or hexadecimal in a text, where that is words."""
+    """The decoded base64 or hexadecimal parts of a text, if they are words."""
     for run in _BASE64.findall(text):
         core = run.rstrip("=").replace("-", "+").replace("_", "/")
         try:
@@ -80,6 +80,6 @@ def _as_words(raw: bytes) -> Iterator[str]:
 
 
 def _closed_up(run: str) -> str:
-    """Letters that stand apart as words: wider gaps part words, or the marks between letters do."""
+    """Spaced letters joined to words: wider gaps separate words, or the marks between letters do."""
     words = re.split(r" {2,}", run) if "  " in run else run.split(" ") if re.search(r"\w[.\-_*|]\w", run) else [run]
     return " ".join(re.sub(r"[ .\-_*|]", "", word) for word in words)

@@ -1,11 +1,12 @@
-"""The plainest attempts in other languages: to shed instructions, and to take another role.
+"""The plainest attempts in other languages: to discard instructions, and to assign another role.
 
-A language is two pairs of word groups that must stand near each other, in whichever order its grammar has them.
+A language consists of two pairs of word groups that must be near each other, in either grammatical order.
 """
 
 from __future__ import annotations
 
-#: By language: what sheds; what makes the instructions the reader's own; the instructions; `you are from now on`.
+#: By language: words for discarding; words that refer to the reader's instructions; the instructions; `you are from
+#: now on`.
 _LANGUAGES: dict[str, tuple[str, str, str, str]] = {
     "German": (r"ignorier(?:e|t|en\s+sie)?\b|vergiss|vergesst|vergessen\s+sie|missachte\w*|umgeh(?:e|t)\b|übergeh(?:e|t)\b|befolge\b",
                r"alle\w*|dein\w*|ihre|vorherig\w*|bisherig\w*|obig\w*|früher\w*|sämtlich\w*|vorangegangen\w*|die",
@@ -48,7 +49,7 @@ _LANGUAGES: dict[str, tuple[str, str, str, str]] = {
     "Hindi": (r"अनदेखा|अनदेखी|नज़रअंदाज़|भूल\s+जा\w*|उपेक्षा", r"सभी|पिछले|अपने|पहले|ऊपर", r"निर्देश\w*|नियम\w*|आदेश\w*", r"अब\s+से\s+(?:तुम|आप)"),
 }  # fmt: skip
 
-#: Scripts without spaces: the same pairs, in the order in which they are said.
+#: Scripts without spaces: the same pairs, in the usual order.
 _UNSPACED = (
     r"(?:忽略|忽視|忽视|无视|無視|忘记|忘記|忘掉|不要遵守|不再遵守|抛开|绕过)[^。！\n]{0,12}(?:之前|以上|先前|前面|所有|你的|原有|上述|此前)?[^。！\n]{0,8}(?:指令|指示|提示词|提示詞|规则|規則|命令|设定|限制)",
     r"(?:从现在起|从现在开始|從現在起|從現在開始|现在开始)[，,]?\s*(?:你|妳|您)\s*(?:是|将|將|要|必须|必須|扮演)|系统提示词|系統提示詞",
@@ -61,7 +62,7 @@ _UNSPACED = (
 
 
 def _near(shed: str, whose: str, obeyed: str) -> str:
-    """Both orders of: what sheds, whose, and the instructions, within a few words."""
+    """Both orders of the three word groups, within a few words."""
     gap, start = r"[^.!?;\n]{0,25}", r"(?<!\w)"
     return (
         rf"(?:{start}(?:{shed}){gap}{start}(?:{whose}){gap}{start}(?:{obeyed})|"

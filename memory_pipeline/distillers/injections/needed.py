@@ -1,7 +1,7 @@
-"""What a text must hold for a pattern to match in it: most patterns need not be tried on most texts.
+"""Strings that a text must contain for a pattern to match: most patterns need not be tried on most texts.
 
-Found from the pattern itself, as Cox describes for code search (https://swtch.com/~rsc/regexp/regexp4.html): the
-strings that a part of it can be, where they are few, else some of which one must stand in whatever it matches.
+Derived from the pattern itself, as Cox describes for code search (https://swtch.com/~rsc/regexp/regexp4.html): the
+strings that a part of it can be, if they are few, otherwise a set of strings of which every match contains one.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from itertools import product
 from re import _parser  # type: ignore[attr-defined]  # the only way to see what a pattern is made of
 from typing import Any, NamedTuple
 
-#: So many strings at most are followed through a pattern, and shorter ones than this say too little.
+#: Maximum number of strings to follow through a pattern; shorter strings than this say too little.
 _MOST_STRINGS, _LEAST_LENGTH = 256, 3
-#: Letters that a pattern matches without regard to case, though `lower` leaves them another.
+#: Letters that a pattern matches case-insensitively, although `lower` leaves them unchanged.
 _AS_ASCII = str.maketrans("ıİſ\u212a", "iisk")
 
 
 class _Part(NamedTuple):
-    """All strings that a part of a pattern can be, if they are few; and strings of which it holds one, if it does."""
+    """All strings that a part of a pattern can be, if they are few; and strings of which it contains one, if known."""
 
     exact: frozenset[str] | None
     needed: frozenset[str] | None
@@ -28,8 +28,8 @@ _ANYTHING, _NOTHING = _Part(None, None), _Part(frozenset([""]), None)
 
 
 def strings_needed(pattern: str) -> frozenset[str] | None:
-    """Lower-case strings of which one stands in every ASCII text, in lower case, in which the pattern (without regard to
-    case) matches. None where nothing is known; none at all where no ASCII text can match."""
+    """Lower-case strings of which every ASCII text that the pattern matches (case-insensitively) contains one. None
+    if nothing is known; an empty set if no ASCII text can match."""
     needed = _best(_of_sequence(_parser.parse(pattern)))
     if needed is None:
         return None
@@ -90,7 +90,7 @@ def _of_repeat(least: int, most: Any, body: _Part) -> _Part:
 
 
 def _best(part: _Part) -> frozenset[str] | None:
-    """Strings of which a part holds one, as few as say the same."""
+    """Strings of which a part contains one, as few as possible."""
     strings = part.exact if part.exact is not None else part.needed
     if strings is None or any(len(string) < _LEAST_LENGTH and string.isascii() for string in strings):
         return None
@@ -98,6 +98,6 @@ def _best(part: _Part) -> frozenset[str] | None:
 
 
 def _strongest(found: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
-    """Of several sets the one whose strings are longest, then fewest."""
+    """Of several sets, the one with the longest strings, then the fewest."""
     known = [frozenset(string for string in one if string.isascii()) for one in found if one is not None]
     return min(known, key=lambda one: (-min(map(len, one), default=99), len(one), sorted(one)), default=None)

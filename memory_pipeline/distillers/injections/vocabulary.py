@@ -1,4 +1,4 @@
-"""The words that the rules of this package are made of, as parts of patterns."""
+"""The words that the rules of this package are built from, as parts of patterns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AI = (
     r"summari[sz]ers?|distillers?|consolidators?|archivers?|pipelines?|artificial\s+intelligence|"
     r"(?:automated|analysis|screening|scanning)\s+(?:\w+\s+)?(?:software|systems?|tools?))"
 )
-#: Names that mean a machine and nothing else, so that they may stand without an address.
+#: Names that can only mean a machine, so that they need no form of address.
 CLEARLY_AI = (
     r"(?:a\.?i\.?s?|llms?|(?:chat)?gpt|language\s+models?|(?:ai|chat)\s?-?(?:assistants?|bots?|agents?|models?)|"
     r"artificial\s+intelligence)"
