@@ -12,7 +12,7 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
-from memory_pipeline.records import Memory
+from memory_pipeline.store import Text
 from memory_pipeline.wording.normalise import embedding_text
 
 TOP = 10
@@ -28,9 +28,9 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0
-    everything = _all_memories(night)
+    everything = _all_texts(night)
     by_id = {memory.id: memory for memory in everything}
-    projects: dict[str, list[Memory]] = {}
+    projects: dict[str, list[Text]] = {}
     for memory in everything:
         projects.setdefault(memory.project_id, []).append(memory)
     touched = sorted({by_id[i].project_id for i in archived_ids if i in by_id})
@@ -56,19 +56,19 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     return found, len(questions)
 
 
-def _all_memories(night: Night) -> list[Memory]:
-    """Every memory of the store, read in pages."""
-    everything: list[Memory] = []
+def _all_texts(night: Night) -> list[Text]:
+    """What every memory of the store says, read in pages."""
+    everything: list[Text] = []
     while True:
         with night.store.reading() as tx:
             after = everything[-1] if everything else None
-            page = tx.memories.all(created_by=night.as_of, after=after, most=PAGE)
+            page = tx.memories.texts(created_by=night.as_of, after=after, most=PAGE)
         everything += page
         if len(page) < PAGE:
             return everything
 
 
-def _found(night: Night, memories: Sequence[Memory], asked: dict[str, str], replacements: dict[str, str]) -> int:
+def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: dict[str, str]) -> int:
     ids, vectors = night.reader.vectors_of([memory.id for memory in memories])
     embed = night.embedder.embed
     index = SearchIndex(

@@ -90,7 +90,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
     )
 
 
-def describe_hits(state: PastState, hits: Sequence[Hit]) -> StateSearch:
+def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
     """The results of a search in a state, for display."""
     return StateSearch(
         as_of=state.label,
@@ -136,7 +136,7 @@ def read_state(store: Store, when: str) -> PastState:
 
 def search_state(
     store: Store, state: PastState, embedder: Embedder, query: str, project: str | None, limit: int, weight: float
-) -> list[Hit]:
+) -> list[Hit[Memory]]:
     """The best memories of a state for a query; archived ones have weight `weight`.
 
     Raises InputError if the state has several projects and none is given.

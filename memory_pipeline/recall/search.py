@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +25,43 @@ MIN_RELEVANCE = 0.3
 _DEPTH = 100
 _QUERY_WORDS = 64
 _WORD = re.compile(r"\w+", re.UNICODE)
+#: Bytes of memory that an index in the making may take, and tantivy takes as it needs them: with less it is made in
+#: parts, which costs three times the time.
+_LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_CHARACTER = 15_000_000, 128_000_000, 16
 
 Mode = Literal["hybrid", "dense", "bm25"]
 
 
+class Searchable(Protocol):
+    """What an index has to know of a memory."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def project_id(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def archived_at(self) -> datetime | None: ...
+
+
+_Searchable = TypeVar("_Searchable", bound=Searchable)
+
+
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Generic[_Searchable]):
     """One memory found, with its fused score."""
 
-    memory: Memory
+    memory: _Searchable
     score: float
 
 
-class SearchIndex:
+class SearchIndex(Generic[_Searchable]):
     """The memories of one project, indexed for search. A memory without a vector is found by its words."""
 
     def __init__(
         self,
-        memories: Sequence[Memory],
+        memories: Sequence[_Searchable],
         vectors: dict[str, NDArray[np.float32]],
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         archived_weight: float = 0.5,
@@ -71,7 +91,7 @@ class SearchIndex:
         limit: int = 10,
         mode: Mode = "hybrid",
         query_vector: NDArray[np.float32] | None = None,
-    ) -> list[Hit]:
+    ) -> list[Hit[_Searchable]]:
         """The best memories for a query, best first; ties by id.
 
         `query_vector`: the query's unit vector, if already known. Raises InputError for a query of fewer than 3
@@ -142,7 +162,8 @@ def _word_index(texts: Sequence[str]) -> tuple[Any, Any]:
     builder.add_integer_field("row", stored=True, indexed=False)
     schema = builder.build()
     index = tantivy.Index(schema)
-    writer = index.writer(15_000_000, 1)
+    room = sum(map(len, texts)) * _ROOM_OF_A_CHARACTER
+    writer = index.writer(min(max(room, _LEAST_ROOM), _MOST_ROOM), 1)
     for row, text in enumerate(texts):
         writer.add_document(tantivy.Document(body=text.casefold(), row=row))
     writer.commit()

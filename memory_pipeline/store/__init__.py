@@ -6,7 +6,7 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
-from memory_pipeline.store.memories import Replacement, SameContent
+from memory_pipeline.store.memories import Replacement, SameContent, Text
 from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.placing import put_in_blank_place, remove_store
@@ -50,6 +50,7 @@ __all__ = [
     "SameContent",
     "Snapshot",
     "Store",
+    "Text",
     "Transaction",
     "answers_as_json",
     "create_snapshot",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.records import Memory
-from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Sql
 
 #: The mapping of memories to table rows.
@@ -31,6 +31,16 @@ class Replacement(NamedTuple):
     id: str
     archived_by: str
     into: str
+
+
+class Text(NamedTuple):
+    """What a memory says, without all that is known of it besides."""
+
+    id: str
+    project_id: str
+    content: str
+    created_at: datetime
+    archived_at: datetime | None
 
 
 class Memories:
@@ -62,30 +72,34 @@ class Memories:
         include_archived: bool = True,
         include_rolled_back: bool = False,
         created_by: datetime | None = None,
-        after: Memory | None = None,
-        most: int | None = None,
     ) -> list[Memory]:
         """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
-        id. With `most` so many of them, the first `after` another one."""
+        id."""
         rows = self._sql.rows(
             f"""
             select {MEMORIES.columns}
             from memories
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
-              and ($4 is null or (created_at, id) > ($4, $5))
             order by created_at, id
-            limit $6
             """,
-            [
-                include_archived,
-                include_rolled_back,
-                to_utc(created_by) if created_by else None,
-                to_utc(after.created_at) if after else None,
-                after.id if after else None,
-                most,
-            ],
+            [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
         )
         return [MEMORIES.read(row) for row in rows]
+
+    def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
+        """What every memory says that is or was in use and was created by a time, by creation and id: the first `most`
+        of them `after` another one."""
+        rows = self._sql.rows(
+            """
+            select id, project_id, content, created_at, archived_at
+            from memories
+            where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
+            order by created_at, id
+            limit $4
+            """,
+            [to_utc(created_by), to_utc(after.created_at) if after else None, after.id if after else None, most],
+        )
+        return [Text(i, project, said, from_utc(made), from_utc(gone)) for i, project, said, made, gone in rows]
 
     def count(self) -> int:
         """The number of memories in any state."""
