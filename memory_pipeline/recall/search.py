@@ -138,7 +138,7 @@ class SearchIndex(Generic[_Searchable]):
         return [row for _, row in rows]
 
 
-def fit_budget(hits: Sequence[Hit], budget: int) -> list[Memory]:
+def fit_budget(hits: Sequence[Hit[Memory]], budget: int) -> list[Memory]:
     """The best memories that fit into a token budget, never both an abstraction and a source archived into it."""
     chosen: list[Memory] = []
     taken: set[str] = set()
