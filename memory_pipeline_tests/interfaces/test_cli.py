@@ -117,7 +117,7 @@ def test_backfill_runs_days_in_order_and_sums_them_up(tmp_path: Path, workspace:
 @pytest.mark.slow
 def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) -> None:
     done = cli("init", workspace, "--tz", "Europe/Lisbon", home=tmp_path)
-    assert "a consolidation job when 100 or more memories wait" in done.stdout
+    assert "a consolidation job starts when 100 or more memories are waiting" in done.stdout
     assert done.returncode == 0, done.stderr
     assert last(done) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 5 entries would be archived"
     assert f'workspace = "{workspace}"' in (tmp_path / "memory_pipeline.toml").read_text()
