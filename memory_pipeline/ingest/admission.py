@@ -1,4 +1,4 @@
-"""What becomes of a candidate at the door: a memory with an id of its own, a new version, or a row for quarantine."""
+"""Turns an accepted candidate into a memory with its own id, a new version of one, or a row for quarantine."""
 
 from __future__ import annotations
 

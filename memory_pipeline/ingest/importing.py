@@ -72,7 +72,7 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    door = _Door(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor)
+    ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor)
     stream = iter(reading)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
@@ -80,9 +80,9 @@ def import_memories(
         with store.writing(actor):
             pass  # an import of nothing still creates a store that nights can run on
         while batch := _next_batch(stream):
-            door.take(batch)
+            ongoing.take(batch)
             progress("import", summary.read, 0)
-        door.settle_claims()
+        ongoing.admit_claims()
         if isinstance(reading, FullExport):
             summary.notes += bring_what_follows(store, reading, actor)
         _embed_what_is_missing(store, embedder, summary, progress, actor)
@@ -123,7 +123,7 @@ def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Reje
 
 
 @dataclass
-class _Door:
+class _ImportInProgress:
     """One import in progress."""
 
     store: Store
@@ -175,7 +175,7 @@ class _Door:
             return []
         return [reject_memory(memory, f"id '{memory.id}' appears in the file twice, with different content")]
 
-    def settle_claims(self) -> None:
+    def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
         rejected = [reject_memory(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]

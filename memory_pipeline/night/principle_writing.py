@@ -35,7 +35,7 @@ from memory_pipeline.records import (
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 
-def settle_group(
+def decide_group(
     night: Night,
     group: Cluster,
     task: Task | None,

@@ -23,7 +23,7 @@ from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.principle_writing import misplaced_among, result_of, settle_group
+from memory_pipeline.night.principle_writing import decide_group, misplaced_among, result_of
 from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
@@ -51,7 +51,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     for group, task, draft in propose(night, model, todo, guidance_of):
         night.hold_lease()
         replaces = tuple(sorted(i for i, sources in taken.items() if sources & set(group.member_ids)))
-        results[group.cluster_id] = settle_group(night, group, task, draft, replaces)
+        results[group.cluster_id] = decide_group(night, group, task, draft, replaces)
         night.progress("principles", len(results), len(groups))
     return [results[group.cluster_id] for group in groups]
 

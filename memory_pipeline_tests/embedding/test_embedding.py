@@ -1,4 +1,4 @@
-"""Embedding models: the genuine MiniLM, the model-free one, an HTTP endpoint, and vectors refused at the door."""
+"""Embedding models: the genuine MiniLM, the model-free one, an HTTP endpoint, and the refusal of invalid vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows and files that hold anything at all: what the fuzz tests feed to the door."""
+"""Rows and files with arbitrary contents, for the fuzz tests of imports."""
 
 from __future__ import annotations
 

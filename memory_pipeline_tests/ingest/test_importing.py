@@ -1,4 +1,4 @@
-"""The door: idempotent, quarantining, masking imports; and exports that come back as the same store."""
+"""Imports are idempotent, mask secrets and quarantine bad rows; exports can be imported as the same store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No secret gets past the door, wherever a source put it; and what is masked is still the same memory."""
+"""No secret passes an import, wherever a source put it; a masked memory is still the same memory."""
 
 from __future__ import annotations
 

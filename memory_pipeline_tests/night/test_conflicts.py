@@ -118,7 +118,9 @@ def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) ->
     with store.writing("agent") as tx:
         sql_rows(tx, "update memories set importance = 2.9 where id = 'old'")
     before = active_hash(store)
-    with pytest.raises(InputError, match=r"critical \(its importance is 2\.9; memories of .* and above are never archived\)"):
+    with pytest.raises(
+        InputError, match=r"critical \(its importance is 2\.9; memories of .* and above are never archived\)"
+    ):
         settle(store, conflict_id, "newer")
     assert active_hash(store) == before
     assert settle(store, conflict_id, "b").kept_id == "old"
