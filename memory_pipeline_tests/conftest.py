@@ -21,6 +21,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """At the end all of it goes as it would have gone: DuckDB tells of what it finds left."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """A store in a file of its own."""

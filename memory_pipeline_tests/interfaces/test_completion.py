@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from memory_pipeline_tests.processes import program
 
 PROGRAM = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import main; main()"]
 
@@ -30,5 +34,5 @@ def test_commands_and_options_are_completed(monkeypatch: pytest.MonkeyPatch, lin
     monkeypatch.setenv("_MEMORY_PIPELINE_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
-    done = subprocess.run(PROGRAM, capture_output=True, text=True, check=True)
-    assert completed in done.stdout.split()
+    done = program(environment=os.environ, cwd=Path.cwd())
+    assert done.returncode == 0 and completed in done.stdout.split()

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from memory_pipeline_tests.laws.kills import KINDS
+from memory_pipeline_tests import processes
+from memory_pipeline_tests.laws import kills
 
-HERE = Path(__file__).resolve().parents[2]
 #: As many as an hour of continuous integration leaves room for.
 MANY = {"lease": 200, "import": 40, "night": 20, "rollback": 20, "restore": 40, "kb-compress": 20, "job": 15}
 
 
 def killed(kind: str, number: int) -> str:
     """Kills in a process of their own: its workers are forked, and a fork of this one would have half an engine."""
-    done = subprocess.run(
-        [sys.executable, "-m", "memory_pipeline_tests.laws.kills", kind, str(number), "7"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = processes.run(_kill, kind, number, timeout_s=1200)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     return done.stdout.splitlines()[-1]
+
+
+def _kill(kind: str, number: int) -> None:
+    sys.exit(kills.main(kind, str(number), "7"))
 
 
 @pytest.mark.parametrize("kind", ["lease"])
@@ -34,6 +30,6 @@ def test_a_few_kills_cost_nothing_that_was_acknowledged(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kills.KINDS)
 def test_many_kills_leave_a_whole_store_each(kind: str) -> None:
     assert "problems=[]" in killed(kind, MANY[kind])
