@@ -1,10 +1,10 @@
 """The resource of the night: its store, its settings, and how this run differs from the default."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Self, cast
 
 from dagster import ConfigurableResource, DagsterRun, InitResourceContext
 from pydantic import Field, PrivateAttr
@@ -53,6 +53,15 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         """The resource as configured for a launched run, so that messages about the run refer to its own store."""
         configured: Any = run.run_config
         return cls(**configured.get("resources", {}).get("night", {}).get("config", {}))
+
+    def _with_updated_values(self, values: Mapping[str, Any] | None) -> Self:
+        """A copy with other values. Dagster asks for three copies a run with those that are there already, and reads
+        the schema of the class, and its values by it, for each."""
+        if all(getattr(self, name, None) == value for name, value in (values or {}).items()):
+            made = self.model_copy()
+            made._nights, made._started, made._opened = {}, {}, ExitStack()
+            return made
+        return cast(Self, super()._with_updated_values(values))
 
     def effective_settings(self) -> Settings:
         """The settings of this run: its own overrides on top of the project's."""

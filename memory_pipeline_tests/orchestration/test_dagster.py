@@ -387,9 +387,10 @@ def test_values_survive_the_way_through_parquet() -> None:
         [decided],
         [DuplicateGroup("p", "h", "m", ("n",))],
         [],
-        {"a": [1, {"b": None}]},
     ):
         assert io.from_table(io.to_table(value)) == value
+    with pytest.raises(TypeError, match="returned dict"):
+        io.to_table({"a": [1, {"b": None}]})
 
 
 @pytest.mark.slow
