@@ -82,8 +82,10 @@ def _job(name: str) -> JobDefinition:
             from memory_pipeline.definitions import defs
 
             job = defs.resolve_job_def(name)
-        made = job.as_ephemeral_job(resource_defs={}, input_values={})
-        job.as_ephemeral_job = lambda *_, **__: made  # type: ignore[method-assign]
+        make, made = job.as_ephemeral_job, job.as_ephemeral_job(resource_defs={}, input_values={})
+        job.as_ephemeral_job = (  # type: ignore[method-assign]
+            lambda **given: make(**given) if any(given.values()) else made
+        )
         _jobs[name] = job
     return _jobs[name]
 
