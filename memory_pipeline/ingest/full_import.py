@@ -29,12 +29,14 @@ from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import read_row
 from memory_pipeline.ingest.values import check_json
 from memory_pipeline.records import LineageLink, Source
+from memory_pipeline.records.drafts import read_draft
 from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
 
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
 _MEMORY_LIMIT_MB = 192
 #: Longest line of an export: the largest memory with all its metadata.
+_PROPOSAL = "proposal"
 _MAX_LINE = 64_000_000
 #: Times in our own exports come from a store, so today's clock does not limit them.
 _ANY_TIME = datetime(9000, 1, 1, tzinfo=UTC)
@@ -99,7 +101,9 @@ class FullExport:
             if isinstance(item, Item) and table_of(item.kind) in FOLLOWING_TABLES:
                 try:
                     check_json(item.row, item.kind)
-                except RowError:
+                    if item.kind == _PROPOSAL:
+                        read_draft(str(item.row.get("policy")), str(item.row.get("draft")))
+                except (RowError, ValueError):
                     continue
                 yield item
 

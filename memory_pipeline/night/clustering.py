@@ -14,6 +14,7 @@ from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.similarity import edges_among
 from memory_pipeline.records import (
     Cluster,
     Conflict,
@@ -38,7 +39,8 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     settled.
     """
     night.hold_lease()
-    edges = link_conflicts(night, edges)
+    # Edges from a file may be those of an earlier run, whose memories have been archived since.
+    edges = link_conflicts(night, edges_among(edges, [memory.id for memory in eligible]))
     clusters: list[Cluster] = []
     for policy in night.plan.policies:
         if policy.method == "distill":

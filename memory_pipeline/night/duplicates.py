@@ -6,15 +6,16 @@ line that is repeated every day does not return every day.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from memory_pipeline.errors import in_words
+from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
-from memory_pipeline.review.drafts import DUPLICATE_POLICY
+from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.proposals import propose_duplicates
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 
@@ -113,6 +114,40 @@ def archive_groups(plan: NightPlan, tx: Transaction, groups: Sequence[DuplicateG
         members = sum(copy.id in archived for copy in mine) + 1
         rows.append(_log_row(plan, group, members, "compressed", "exact duplicates"))
     tx.journal.log(rows)
+
+
+def archive_group(night: Night, group: DuplicateGroup, also: Callable[[Transaction], None]) -> None:
+    """Archive the copies of one group into what stands for its survivor today and do `also`, in one transaction.
+
+    Raises SourcesChangedError unless they are exact copies, all of which may be archived.
+    """
+    with night.writing() as tx:
+        wrong = _not_copies(tx, group)
+        if wrong:
+            raise SourcesChangedError(wrong)
+        archive_groups(night.plan, tx, [replace(group, survivor_id=tx.lineage.replacement_of(group.survivor_id))])
+        left = [memory for memory in tx.memories.read(group.duplicate_ids).values() if memory.archived_at is None]
+        if left:
+            raise SourcesChangedError(f"'{left[0].id}' may no longer be archived")
+        also(tx)
+
+
+def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
+    """Why a group is not one of exact copies, or None."""
+    memories = tx.memories.read([group.survivor_id, *group.duplicate_ids])
+    missing = sorted({group.survivor_id, *group.duplicate_ids} - memories.keys())
+    if missing:
+        return f"'{missing[0]}' does not exist"
+    if not group.duplicate_ids or group.survivor_id in group.duplicate_ids:
+        return "it names no copies of another memory"
+    kept = memories[group.survivor_id]
+    for memory_id in group.duplicate_ids:
+        memory = memories[memory_id]
+        if (memory.project_id, memory.content_hash) != (kept.project_id, kept.content_hash):
+            return f"'{memory_id}' is not a copy of '{kept.id}'"
+        if memory.archived_at is not None:
+            return f"'{memory_id}' is archived"
+    return None
 
 
 def _copies_of(group: DuplicateGroup) -> list[Replacement]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
+from memory_pipeline.distillers import find_invention, steering_draft
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.cells import SERIES_LEAST
@@ -20,6 +21,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import MADE, Archive, Distillation, Memory
+from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 
@@ -27,6 +29,10 @@ from memory_pipeline.wording.conflicts import find_conflict
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
 
 _LEVELS_AT_ONCE = 500
+#: A cluster has at least two members, and a draft is shorter than they are; a canonical entry repeats their ids.
+_LEAST_SOURCES = 2
+_LONGEST_BESIDE_SOURCES = 2
+_MARGIN = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,22 @@ def levels_that_lack(tx: Transaction) -> list[Finding]:
     return findings
 
 
+def unreadable_drafts(tx: Transaction) -> list[Finding]:
+    """Every waiting proposal whose draft cannot be used."""
+    waiting = tx.proposals.list()
+    usable = drafts_of(waiting)
+    return [
+        Finding(
+            "proposals hold drafts",
+            proposal.id,
+            "holds no draft of its members",
+            f"run 'memory-pipeline proposals reject {proposal.id}'",
+        )
+        for proposal in waiting
+        if proposal not in usable
+    ]
+
+
 def unsafe_members(evidence: Evidence) -> list[str]:
     """Sources of an accepted draft that a night must not touch, in words."""
     draft, plan = evidence.draft, evidence.plan
@@ -168,11 +190,30 @@ def conflicts_inside(evidence: Evidence) -> list[str]:
     return problems
 
 
+def unlike_sources(evidence: Evidence) -> list[str]:
+    """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
+    date, a figure of none of them, or an attempt to steer its reader. A draft need not be the one that was judged: it
+    may come from a file, or from a proposal that another store exported."""
+    draft, members = evidence.draft, evidence.members
+    if len(set(draft.member_ids)) < _LEAST_SOURCES:
+        return ["it has fewer than two sources"]
+    contents = [memory.content for memory in members]
+    if not draft.content.strip() or len(draft.content) > _LONGEST_BESIDE_SOURCES * sum(map(len, contents)) + _MARGIN:
+        return [f"{len(draft.content)} characters from sources of {sum(map(len, contents))}"]
+    if draft.effective_date != max((memory.effective_date for memory in members), default=None):
+        return [f"its date is {draft.effective_date.isoformat()}, not that of its newest source"]
+    if steering := steering_draft(draft.content):
+        return [steering]
+    invented = find_invention(contents, draft.content) if draft.relation != "canonical" else None
+    return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
+
+
 #: The gates in their order.
 GATES: dict[str, Gate] = {
+    "unsafe_members": Gate("a source may not be archived", unsafe_members),
+    "unlike_sources": Gate("it is not made of its sources", unlike_sources),
     "losses": Gate("preservation", losses),
     "unkept_statements": Gate("preservation", unkept_statements),
-    "unsafe_members": Gate("a source may not be archived", unsafe_members),
     "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
 }
 

@@ -13,7 +13,7 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.abstractions import abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Distillation, Memory
-from memory_pipeline.review.drafts import drafted
+from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Store, Transaction
 
 #: Memories that are read with one query, so that a waiting process soon has its turn.
@@ -49,7 +49,7 @@ class NightReader:
         return {i: make_abstraction(drafts[i], self.plan.as_of) for i in ids if i in drafts}
 
     def _proposed_drafts(self, tx: Transaction) -> dict[str, Distillation]:
-        drafts = (drafted(proposal) for proposal in tx.proposals.list())
+        drafts = drafts_of(tx.proposals.list()).values()
         return {abstraction_id(draft): draft for draft in drafts if isinstance(draft, Distillation)}
 
     def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:

@@ -68,7 +68,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
     if proposed:  # nothing is stored for memories that are not in the store
         _, table, new = _compare(night, project, sorted({*known, *fresh}), proposed, floor, cells, table)
         table = pa.concat_tables([table, new])
-    return _among(table, ids)
+    return edges_among(table, ids)
 
 
 def _compare(
@@ -162,7 +162,8 @@ def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.flo
     return i[order], j[order], scores[order]
 
 
-def _among(table: pa.Table, ids: list[str]) -> pa.Table:
+def edges_among(table: pa.Table, ids: Sequence[str]) -> pa.Table:
+    """The edges between two of these memories, by pair."""
     wanted = pa.array(ids, type=pa.string())
     inside = pc.and_(pc.is_in(table["a"], value_set=wanted), pc.is_in(table["b"], value_set=wanted))
     return table.filter(inside).sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)

@@ -21,7 +21,7 @@ from memory_pipeline.records import (
     Measured,
     Memory,
 )
-from memory_pipeline.review.drafts import DUPLICATE_POLICY
+from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Store, Transaction
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 
@@ -24,15 +23,15 @@ from memory_pipeline.night.archive import SourcesChangedError, apply_distillatio
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.duplicates import archive_groups
+from memory_pipeline.night.duplicates import archive_group
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import DuplicateGroup, Proposal
+from memory_pipeline.records import Distillation, DuplicateGroup, Proposal
+from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
 from memory_pipeline.reporting.report import report_run
-from memory_pipeline.review.drafts import drafted, members_of
 from memory_pipeline.review.proposals import resting_on_others
 from memory_pipeline.store import Store, Transaction, create_snapshot
 
@@ -126,8 +125,8 @@ def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[P
 
 
 def _makes(proposal: Proposal) -> str | None:
-    draft = drafted(proposal)
-    return None if isinstance(draft, DuplicateGroup) else abstraction_id(draft)
+    draft = drafts_of([proposal]).get(proposal)
+    return abstraction_id(draft) if isinstance(draft, Distillation) else None
 
 
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
@@ -147,10 +146,10 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
 
 
 def _rank(plan: NightPlan, proposal: Proposal) -> tuple[int, int, str]:
-    draft = drafted(proposal)
+    draft = drafts_of([proposal]).get(proposal)
     names = [policy.name for policy in plan.policies]
     place = names.index(proposal.policy) if proposal.policy in names else len(names)
-    return (0 if isinstance(draft, DuplicateGroup) else 1 + _ORDER.index(draft.relation)), place, proposal.id
+    return (1 + _ORDER.index(draft.relation) if isinstance(draft, Distillation) else 0), place, proposal.id
 
 
 def _approve(night: Night, proposal: Proposal, by: str) -> str:
@@ -160,14 +159,15 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     def note(tx: Transaction) -> None:
         tx.proposals.decide(proposal.id, "approved", datetime.now(UTC), by)
 
-    draft = drafted(proposal)
-    if isinstance(draft, DuplicateGroup):
-        with night.store.writing(_HOLDER, night.options.run_id) as tx:
-            archive_groups(night.plan, tx, [replace(draft, survivor_id=tx.lineage.replacement_of(draft.survivor_id))])
-            note(tx)
-        return "approved"
+    try:
+        draft = drafted(proposal)
+        if isinstance(draft, DuplicateGroup):
+            archive_group(night, draft, note)
+            return "approved"
+    except (DraftError, SourcesChangedError) as error:
+        return f"not applied: {error}"
     with night.store.reading() as tx:
-        missing = sorted(set(members_of(proposal)) - tx.memories.existing(members_of(proposal)).keys())
+        missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
     if missing:
         return f"not applied: it depends on '{missing[0]}', which is also proposed; approve that one first"
     refusal = refusals_of(night.reader, [draft]).get(draft.id)

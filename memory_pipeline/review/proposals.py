@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -9,8 +10,8 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, derived_id, fingerprint_of
-from memory_pipeline.review.drafts import DUPLICATE_POLICY, draft_json, drafted, members_of
+from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
+from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
 from memory_pipeline.store import Transaction
 
 
@@ -52,13 +53,12 @@ def _propose(
 
 def held_by_proposals(tx: Transaction) -> set[str]:
     """Members of proposals that wait for another one: the cluster does not form again until that one is decided."""
-    return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(proposal)}
+    return {i for proposal, missing in resting_on_others(tx).items() if missing for i in members_of(drafted(proposal))}
 
 
 def resting_on_others(tx: Transaction) -> dict[Proposal, list[str]]:
     """By waiting proposal, the members of its draft that are not in the store yet, because they are only proposed."""
-    waiting = tx.proposals.list()
-    members = {proposal: members_of(proposal) for proposal in waiting}
+    members = {proposal: members_of(draft) for proposal, draft in drafts_of(tx.proposals.list()).items()}
     there = tx.memories.read({i for ids in members.values() for i in ids})
     return {proposal: [i for i in ids if i not in there] for proposal, ids in members.items()}
 
@@ -67,7 +67,7 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
     """Groups of memories that a person wants to keep apart: those of rejected duplicates and merges, with their
     current replacements."""
     groups = []
-    for draft in map(drafted, tx.proposals.list("rejected")):
+    for draft in drafts_of(tx.proposals.list("rejected")).values():
         if isinstance(draft, DuplicateGroup):
             members = (draft.survivor_id, *draft.duplicate_ids)
         elif draft.relation != "distilled":
@@ -116,14 +116,21 @@ class DescribedProposal(Document):
 
 def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
     """A proposal with the content of its members and of the text that would replace them."""
-    draft = drafted(proposal)
-    ids = draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
+    try:
+        draft = drafted(proposal)
+    except DraftError as error:
+        said: dict[str, Any] = {"abstraction": "", "attached": (), "facts": str(error)}
+        return _described(proposal, (), said)
+    ids = members_of(draft)
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
     memories = tx.memories.read([*ids, *([survivor] if survivor else [])])
-    members = sorted((memories[i] for i in ids if i in memories), key=lambda memory: (memory.effective_date, memory.id))
     if isinstance(draft, DuplicateGroup):
-        kept = memories[draft.survivor_id]
-        said: dict[str, Any] = {"abstraction": kept.content, "attached": (), "facts": f"exact copies of {kept.id}"}
+        kept = memories.get(draft.survivor_id)
+        said = {
+            "abstraction": kept.content if kept else "",
+            "attached": (),
+            "facts": f"exact copies of {draft.survivor_id}" + ("" if kept else ", which does not exist"),
+        }
     else:
         counted = draft.measured
         said = {
@@ -133,6 +140,11 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
             "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
             "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
         }
+    members = sorted((memories[i] for i in ids if i in memories), key=lambda memory: (memory.effective_date, memory.id))
+    return _described(proposal, members, said)
+
+
+def _described(proposal: Proposal, members: Sequence[Memory], said: Mapping[str, Any]) -> DescribedProposal:
     return DescribedProposal(
         id=proposal.id,
         status=proposal.status,

@@ -31,8 +31,8 @@ from memory_pipeline.records import (
     PlaybookEntry,
 )
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
+from memory_pipeline.records.drafts import drafted
 from memory_pipeline.review.decisions import approve_proposals
-from memory_pipeline.review.drafts import drafted
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, migrations
 from memory_pipeline.store.audit import triggers

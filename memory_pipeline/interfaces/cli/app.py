@@ -285,14 +285,14 @@ def check(
 ) -> None:
     """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
     wrong."""
-    from memory_pipeline.night.gates import levels_that_lack
+    from memory_pipeline.night.gates import levels_that_lack, unreadable_drafts
 
     _, opened = open_store(store)
     if opened.exists():
         opened.verify()
     with opened.reading() as tx:
         findings, facts, digest = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
-        doubts = levels_that_lack(tx) if deep else []
+        doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
