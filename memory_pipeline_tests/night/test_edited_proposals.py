@@ -16,7 +16,7 @@ from memory_pipeline.records.drafts import draft_json, drafted
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.proposals import describe_proposal
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, made_before, run, settings_for
 
 DAY = date(2026, 3, 3)
 Edit = Callable[[Any], Any]
@@ -25,13 +25,17 @@ Edit = Callable[[Any], Any]
 @pytest.fixture
 def proposed(store: Store) -> Store:
     """A store with a group of exact copies and a pattern that wait, and memories that have nothing to do with them."""
+    made_before(store, "proposals of a lesson and copies", _propose)
+    return store
+
+
+def _propose(store: Store) -> None:
     copies = [candidate("Copied  words", FIRST + timedelta(hours=n), native_id=f"copy-{n}") for n in range(2)]
     others = [candidate(f"Nobody saw the {name} move.", FIRST, native_id=name) for name in ("ladder", "bicycle")]
     stranger = candidate("Copied words", FIRST, native_id="stranger", project_id="elsewhere")
     critical = candidate("Never open the vault at night.", FIRST, native_id="vault", importance=3.0)
     fill(store, [*lesson(4), *copies, *others, stranger, critical])
     run(store, DAY, manual(store))
-    return store
 
 
 def manual(store: Store) -> object:
