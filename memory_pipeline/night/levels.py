@@ -81,6 +81,19 @@ def what_is_left(
     return sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
 
 
+def not_made_since(reader: NightReader, eligible: list[EligibleMemory], policy: Policy) -> list[EligibleMemory]:
+    """The eligible memories without those that this policy or a later one made as of tonight.
+
+    An undisturbed night applies each policy once, so it does not find them. A night that was interrupted and runs
+    again does, and must not merge them a second time.
+    """
+    names = [each.name for each in reader.plan.policies]
+    since = set(names[names.index(policy.name) :])
+    with reader.store.reading() as tx:
+        made = tx.memories.made_as_of(reader.plan.as_of)
+    return [memory for memory in eligible if made.get(memory.id) not in since]
+
+
 def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) -> Iterator[Distillation]:
     """The draft for each cluster, in order; a failing cluster leaves the others, and is logged and reported. The
     archive compares each draft with its sources before writing anything."""

@@ -20,7 +20,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.levels import consolidate, what_is_left
+from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive, Cluster, EligibleMemory
@@ -59,7 +59,8 @@ def run_level(
     done: list[Archive] = []
     for policy in night.plan.policies:
         if policy.method == method:
-            done += consolidate(night, policy, *_left(night, eligible, edges, [*earlier, *done]))
+            left, pairs = _left(night, eligible, edges, [*earlier, *done])
+            done += consolidate(night, policy, not_made_since(night.reader, left, policy), pairs)
     return done
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from datetime import datetime
 
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
@@ -24,7 +25,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     """Search for a sample of newly archived memories; returns (found, searched).
 
     A memory counts as found if it, or its replacement, is among the first ten results. The sample is derived from
-    the run, so that another run uses another one. A memory without a usable word is omitted.
+    the night, so that a preview asks what the night will ask. A memory without a usable word is omitted.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0
@@ -36,7 +37,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     touched = sorted({by_id[i].project_id for i in archived_ids if i in by_id})
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     questions: dict[str, str] = {}
-    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.options.run_id, i)):
+    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
         if len(questions) == night.settings.compression.recall_sample:
             break
         memory = by_id[memory_id]
@@ -85,5 +86,5 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
     return count
 
 
-def _draw(run_id: str, memory_id: str) -> bytes:
-    return hashlib.sha256(f"{run_id}\0{memory_id}".encode()).digest()
+def _draw(as_of: datetime, memory_id: str) -> bytes:
+    return hashlib.sha256(f"{as_of.isoformat()}\0{memory_id}".encode()).digest()

@@ -156,6 +156,18 @@ class Memories:
         )
         return [MEMORIES.read(row) for row in rows]
 
+    def made_as_of(self, at: datetime) -> dict[str, str]:
+        """The active memories that nights made as of a time, with the policy that made each."""
+        rows = self._sql.rows(
+            """
+            select id, source_file
+            from memories
+            where source_connector = 'night' and created_at = $1 and archived_at is null
+            """,
+            [to_utc(at)],
+        )
+        return {str(memory_id): str(policy) for memory_id, policy in rows}
+
     def unconsolidated(self, *, created_before: datetime, critical_floor: float, after: int) -> list[tuple[int, str]]:
         """Active raw memories that may be touched and that no night has compared: the position of their arrival in
         the audit log (after the entry `after`), and their project."""
