@@ -11,9 +11,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import NoReturn, TypeVar
 
 import duckdb
@@ -27,6 +27,7 @@ from memory_pipeline.store.folding import copy_files, fold_log, remove_database,
 from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
+from memory_pipeline.store.scratch import scratch_directory
 from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
 from memory_pipeline.store.transaction import Transaction
 
@@ -151,17 +152,18 @@ class Store:
         """
         if not self.path.exists():
             self._say_there_is_none()
-        with TemporaryDirectory(prefix="memory-pipeline-", ignore_cleanup_errors=True) as directory:
-            copy = Path(directory) / self.path.name
+        with ExitStack() as stack:
             with _explained(self.path), self.held(shared=True) as lock:
                 refuse_other_files(self.path)
                 seal_in_force(self.path, read_seal(lock))
                 try:
+                    copy = stack.enter_context(scratch_directory()) / self.path.name
                     copy_files(self.path, copy)
                 except OSError as error:
                     raise StoreError(
-                        f"a dry run works on a copy of the store, and there is no space for it in '{directory}': "
-                        f"{cause_and_mend(error)}"
+                        f"a dry run works on a copy of the store ({self.path.stat().st_size / 1e6:.0f} MB), which "
+                        f"cannot be written to '{gettempdir()}': {cause_and_mend(error)}, or name a directory with "
+                        "enough space in the environment variable TMPDIR"
                     ) from error
             scratch = Store(copy, self._busy_timeout_s)
             with scratch.writing("preview") as tx:

@@ -52,14 +52,14 @@ def bytes_of(*places: Path) -> dict[str, bytes | str | None]:
 
 
 @contextmanager
-def no_room() -> Iterator[None]:
-    """A disk on which no file can grow: as a full one, writing a byte fails."""
+def no_room(largest: int = 0) -> Iterator[None]:
+    """A disk on which no file can grow beyond `largest` bytes: as on a full one, writing another byte fails."""
     import resource
     import signal
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
     try:
         yield
     finally:

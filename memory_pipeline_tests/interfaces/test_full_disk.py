@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,29 @@ def test_a_disk_that_is_full_once_dagster_has_begun_is_one_sentence(data: Path) 
     assert done.code == 1 and done.told.startswith("COMPRESSION BLOCKED: Dagster's history")
     assert "the disk is full or broken" in done.told and "Traceback" not in done.err
     assert command("check", "--deep").told.startswith("SOUND")
+
+
+@pytest.mark.parametrize("command_", [("night", DAY, "--dry-run"), ("kb-compress", "--dry-run")])
+def test_a_dry_run_without_room_for_its_copy_says_so(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_: tuple[str, ...]
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    assert command("jobs", "list").code == 0
+    store = data / "store.duckdb"
+    before = bytes_of(store)
+    with no_room(store.stat().st_size - 1):
+        done = command(*command_)
+    assert done.code == 1 and done.told.startswith("COMPRESSION BLOCKED: ") and not done.err
+    assert f"cannot be written to '{temporary}': the disk is full" in done.out and "variable TMPDIR" in done.out
+    assert bytes_of(store) == before and list(temporary.iterdir()) == []
+
+
+def test_a_dry_run_that_fails_is_one_sentence(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("the line broke")
+
+    monkeypatch.setattr("memory_pipeline.night.run.run_steps", broken)
+    done = command("night", DAY, "--dry-run")
+    assert (done.code, done.told) == (1, "COMPRESSION BLOCKED: the line broke") and "bug" not in done.out + done.err

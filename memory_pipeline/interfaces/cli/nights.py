@@ -188,8 +188,8 @@ def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) 
             raise_on_error=False,
             run_config=_run_config(settings, holder="memory-pipeline backfill"),
         )
-        causes = [text for event in result.all_events if event.is_step_failure for _, text in _causes(event)]
-        results[f"{name} {key}"] = "done" if result.success else f"FAILED: {causes[-1] if causes else 'not started'}"
+        causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+        results[f"{name} {key}"] = "done" if result.success else f"FAILED: {_cause_to_tell(causes)}"
     return results
 
 
@@ -225,7 +225,7 @@ def run_kb_job(
         raise StoreBusyError(busy)
     if _was_stopped(causes):
         raise KeyboardInterrupt
-    raise MemoryPipelineError(causes[-1][1] if causes else "the run failed before its first step")
+    raise MemoryPipelineError(_cause_to_tell(causes))
 
 
 def run_consolidation(
@@ -313,13 +313,16 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)
     if busy:
         raise StoreBusyError(busy)
-    text = " ".join(causes[-1][1].split()) if causes else "the run failed before its first step"
+    text = _cause_to_tell(causes)
+    if request.dry_run:  # nothing is stored of it, also no report
+        if _was_stopped(causes):
+            raise KeyboardInterrupt
+        raise MemoryPipelineError(text)
     with store.reading() as tx:
         reported = tx.journal.report(result.run_id)
     if reported is not None and not _was_stopped(causes):
         return Report.read_kept(reported)
-    options = NightOptions(request.partition, result.run_id, dry_run=request.dry_run)
-    night = Night(store, settings, options, holder="memory-pipeline night")
+    night = Night(store, settings, NightOptions(request.partition, result.run_id), holder="memory-pipeline night")
     if _was_stopped(causes):
         failed_night(night, "stopped by Ctrl-C", started)
         raise KeyboardInterrupt
@@ -329,6 +332,19 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
 def _was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
     """Whether a person ended the run. Dagster turns this into a failed step, and would then begin the next run."""
     return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
+
+
+def _cause_to_tell(causes: Sequence[tuple[str, str]]) -> str:
+    """The first cause that says how to fix it; without one, the cause of all the others."""
+    fixable = {kind.__name__ for kind in _kinds_of(MemoryPipelineError)}
+    told = [text for name, text in causes if name in fixable] or [text for _, text in causes[-1:]]
+    return " ".join(told[0].split()) if told else "the run failed before its first step"
+
+
+def _kinds_of(error: type[Exception]) -> Iterator[type[Exception]]:
+    yield error
+    for kind in error.__subclasses__():
+        yield from _kinds_of(kind)
 
 
 def _causes(event: Any) -> Iterator[tuple[str, str]]:
