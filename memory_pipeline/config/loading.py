@@ -88,4 +88,7 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
         return f"unknown setting '{key}' in {origins[info.key]}{nearest(key, known)}"
     given = "***" if info.secret else repr(first["input"])[:200]
     key, says = key if info.table else info.key, first["msg"].removeprefix("Value error, ")
+    if info.table and first["type"] in ("dict_type", "model_type"):
+        name = key if key != info.key else f"{key}.NAME"
+        says = f"write it as a table: a line [{name}], and below it lines like threshold = 0.9"
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"

@@ -81,7 +81,7 @@ class KnowledgeBaseReport(Document):
     run_id: str = Field(description="The run.")
     run_date: date = Field(description="The day of the run, or the last day of the month: UTC.")
     threshold: float = Field(description="The minimum cosine at which entries become one.")
-    dry_run: bool = Field(description="Whether the run wrote nothing.")
+    dry_run: bool = Field(description="Whether the store was left unchanged; a report file is written all the same.")
     before: EntriesBefore = Field(default=EntriesBefore(), description="The active entries before the run.")
     after: EntriesAfter = Field(default=EntriesAfter(), description="The active entries after the run.")
     compression: EntryCompression = Field(default=EntryCompression(), description="What the run saved.")

@@ -24,6 +24,7 @@ from memory_pipeline.records import (
     derived_id,
 )
 from memory_pipeline.reporting.model import (
+    LARGEST,
     AtomReport,
     ClusterReport,
     ConflictReport,
@@ -200,7 +201,7 @@ def _examples(
     """The largest clusters, with their members' content and their results."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
     worked_on = [archive for archive in archives if archive.status != "settled"]
-    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:_EXAMPLES]
+    shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
     memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})
     examples = []

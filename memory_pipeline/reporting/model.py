@@ -10,6 +10,9 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Verdict
 
+#: How many of its clusters a report shows.
+LARGEST = 20
+
 Kind = Literal["night", "duplicates", "job", "review", "canonical", "principles"]
 
 
@@ -209,7 +212,7 @@ class CountedRun(Document):
     )
     store: StoreFacts = Field(description="Row counts of the store.")
     largest_clusters: tuple[ClusterReport, ...] = Field(
-        description="The twenty largest clusters, with their content and abstraction."
+        description=f"The {LARGEST} largest clusters of this run, each with all its members and its abstraction."
     )
     recall_found: int = Field(
         description="How many memories of a sample of those archived are still found among the first ten results."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.recall.difference import Difference, headline
 from memory_pipeline.reporting.figures import bar_figure
-from memory_pipeline.reporting.model import ClusterReport, ConflictReport, NightFigures, Report
+from memory_pipeline.reporting.model import LARGEST, ClusterReport, ConflictReport, NightFigures, Report
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, plain
 
@@ -77,7 +77,7 @@ _POLICY_COLUMNS = (
 _MEMBERS = 8
 
 
-def as_markdown(report: Report, examples: int = 20) -> str:
+def as_markdown(report: Report, examples: int = LARGEST) -> str:
     """The report as Markdown: verdict, figures, the largest clusters, refusals, conflicts, errors."""
     at = report.rolled_back_at
     return _rendered(
@@ -86,12 +86,15 @@ def as_markdown(report: Report, examples: int = 20) -> str:
         seconds=f"{report.duration_ms / 1000:.1f}",
         rolled_back_at=f"{at:%Y-%m-%d %H:%M:%S}" if at else None,
         clusters=report.largest_clusters[:examples],
+        further=_further(report, examples),
     )
 
 
 def as_html(report: Report, history: Sequence[NightFigures]) -> str:
     """The report as one page without scripts or outside resources, with figures of `history`, oldest night first."""
-    return _rendered("report.html", mark=REPORT_MARK, **_of_report(report), plots=_plots(history))
+    return _rendered(
+        "report.html", mark=REPORT_MARK, **_of_report(report), further=_further(report), plots=_plots(history)
+    )
 
 
 def difference_page(difference: Difference) -> str:
@@ -140,6 +143,17 @@ def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
             ("archived", "Memories archived each night", archived),
         )
     ]
+
+
+def _further(report: Report, shown: int = LARGEST) -> str:
+    """How many clusters a page does not show, and where they can be seen; empty if it shows all."""
+    number = report.clusters_found - report.clusters_settled - len(report.largest_clusters[:shown])
+    if number <= 0:
+        return ""
+    return (
+        f"and {number} more cluster{'' if number == 1 else 's'}, none of them larger. To see every cluster before "
+        "anything is archived, set compression.review to manual; 'memory-pipeline proposals show' then shows them all."
+    )
 
 
 def _members(cluster: ClusterReport) -> list[tuple[str, str]]:

@@ -131,6 +131,7 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     if result.dependents:
-        lines.append(f"{len(result.dependents)} memories depend on these; without --cascade, the rollback is refused:")
+        depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
+        lines.append(f"{depend} on these; without --cascade, the rollback is refused:")
         lines += [f"  {dependent.memory_id}  {dependent.why}" for dependent in result.dependents[:most]]
     return "\n".join(lines)

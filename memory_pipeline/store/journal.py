@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError, Notice
+from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sql import Sql
@@ -128,6 +129,16 @@ class Journal:
             return None
         undone = self._runs.rolled_back_at(row[1])
         return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
+
+    def reported_run(self, beginning: str) -> str:
+        """The reported run with an id, or the only one whose id starts with it. Raises InputError if there is none or
+        several."""
+        known = self._sql.strings(
+            "select run_id from night_reports where starts_with(run_id, $1) order by written_at desc, run_id",
+            [beginning],
+        )
+        mend = "'memory-pipeline report' names the latest night, and 'memory-pipeline report --kind any' the latest run"
+        return only_one({run_id: run_id for run_id in known}, beginning, "reported run", mend)
 
     def reports(self, limit: int = 60) -> list[dict[str, Any]]:
         """The newest report of a night for each of the last `limit` partitions, oldest first."""

@@ -101,9 +101,11 @@ class Rollbacks:
         if plan.dependents:
             named = "; ".join(f"'{d.memory_id}' {d.why}" for d in plan.dependents[:10])
             more = f" and {len(plan.dependents) - 10} more" if len(plan.dependents) > 10 else ""
+            is_one = len(plan.dependents) == 1
+            depend = "1 memory depends" if is_one else f"{len(plan.dependents)} memories depend"
+            them = "it" if is_one else "them"
             raise InputError(
-                f"{len(plan.dependents)} memories depend on what {plan.scope} made: {named}{more}; add --cascade to "
-                f"roll them back too"
+                f"{depend} on what {plan.scope} made: {named}{more}; add --cascade to roll {them} back too"
             )
         restored, retired, now = list(plan.restored_ids), list(plan.retired_ids), to_utc(at)
         self._sql.run(

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.usefixtures("in_home")
         (b"[consolidation]\nschedule = '99 99 * * *'", "its minute is '99'"),
         (b"[night]\nfirst_partition = '9999-12-31'", "is outside"),
         (b"[distillation]\ncost_cap_usd = inf", "finite"),
+        (b"[compression.policies]\nmerge = 'threshold=0.97'", "a line [compression.policies.merge], and below it"),
+        (b"[compression.profiles]\nwebshop = 0.9", "write it as a table: a line [compression.profiles.webshop]"),
     ],
 )
 def test_a_settings_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, content: bytes | None, words: str) -> None:

@@ -46,6 +46,16 @@ def test_the_page_of_a_night_draws_the_nights_before_it(store: Store) -> None:
     assert as_markdown(report).startswith(f"# Night of {DAY}: PASS\n\n1 cluster compressed. Run `run-{DAY}`, ")
 
 
+def test_a_page_says_how_many_clusters_it_does_not_show(store: Store) -> None:
+    fill(store, [*lesson(5), *lesson(4, topic="scanner")])
+    report = run(store, DAY)
+    assert report.clusters_found == 2 and "more cluster" not in as_markdown(report) + as_html(report, [])
+    assert "\nand 1 more cluster, none of them larger." in as_markdown(report, examples=1)
+    crowd = report.model_copy(update={"clusters_found": 25, "clusters_settled": 1})
+    assert "\nand 22 more clusters, none of them larger." in as_markdown(crowd)
+    assert "<p>and 22 more clusters, none of them larger." in as_html(crowd, [])
+
+
 def test_nothing_of_pages_and_figures_is_loaded_before_a_page_is_made() -> None:
     """The command line starts, and a night begins, without the templates and the plotting library."""
     code = (

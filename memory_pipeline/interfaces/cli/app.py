@@ -74,7 +74,8 @@ def init(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Import your own workspace and preview a night: every cluster it would make. The preview changes nothing."""
+    """Import your own workspace and preview a night: its figures and the 20 largest clusters. The preview archives
+    nothing."""
     from memory_pipeline.interfaces.cli.setup import initialise
 
     settings, opened = open_store(store)
@@ -133,15 +134,14 @@ def night(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask the model again instead of using cached answers.")
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show the log and the full content of every cluster.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the 20 largest clusters.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.moments import latest_complete_day
+    from memory_pipeline.reporting.model import LARGEST
     from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import closing_line
 
@@ -156,7 +156,7 @@ def night(
     if unknown:
         line = (
             f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
-            f"'memory-pipeline night {partition} --dry-run --json' lists them"
+            f"'memory-pipeline night {partition} --dry-run --json' lists the {LARGEST} largest"
         )
     body = as_markdown(report) + "\n" if verbose or dry_run else ""
     emit({**report.as_json(), "result": line}, as_json=json_, text=body + line)
@@ -221,11 +221,12 @@ def backfill(
 
 
 @app.command(
-    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c... --json; memory-pipeline report --kind job"
+    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c --json; memory-pipeline report --kind job"
 )
 def report(
     run_id: Annotated[
-        str, typer.Argument(metavar="[RUN_ID|latest]", help="The run; default: the latest night.")
+        str,
+        typer.Argument(metavar="[RUN_ID|latest]", help="The run's id, or the start of it; default: the latest night."),
     ] = "latest",
     kind: Annotated[
         str,
@@ -244,11 +245,13 @@ def report(
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
     _, opened = open_store(store)
     with opened.reading() as tx:
-        kept = tx.journal.report(None if run_id == "latest" else run_id, None if kind == "any" else kind)
+        named = None if run_id == "latest" else tx.journal.reported_run(run_id)
+        kept = tx.journal.report(named, None if kind == "any" else kind)
     if kept is None:
         which = "no night has been reported yet; run 'memory-pipeline night'"
-        which = which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
-        raise InputError(which if run_id == "latest" else f"there is no report of run '{run_id}'")
+        raise InputError(
+            which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
+        )
     found = Report.read_kept(kept)
     emit(found, as_json=json_, text=as_markdown(found), sort_keys=True)
 
