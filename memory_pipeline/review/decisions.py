@@ -32,7 +32,7 @@ from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal
 from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
 from memory_pipeline.reporting.report import report_run
-from memory_pipeline.review.proposals import resting_on_others
+from memory_pipeline.review.proposals import proposed_memories, resting_on_others
 from memory_pipeline.store import Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline proposals"
@@ -168,8 +168,9 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         return f"not applied: {error}"
     with night.store.reading() as tx:
         missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
+        base = _to_approve_first(tx, missing) if missing else ""
     if missing:
-        return f"not applied: it depends on '{missing[0]}', which is also proposed; approve that one first"
+        return f"not applied: it depends on {base}"
     refusal = refusals_of(night.reader, [draft]).get(draft.id)
     if refusal:
         return f"not applied: {refusal}"
@@ -178,3 +179,14 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
     except SourcesChangedError as change:
         return f"not applied: {change}"
     return "approved"
+
+
+def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
+    """The proposals that make the missing members of another one, in words."""
+    proposed = proposed_memories(tx)
+    named = sorted({f"'{proposed[i][0]}'" for i in missing if i in proposed})
+    if not named:
+        return f"the memory '{missing[0]}', which is not in the store and which no proposal makes"
+    if len(named) == 1:
+        return f"the proposal {named[0]}; approve that one first"
+    return f"the proposals {', '.join(named)}; approve those first"

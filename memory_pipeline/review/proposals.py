@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
+from memory_pipeline.night.abstractions import make_abstraction
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
@@ -79,6 +80,16 @@ def kept_apart(tx: Transaction) -> list[frozenset[str]]:
     return [frozenset((*members, *(stands_for[memory_id] for memory_id in members))) for members in groups]
 
 
+def proposed_memories(tx: Transaction) -> dict[str, tuple[str, Memory]]:
+    """By id, the memories that proposals would make, each with the id of its proposal."""
+    made = {
+        proposal.id: make_abstraction(draft, proposal.proposed_at)
+        for proposal, draft in drafts_of(tx.proposals.list(None)).items()
+        if isinstance(draft, Distillation)
+    }
+    return {memory.id: (proposal_id, memory) for proposal_id, memory in made.items()}
+
+
 class ProposedMember(Document):
     """A memory that a proposal would archive."""
 
@@ -102,7 +113,7 @@ class DescribedProposal(Document):
     rests_on_proposed: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda ids: not ids,
-        description="Members that are themselves only proposed and must be approved first; omitted if there are none.",
+        description="Proposals that make some of its members and must be approved first; omitted if there are none.",
     )
     abstraction: str = Field(description="The text that would replace them, including attached facts.")
     attached: tuple[str, ...] = Field(description="Facts of single members that are attached to it.")
@@ -115,7 +126,18 @@ class DescribedProposal(Document):
 
 
 def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
-    """A proposal with the content of its members and of the text that would replace them."""
+    """A proposal with the content of its members, also of those that are only proposed, and of the text that would
+    replace them."""
+    return describe_proposals(tx, [proposal])[0]
+
+
+def describe_proposals(tx: Transaction, proposals: Sequence[Proposal]) -> list[DescribedProposal]:
+    """Several proposals, each as `describe_proposal` describes it."""
+    proposed = proposed_memories(tx)
+    return [_describe(tx, proposal, proposed) for proposal in proposals]
+
+
+def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[str, Memory]]) -> DescribedProposal:
     try:
         draft = drafted(proposal)
     except DraftError as error:
@@ -124,6 +146,7 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
     ids = members_of(draft)
     survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
     memories = tx.memories.read([*ids, *([survivor] if survivor else [])])
+    waiting = {i: proposed[i] for i in ids if i not in memories and i in proposed}
     if isinstance(draft, DuplicateGroup):
         kept = memories.get(draft.survivor_id)
         said = {
@@ -134,13 +157,14 @@ def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
     else:
         counted = draft.measured
         said = {
-            "rests_on_proposed": tuple(i for i in ids if i not in memories),
+            "rests_on_proposed": tuple(sorted({proposal_id for proposal_id, _ in waiting.values()})),
             "abstraction": draft.content,
             "attached": draft.attached,
             "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
             "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
         }
-    members = sorted((memories[i] for i in ids if i in memories), key=lambda memory: (memory.effective_date, memory.id))
+    known = memories | {i: memory for i, (_, memory) in waiting.items()}
+    members = sorted((known[i] for i in ids if i in known), key=lambda memory: (memory.effective_date, memory.id))
     return _described(proposal, members, said)
 
 

@@ -88,7 +88,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
     with store.reading() as tx:
-        scope.plan(tx, cascade=cascade)  # a wrong name must not cost a snapshot
+        scope.plan(tx, cascade=cascade).check_no_dependents()  # a refused rollback must not cost a snapshot
     rollback_id = str(uuid.uuid4())
     store.take_lease(rollback_id, _HOLDER, settings.store.lease_expiry_s)
     try:

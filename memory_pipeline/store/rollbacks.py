@@ -44,6 +44,18 @@ class RollbackPlan:
         """Whether there is nothing to restore."""
         return not (self.restored_ids or self.retired_ids)
 
+    def check_no_dependents(self) -> None:
+        """Raises InputError, which names the dependents, if there are any."""
+        if self.dependents:
+            named = "; ".join(f"'{d.memory_id}' {d.why}" for d in self.dependents[:10])
+            more = f" and {len(self.dependents) - 10} more" if len(self.dependents) > 10 else ""
+            is_one = len(self.dependents) == 1
+            depend = "1 memory depends" if is_one else f"{len(self.dependents)} memories depend"
+            them = "it" if is_one else "them"
+            raise InputError(
+                f"{depend} on what {self.scope} made: {named}{more}; add --cascade to roll {them} back too"
+            )
+
 
 class Rollbacks:
     """Plans of rollbacks, and their execution."""
@@ -98,15 +110,7 @@ class Rollbacks:
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
-        if plan.dependents:
-            named = "; ".join(f"'{d.memory_id}' {d.why}" for d in plan.dependents[:10])
-            more = f" and {len(plan.dependents) - 10} more" if len(plan.dependents) > 10 else ""
-            is_one = len(plan.dependents) == 1
-            depend = "1 memory depends" if is_one else f"{len(plan.dependents)} memories depend"
-            them = "it" if is_one else "them"
-            raise InputError(
-                f"{depend} on what {plan.scope} made: {named}{more}; add --cascade to roll {them} back too"
-            )
+        plan.check_no_dependents()
         restored, retired, now = list(plan.restored_ids), list(plan.retired_ids), to_utc(at)
         self._sql.run(
             """

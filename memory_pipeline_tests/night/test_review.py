@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.records.drafts import drafted, members_of
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.review import decisions
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
@@ -107,12 +108,16 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     run(store, DAY, manual(store))
     with store.reading() as tx:
         shown = [describe_proposal(tx, p) for p in tx.proposals.list()]
-    (top,) = [s.id for s in shown if s.rests_on_proposed]
-    (base,) = [s.id for s in shown if s.policy == "merge"]
-    (early,) = approve_proposals(store, manual(store), [top], "dana")
-    assert "approve that one first" in early.outcome
-    reject_proposals(store, [base], "dana")
-    assert find_proposals(store, [top])[0].status == "withdrawn"
+    (top,) = [s for s in shown if s.rests_on_proposed]
+    (base,) = [s for s in shown if s.policy == "merge"]
+    assert top.rests_on_proposed == (base.id,) and f"depends on other proposals: {base.id}" in proposal_text(top)
+    (proposal,) = find_proposals(store, [top.id])
+    assert {member.id for member in top.members} == set(members_of(drafted(proposal)))
+    assert base.abstraction in {member.content for member in top.members}
+    (early,) = approve_proposals(store, manual(store), [top.id], "dana")
+    assert early.outcome == f"not applied: it depends on the proposal '{base.id}'; approve that one first"
+    reject_proposals(store, [base.id], "dana")
+    assert find_proposals(store, [top.id])[0].status == "withdrawn"
 
 
 @pytest.mark.slow
@@ -148,7 +153,7 @@ def test_a_proposal_that_breaks_is_reported_and_leaves_the_others(
     def broken(*_: object) -> None:
         raise OSError("the line broke")
 
-    monkeypatch.setattr(decisions, "archive_groups", broken)
+    monkeypatch.setattr(decisions, "archive_group", broken)
     results = approve_proposals(store, manual(store), [], "dana")
     assert sorted(result.outcome for result in results) == ["approved", "failed: OSError: the line broke"]
     with store.reading() as tx:

@@ -151,8 +151,10 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
         assert tx.memories.read(["late-copy"])["late-copy"].consolidated_into_id == made
+    taken = list_snapshots(store)
     with pytest.raises(InputError, match=r"'late-copy' was archived into .* add --cascade"):
         roll_back(store, settings_for(store), RUN)
+    assert list_snapshots(store) == taken
     assert len(preview_rollback(store, RUN).dependents) == 1
     result = roll_back(store, settings_for(store), RUN, cascade=True)
     assert "late-copy" in {row.id for row in result.restored}

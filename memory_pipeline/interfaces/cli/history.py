@@ -211,11 +211,11 @@ def proposals_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the proposals that await a decision."""
-    from memory_pipeline.review.proposals import describe_proposal
+    from memory_pipeline.review.proposals import describe_proposals
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        shown = [describe_proposal(tx, proposal) for proposal in tx.proposals.list(None if all_ else "pending")]
+        shown = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
     rows: list[dict[str, object]] = [
         {**one.as_json(), "memories": len(one.members), "becomes": " ".join(one.abstraction.split())[:80]}
         for one in shown
@@ -227,12 +227,12 @@ def proposals_list(
 def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
     from memory_pipeline.review.decisions import find_proposals
-    from memory_pipeline.review.proposals import describe_proposal, proposal_text
+    from memory_pipeline.review.proposals import describe_proposals, proposal_text
 
     _, opened = open_store(store)
     found = find_proposals(opened, ids or [])
     with opened.reading() as tx:
-        shown = [describe_proposal(tx, proposal) for proposal in found]
+        shown = describe_proposals(tx, found)
     emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal is waiting.")
 
 
