@@ -186,12 +186,22 @@ def _is_same(one: object, other: object) -> bool:
         return False
 
 
+def _with_unique_keys(setting: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object as a table. Raises SettingError for a key that is in it twice, as TOML does."""
+    table: dict[str, object] = {}
+    for key, value in pairs:
+        if key in table:
+            raise SettingError(f"setting '{setting}' has the key '{key}' twice; leave one of them")
+        table[key] = value
+    return table
+
+
 def _parsed(info: SettingInfo, text: str) -> object:
     """Parse a variable's text: a list may be written with commas or as JSON, a table as JSON."""
     if info.table or (isinstance(info.default, tuple) and text.lstrip().startswith("[")):
         kind = "table" if info.table else "list"
         try:
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=functools.partial(_with_unique_keys, info.key))
         except (ValueError, RecursionError) as error:
             raise SettingError(f"setting '{info.key}' is not a JSON {kind}: {error}") from error
     if isinstance(info.default, tuple):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory_pipeline.config.policies import PolicyTable
+from memory_pipeline.distillers import injections
 from memory_pipeline.distillers.injections import detect, first_sign, rules
 from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
 from memory_pipeline.distillers.injections.needed import strings_needed
@@ -86,6 +89,30 @@ def test_a_text_that_a_rule_matches_holds_what_the_rule_needs(data: st.DataObjec
 )
 def test_what_a_pattern_needs_follows_from_it(pattern: str, needed: set[str] | None) -> None:
     assert strings_needed(pattern) == needed
+
+
+def without_the_parser(patch: pytest.MonkeyPatch) -> None:
+    patch.delattr(re, "_parser")
+    patch.setitem(sys.modules, "re._parser", None)
+
+
+def with_another_tree(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(re._parser, "parse", lambda pattern: [("LITERAL", None), ("BRANCH", 7), "anything"])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("another_python", [without_the_parser, with_another_tree])
+def test_where_patterns_cannot_be_looked_into_every_rule_is_tried(
+    another_python: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = styles()[0]["seen"]
+    found = first_sign(text)
+    for rule in rules():
+        injections._compiled(rule.pattern)
+    another_python(monkeypatch)
+    assert strings_needed(r"\bignore all rules\b") is None
+    blind = tuple(rule._replace(needed=strings_needed(rule.pattern)) for rule in rules())
+    monkeypatch.setattr(injections, "rules", lambda: blind)
+    assert all(rule.needed is None for rule in blind) and first_sign(text) == found is not None
 
 
 @pytest.mark.parametrize("half", ["seen", "held_out"])

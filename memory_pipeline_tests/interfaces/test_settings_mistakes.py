@@ -45,6 +45,16 @@ def test_a_settings_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, con
         ("COMPRESSION_FOO", "1", "unknown environment variable COMPRESSION_FOO; unset it"),
         ("CONSOLIDATION_THRESHOLD", "50", "did you mean MEMORY_PIPELINE_CONSOLIDATION_THRESHOLD?"),
         ("MEMORY_PIPELINE_HOME", "nowhere", "MEMORY_PIPELINE_HOME is 'nowhere', which is not a directory"),
+        (
+            "MEMORY_PIPELINE_COMPRESSION_POLICIES",
+            '{"fixes": {"method": "distill", "threshold": 0.9, "threshold": 0.8}}',
+            "setting 'compression.policies' has the key 'threshold' twice; leave one of them",
+        ),
+        (
+            "MEMORY_PIPELINE_COMPRESSION_POLICIES",
+            '{"fixes": {"method": "distill"}, "fixes": {"method": "merge"}}',
+            "setting 'compression.policies' has the key 'fixes' twice; leave one of them",
+        ),
         ("MEMORY_PIPELINE_STORE_PATH", "~nobody-of-this-name/x", "setting 'store.path'"),
     ],
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from re import _parser  # type: ignore[attr-defined]  # the only way to see what a pattern is made of
 from typing import Any, NamedTuple
 
 #: Maximum number of strings to follow through a pattern; shorter strings than this say too little.
@@ -29,8 +28,13 @@ _ANYTHING, _NOTHING = _Part(None, None), _Part(frozenset([""]), None)
 
 def strings_needed(pattern: str) -> frozenset[str] | None:
     """Lower-case strings of which every ASCII text that the pattern matches (case-insensitively) contains one. None
-    if nothing is known; an empty set if no ASCII text can match."""
-    needed = _best(_of_sequence(_parser.parse(pattern)))
+    if nothing is known, also if this Python shows patterns in another form; an empty set if no ASCII text can match."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]  # private, and the only way to see a pattern's parts
+
+        needed = _best(_of_sequence(_parser.parse(pattern)))
+    except (ImportError, AttributeError, TypeError, ValueError, LookupError):
+        return None
     if needed is None:
         return None
     return frozenset(string for string in needed if string.isascii())
