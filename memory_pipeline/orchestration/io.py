@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from dagster import Field, InitResourceContext, InputContext, OutputContext, UPathIOManager, io_manager
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from upath import UPath
 
 from memory_pipeline import records
@@ -18,8 +19,10 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
+from memory_pipeline.night.order import STEPS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.model import Report
+from memory_pipeline.store import EDGE_SCHEMA
 
 _RECORD = b"memory_pipeline.record"
 _DOCUMENTS: dict[str, type[Document]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
@@ -46,7 +49,7 @@ def _listed(record: Any) -> TypeAdapter[list[Any]]:
 
 
 def from_table(table: pa.Table) -> Any:
-    """The inverse of `to_table`."""
+    """The inverse of `to_table`. Raises an error of Arrow or Python for a table that `to_table` cannot have made."""
     name = (table.schema.metadata or {}).get(_RECORD)
     if name is None:
         return table
@@ -54,7 +57,10 @@ def from_table(table: pa.Table) -> Any:
         return _DOCUMENTS[name.decode()].read_kept(json.loads(table.column("report")[0].as_py()))
     if not name:
         return []
-    return _listed(getattr(records, name.decode())).validate_python(table.to_pylist())
+    record = getattr(records, name.decode(), None)
+    if not is_dataclass(record):
+        raise ValueError(f"no record is called {name.decode()!r}")
+    return _listed(record).validate_python(table.to_pylist())
 
 
 def _marked(table: pa.Table, name: str) -> pa.Table:
@@ -85,28 +91,50 @@ class ParquetByPartition(UPathIOManager):
         self._written[path] = obj
 
     def load_from_path(self, context: InputContext, path: UPath) -> Any:
-        """Read the value of this partition. Raises InputError for a file of another version."""
-        return _read(path)
+        """Read the value of this partition. Raises InputError for a file that is damaged or of another version."""
+        return _read(path, context.asset_key.path[-1])
 
     def value_of(self, asset: str, partition: str) -> Any:
         """The value of an asset: from memory if this run has made it, else from the partition's file.
 
-        Raises FileNotFoundError if the asset was never materialized for the partition, and InputError for a file of
-        another version.
+        Raises FileNotFoundError if the asset was never materialized for the partition, and InputError for a file that
+        is damaged, of another version, or not one of this asset.
         """
         path = self._with_extension(self._base_path / asset / partition)
-        return self._written[path] if path in self._written else _read(path)
+        return self._written[path] if path in self._written else _read(path, asset)
 
 
-def _read(path: UPath) -> Any:
+#: What reading a file raises, by Arrow, Python or pydantic, if it is not one that `to_table` made.
+_UNREADABLE = (
+    pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError,
+)  # fmt: skip
+
+
+def _read(path: UPath, asset: str) -> Any:
     with path.open("rb") as file:
-        table = pq.ParquetFile(file).read()
-    try:
-        return from_table(table)
-    except (ValidationError, AttributeError) as error:
-        raise InputError(
-            f"'{path}' was written by another version of memory_pipeline; materialize the asset that wrote it again"
-        ) from error
+        try:
+            value = from_table(pq.ParquetFile(file).read())
+            _check_kind(asset, value)
+        except _UNREADABLE as error:
+            raise InputError(
+                f"'{path}' is damaged, or was not written by the asset '{asset}' of this version of memory_pipeline; "
+                "materialize that asset again for this partition"
+            ) from error
+    return value
+
+
+def _check_kind(asset: str, value: Any) -> None:
+    """Raises TypeError for a value that the step of this name does not return. Other assets return documents."""
+    if asset not in STEPS:
+        return
+    kind = get_type_hints(STEPS[asset].run)["return"]
+    if kind is pa.Table:
+        fits = isinstance(value, pa.Table) and set(EDGE_SCHEMA.names) <= set(value.column_names)
+    else:
+        (record,) = get_args(kind)
+        fits = isinstance(value, list) and all(isinstance(one, record) for one in value)
+    if not fits:
+        raise TypeError(f"{asset} returns {kind}")
 
 
 @io_manager(
