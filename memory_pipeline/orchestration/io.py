@@ -58,7 +58,7 @@ def from_table(table: pa.Table) -> Any:
     if not name:
         return []
     record = getattr(records, name.decode(), None)
-    if not is_dataclass(record):
+    if not (isinstance(record, type) and is_dataclass(record)):
         raise ValueError(f"no record is called {name.decode()!r}")
     return _listed(record).validate_python(table.to_pylist())
 
