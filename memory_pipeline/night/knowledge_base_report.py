@@ -15,6 +15,7 @@ from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Archive, EligibleMemory, Memory
+from memory_pipeline.store import AWAITS_REVIEW
 from memory_pipeline.wording.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
@@ -167,9 +168,13 @@ def report_of(
                 reason=f"no other entry reaches the threshold of {threshold:g}",
             ),
             "left_alone": tuple(
-                LeftAlone(members=archive.member_ids, status=archive.status, reason=archive.reason)
+                LeftAlone(
+                    members=archive.member_ids,
+                    status="proposed" if archive.reason == AWAITS_REVIEW else archive.status,
+                    reason=archive.reason,
+                )
                 for archive in archives
-                if archive.status not in ("compressed", "settled")
+                if archive.status not in ("compressed", "settled") or archive.reason == AWAITS_REVIEW
             ),
             "not_eligible": len(entries) - len(eligible),
         }

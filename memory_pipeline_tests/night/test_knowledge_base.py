@@ -108,6 +108,17 @@ def test_a_store_that_cannot_be_reached_blocks(store: Store) -> None:
     assert report.line == "COMPRESSION BLOCKED: KB unavailable" and "there is no store" in (report.blocked or "")
 
 
+def test_entries_of_a_waiting_proposal_are_left_alone_and_said_to_be(store: Store) -> None:
+    knowledge(store)
+    settings = settings_for(store, compression__review="manual")
+    for run_id in ("first", "second"):
+        report = compress_knowledge_base(knowledge_base_night(store, settings, run_id, threshold=0.8))
+        (left,) = report.left_alone
+        assert (left.members, left.status, left.reason) == (("k0", "k1", "k2"), "proposed", "awaits review"), run_id
+    (kept,) = yaml.safe_load(Path(str(report.report_file)).read_text(encoding="utf-8"))["left_alone"]
+    assert kept["status"] == "proposed" and report.clusters_created == ()
+
+
 def test_a_night_that_runs_is_not_disturbed(store: Store) -> None:
     knowledge(store)
     store.take_lease("another", "a night", 60)
