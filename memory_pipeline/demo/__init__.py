@@ -1,1 +1,1 @@
-"""The demo workspace: its texts, the seeded script that makes it, and the score card against its truth."""
+"""The demo workspace: its texts, the seeded script that generates it, and the score card against its truth file."""

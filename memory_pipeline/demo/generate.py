@@ -1,6 +1,6 @@
-"""Makes the demo workspace, the same every time: two OpenClaw workspaces, two JSONL files, and the truth.
+"""Generates the demo workspace, always identically: two OpenClaw workspaces, two JSONL files, and the truth file.
 
-Run `python -m memory_pipeline.demo.generate DIRECTORY` to write it again.
+Run `python -m memory_pipeline.demo.generate DIRECTORY` to generate it again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Note:
 
 @dataclass
 class Demo:
-    """The notes in the order of writing, and what is true of them."""
+    """The notes in the order of writing, and the truth about them."""
 
     random: random.Random
     notes: list[Note] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Demo:
     _seen: set[str] = field(default_factory=set)
 
     def add(self, project: str, text: str, at: datetime, importance: float = 1.0) -> Note:
-        """Write a note down; a second one with the same words on the same day moves to the next day."""
+        """Write a note; a second one with the same words on the same day moves to the next day."""
         while (note_id := self._id(project, text, at)) in self._seen:
             at += timedelta(days=1)
         self._seen.add(note_id)
@@ -143,7 +143,7 @@ def _is_secret(word: str) -> bool:
 
 
 def _plain_days(demo: Demo) -> Iterator[tuple[str, str, str]]:
-    """Project, sentence and the same in other words: every doing with different people and reasons."""
+    """Project, sentence and a paraphrase: every activity with different people and reasons."""
     for turn in range(9):
         for project in PROJECTS:
             for place, doing in enumerate(texts.DOINGS[project]):
@@ -162,7 +162,7 @@ def _plain_notes(demo: Demo, plain: list[tuple[str, str, str]], used: set[str]) 
 
 
 def _paraphrases(demo: Demo, plain: list[tuple[str, str, str]]) -> set[str]:
-    """Sentences written a second time with their clauses turned round; returns the sentences."""
+    """Sentences written a second time with their clauses reordered; returns the sentences."""
     chosen = [
         row for row in plain if row[2].startswith(("Because", "So that", "After", "Since", "As ", "Before", "To "))
     ]
@@ -190,7 +190,7 @@ def _copies(demo: Demo, kind: str, originals: list[Note], change: Callable[[str]
 
 
 def _disguise(chance: random.Random, text: str) -> str:
-    """The same words with other case, marks, spaces or a clock stamp in front."""
+    """The same words with different case, marks, spaces or a leading timestamp."""
     person, rest = text.split(" ", 1)
     disguises = (
         text.upper(),

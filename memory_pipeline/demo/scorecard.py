@@ -1,4 +1,4 @@
-"""The score card: what the nights did to the demo, held against the truth."""
+"""The score card: compares what the nights did to the demo with the truth file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Measure:
 
 
 def measure(store: Store, settings: Settings) -> Measure:
-    """Measure the store now: a question counts as answered when its answer stands in the context found for it."""
+    """Measure the store now: a question counts as answered if its answer is in the context found for it."""
     truth = load_truth(demo_directory(settings))
     embedder = choose_embedder(settings)
     with store.reading() as tx:
@@ -98,7 +98,7 @@ def _reached(card: dict[str, Any]) -> bool:
 
 
 def _end(memories: dict[str, Memory], memory_id: str) -> str:
-    """The active memory that stands for this one now."""
+    """The active memory that replaces this one now."""
     while (into := memories[memory_id].consolidated_into_id) is not None:
         memory_id = into
     return memory_id
@@ -122,7 +122,7 @@ def _is_distilled(members: list[str], memories: dict[str, Memory], ends: dict[st
 
 
 def as_text(card: dict[str, Any]) -> str:
-    """The card for a person."""
+    """The card as text."""
     rows = (
         ("Exact duplicates found", f"{card['exact_duplicates_found']} of {card['exact_duplicates']}"),
         ("Normalised duplicates found", f"{card['normalised_duplicates_found']} of {card['normalised_duplicates']}"),

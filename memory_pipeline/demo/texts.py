@@ -1,4 +1,4 @@
-"""What the demo's agents wrote: lessons that come back in other words, episodes, contradictions, plain days."""
+"""The notes of the demo's agents: lessons repeated in other words, episodes, contradictions, plain days."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Lesson(NamedTuple):
-    """One lesson that was written down several times: two wordings, the details that single notes add,
-    and a question whose answer stands in one of the details."""
+    """One lesson that was written down several times: two wordings, the details that single notes add, and a
+    question whose answer is in one of the details."""
 
     project: str
     wordings: tuple[str, str]

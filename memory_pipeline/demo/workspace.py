@@ -1,4 +1,4 @@
-"""The demo workspace on disk: where it is, and its way through the ordinary import."""
+"""The demo workspace on disk: where it is, and how it is imported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
 def demo_directory(settings: Settings) -> Path:
-    """The shipped workspace; where the package came without it, one generated beside the store."""
+    """The shipped workspace; if the package came without it, one generated next to the store."""
     shipped = project_home() / "data" / "demo_workspace"
     if (shipped / "truth.json").exists():
         return shipped
@@ -38,16 +38,16 @@ def demo_directory(settings: Settings) -> Path:
 
 
 def load_truth(directory: Path) -> dict[str, Any]:
-    """What is true of the demo's memories, by kind."""
+    """The truth about the demo's memories, by kind."""
     return dict(json.loads((directory / "truth.json").read_text(encoding="utf-8")))
 
 
 def import_demo(
     store: Store, settings: Settings, progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> ImportSummary:
-    """Fill a new store with the demo; what an earlier demo left in its place goes.
+    """Fill a new store with the demo, replacing an earlier demo.
 
-    Raises InputError when the file holds anything but a demo: it might be somebody's only copy.
+    Raises InputError if the file contains anything but a demo: it might be someone's only copy.
     """
     _clear_earlier_demo(store)
     with directories(store.path.parent):
@@ -71,8 +71,8 @@ def _mark(store: Store) -> Path:
 
 
 def _clear_earlier_demo(store: Store) -> None:
-    """Take away what an earlier demo made, and nothing else: without its mark, or with memories of somebody's own, it
-    might be a store and its snapshots."""
+    """Remove an earlier demo, and nothing else: without its mark, or with the user's own memories, it might be a
+    real store and its snapshots."""
     beside = [snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")]
     log = store.path.with_name(f"{store.path.name}.wal")
     if not _mark(store).exists() and (present := [path for path in (store.path, log, *beside) if path.exists()]):

@@ -1,8 +1,8 @@
-"""A second reader of facts, which the distillers and the judge do not use: it says of a text that stands for others
-what it kept of them, attached, and lost.
+"""A second reader of facts, independent of the distillers and the judge: it reports which facts of the sources a
+text keeps, attaches or has lost.
 
-It reads token by token, where `wording.facts` reads by patterns, so that a slip of the one is seen by the other. It
-finds numbers with their units, dates and times, names, identifiers, negations and recommendations.
+It reads token by token, whereas `wording.facts` uses patterns, so that each detects errors of the other. It finds
+numbers with their units, dates and times, names, identifiers, negations and recommendations.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MARKED = re.compile(r"[a-z0-9][_/@#\\]|[_/@#\\][a-z0-9]|[a-z]\.[a-z]|\d\.\d+\.\
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing that a text says and that must not be lost: its kind, what is compared, and the words."""
+    """One fact in a text that must not be lost: its kind, its compared form, and its words."""
 
     kind: str
     value: str
@@ -61,7 +61,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How many things the sources say, how many of them the text keeps or attaches, and what it lost."""
+    """The number of facts in the sources, how many of them the text keeps or attaches, and the lost ones."""
 
     found: int
     kept: int
@@ -70,7 +70,8 @@ class Kept:
 
 
 def what_is_kept(sources: Sequence[str], stored: str) -> Kept:
-    """Read sources and the memory that stands for them anew, and look every fact of the ones up in the other."""
+    """Read the sources and the memory that replaces them again, and look up every fact of the sources in that
+    memory."""
     text, _, details = stored.partition(_ATTACHED)
     in_text, in_details = _reading_of(text), _reading_of(details)
     facts = {(said.kind, said.value): said for source in reversed(sources) for said in read_said(source)}
@@ -81,7 +82,7 @@ def what_is_kept(sources: Sequence[str], stored: str) -> Kept:
 
 
 class _Reading:
-    """A text, read once, in which things are looked up."""
+    """A text that was read once, for looking up facts."""
 
     def __init__(self, text: str) -> None:
         said = read_said(text)
@@ -92,7 +93,7 @@ class _Reading:
         self._sentences = [{_root(_bare(token)) for token in part.split()} for part in _SENTENCE.split(text.lower())]
 
     def has(self, kind: str, value: str) -> bool:
-        """Whether the text says it, in these words or in others for the same."""
+        """Whether the text contains the fact, in the same or equivalent words."""
         if (kind, value) in self._keys:
             return True
         if kind in ("name", "identifier", "date"):
@@ -111,8 +112,7 @@ def _reading_of(text: str) -> _Reading:
 
 @remembered
 def read_said(text: str) -> tuple[Said, ...]:
-    """Everything in a text that must not be lost. A stamp or date at the beginning of a line is no part of what it
-    says."""
+    """Every fact in a text that must not be lost. A leading timestamp or date of a line is not part of its content."""
     return tuple(_all_said(text))
 
 
@@ -160,7 +160,7 @@ def _number(figure: re.Match[str], after: str, words: str) -> Iterator[Said]:
 
 
 def _bearing(kind: str, token: str, rest: Sequence[str]) -> Iterator[Said]:
-    """A negation or an advice with the word that it bears on."""
+    """A negation or a recommendation with the word it refers to."""
     word = next((bare for other in rest[:4] if (bare := _bare(other)) and bare not in _EMPTY), None)
     if word is not None:
         yield Said(kind, _root(word), f"{token} {word}")
@@ -175,5 +175,5 @@ def _bare(token: str) -> str:
 
 
 def _root(word: str) -> str:
-    """The beginning of a word, which its forms share."""
+    """The start of a word, which its forms share."""
     return word if len(word) <= 4 or any(c.isdigit() for c in word) else word[: max(4, len(word) - 3)]

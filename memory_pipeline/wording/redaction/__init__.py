@@ -1,10 +1,10 @@
-"""Masking on the way in, and before a text leaves the machine: secrets, e-mail addresses and phone numbers
-become `[REDACTED:kind]`.
+"""Masks texts on import and before they leave the machine: secrets, e-mail addresses and phone numbers become
+`[REDACTED:kind]`.
 
-Only the source still has them, so a mask can be taken back there alone. The finders go from the specific to the
-general: shapes that providers give their tokens, what stands where a command or an address takes a password, what
-a name says is a secret, and last addresses and numbers. Masking twice changes nothing: a text is looked at again
-until no finder finds anything outside its masks.
+Only the source still contains the originals, so masking is irreversible here. The finders go from the specific to
+the general: the shapes of providers' tokens; values where a command or an address takes a password; values that a
+name describes as a secret; and finally addresses and numbers. Masking is idempotent: a text is processed until no
+finder finds anything outside its masks.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MASK = re.compile(r"\[REDACTED:[a-z]+\]")
 def redact(
     text: str, *, personal: bool = True, by_name: bool = True, keep_lines: bool = False
 ) -> tuple[str, Counter[str]]:
-    """The text with secrets and, if `personal`, addresses and phone numbers masked, and how many of each.
+    """The text with secrets and, if `personal`, addresses and phone numbers masked, and the counts by kind.
 
-    Without `by_name` only what can be told by its own shape is masked, for texts that are names themselves. With
-    `keep_lines` what stood on several lines leaves as many.
+    Without `by_name`, only secrets with a recognisable shape are masked, for texts that are names themselves. With
+    `keep_lines`, a masked part keeps its number of lines.
     """
     counts: Counter[str] = Counter()
     finders = [("secret", finder) for finder in (*_SHAPES, *(_NAMED if by_name else ()))]

@@ -1,4 +1,4 @@
-"""Passwords where a command, an address or a protocol takes them: `mysql -pX`, `curl -u a:X`, `https://a:X@host`."""
+"""Passwords in commands, addresses and protocols: `mysql -pX`, `curl -u a:X`, `https://a:X@host`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NETRC = re.compile(r"\blogin\s+\S{1,80}\s+password\s+(?P<bare>\S{3,200})")
 
 
 def find_in_commands(text: str) -> Iterator[Span]:
-    """What stands where a command line, an address or a header takes a password or token."""
+    """Values at the positions where a command line, an address or a header takes a password or token."""
     low = text.lower()
     for words, pattern in (*_COMMANDS, *_PAIRS):
         if any(word in low for word in words):

@@ -1,7 +1,7 @@
-"""Secrets that their name gives away: `password: X`, `DB_PASSWORD=X`, `the pw is X`, `contraseña: X`, `API key | X |`.
+"""Secrets identified by their name: `password: X`, `DB_PASSWORD=X`, `the pw is X`, `contraseña: X`, `API key | X |`.
 
-A name alone is not a secret ("the password reset flow was fixed"): what follows is judged, the more strictly the less
-the sign between the two says.
+A name alone does not make a secret ("the password reset flow was fixed"): the following value is judged, more
+strictly if the separator between the two says little.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span
 
 
 def _trim(value: str) -> str:
-    """The value without what closes the sentence, the bold face or the bracket around it."""
+    """The value without trailing punctuation, bold marks or brackets."""
     while True:
         shorter = value.removesuffix("**").removesuffix("__").rstrip(".,;:`")
         for opening, closing in ("()", "[]", "{}"):
@@ -144,7 +144,7 @@ def _trim(value: str) -> str:
 
 
 def _phrase(rest: str, how: How) -> str | None:
-    """A passphrase of four plain words or more that make no sentence."""
+    """A passphrase of at least four plain words that do not form a sentence."""
     match = _PHRASE.match(rest)
     if match is None or how == "beside":
         return None
@@ -183,5 +183,5 @@ def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) 
 
 
 def _names_one(value: str) -> bool:
-    """An identifier in code rather than what it holds: `password=form_password`."""
+    """An identifier in code rather than its value: `password=form_password`."""
     return bool(re.search(r"(?i)pass|pwd|token|secret|key|user|input|value|field", value))

@@ -1,4 +1,4 @@
-"""Passwords that stand beside a user's name or a network's, lists of codes, and constants that are keys."""
+"""Passwords next to a user or network name, lists of codes, and constants that are keys."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _COOKIE = re.compile(r"[\w.-]{1,60}=(?P<cookie>[\w.%+/-]{16,2000})")
 
 
 def find_pairs(text: str) -> Iterator[Span]:
-    """Values that their neighbours give away."""
+    """Values that are identified by their neighbours."""
     low = small_letters(text)
     for hints, pattern, group in _IN_SENTENCES:
         if any(hint in low for hint in hints):

@@ -1,4 +1,5 @@
-"""E-mail addresses and phone numbers, told from `git@host:` addresses, versions, dates, amounts and other figures."""
+"""E-mail addresses and phone numbers, distinguished from `git@host:` addresses, versions, dates, amounts and other
+figures."""
 
 from __future__ import annotations
 

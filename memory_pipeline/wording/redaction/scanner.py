@@ -1,7 +1,7 @@
-"""The catalogue of a scanner that others keep: Kingfisher's rules for the tokens of hundreds of providers.
+"""The catalogue of an external scanner: Kingfisher's rules for the tokens of hundreds of providers.
 
-It runs in this process and never reaches the network. What it finds is believed but for the kinds that are no
-secret (identifiers and public keys).
+It runs in this process and never uses the network. Its findings are accepted except for kinds that are not secrets
+(identifiers and public keys).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NO_SECRETS = re.compile(
 
 @functools.cache
 def _scanner() -> Any:
-    """Compiled once a process, from the operating system's cache after the first time."""
+    """Compiled once per process, from the operating system's cache after the first time."""
     from kingfisher_sdk import Rules, Scanner
 
     return Scanner(Rules(confidence="medium"), base64=False)
 
 
 def find_with_scanner(text: str) -> Iterator[Span]:
-    """Every place of every token that the catalogue knows."""
+    """The position of every token that the catalogue recognises."""
     if not _LONG.search(text):
         return
     findings = (
@@ -52,7 +52,8 @@ def find_with_scanner(text: str) -> Iterator[Span]:
 
 
 def _says_key(text: str, secret: str) -> bool:
-    """Whether the line says that the digits are a key: `Heroku release: <UUID>` names a provider and holds none."""
+    """Whether the line says that the digits are a key: `Heroku release: <UUID>` names a provider but contains no
+    key."""
     at = text.find(secret)
     line = text[text.rfind("\n", 0, at) + 1 : at].lower()
     return any(word in line for word in ("key", "token", "secret", "auth", "pass", "api", "pat", "cred"))

@@ -1,4 +1,4 @@
-"""Where something stands in a text, and the few judgements on a value that several finders share."""
+"""Positions in a text, and the judgements about values that several finders share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
 def is_stand_in(value: str) -> bool:
-    """A reference, placeholder, type, call, address or path in the place of a value."""
+    """A reference, placeholder, type, call, address or path instead of a value."""
     return bool(
         _STAND_IN.match(value)
         or _CALL.match(value)
@@ -57,7 +57,7 @@ def has_letters_and_digits(value: str) -> bool:
 
 
 def is_machine_made(value: str) -> bool:
-    """Characters that nobody would choose: letters and digits that form no words and small numbers, or odd case."""
+    """Characters that nobody would choose: letters and digits that do not form words and small numbers, or odd case."""
     if _WORDS.fullmatch(value):
         return False
     if has_letters_and_digits(value):
@@ -66,12 +66,12 @@ def is_machine_made(value: str) -> bool:
 
 
 def is_random(value: str, shortest: int) -> bool:
-    """A value of at least `shortest` characters that a machine made and that stands for itself."""
+    """A machine-made value of at least `shortest` characters that stands alone."""
     return len(value) >= shortest and value.isascii() and not is_stand_in(value) and is_machine_made(value)
 
 
 def is_strong(value: str) -> bool:
-    """What nobody would say of a password: letters with digits, or with marks in between, or four words joined."""
+    """Text that only a password looks like: letters with digits, or with marks in between, or four words joined."""
     if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in words.SAID_OF_ONE:
         return False
     if value.count("-") >= 3 and all(part.isalpha() for part in value.split("-")):
@@ -85,6 +85,6 @@ def is_strong(value: str) -> bool:
 
 
 def small_letters(text: str) -> str:
-    """The text in small letters, every one at its place: those that would become two stay as they are."""
+    """The text in lower case with unchanged positions: letters that would become two stay as they are."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)

@@ -1,4 +1,4 @@
-"""Passwords in a column: a Markdown table whose head names it, or lines of comma-separated values under such a head."""
+"""Passwords in a column: a Markdown table with such a header, or comma-separated lines below such a header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 
 
 def find_in_columns(text: str) -> Iterator[Span]:
-    """The cells below a head that says `password` or `token`."""
+    """The cells below a header that says `password` or `token`."""
     if "\n" not in text:
         return
     columns: dict[int, str] = {}
@@ -56,7 +56,7 @@ def _cells(line: str, at: int, mark: str, columns: dict[int, str]) -> Iterator[S
 
 
 def _is_secret(value: str) -> bool:
-    """In such a column anything is, but for a word said of it or of its absence."""
+    """Any value in such a column counts, except a word about it or about its absence."""
     if len(value) < 3 or " " in value or is_stand_in(value) or value.lower() in words.SAID_OF_ONE:
         return False
     return len(value) >= 5 or not value.isalpha()

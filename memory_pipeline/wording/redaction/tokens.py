@@ -1,7 +1,7 @@
-"""Tokens that can be told by their own shape: the prefixes, alphabets and lengths that providers give them.
+"""Tokens with a recognisable shape: the prefixes, alphabets and lengths that providers use.
 
-Sources of the shapes: the providers' documentation. Most tokens stand in one run without spaces, so the patterns
-are tried within long runs alone, which ordinary prose has few of.
+Sources of the shapes: the providers' documentation. Most tokens are one run without spaces, so the patterns are only
+tried within long runs, of which ordinary prose has few.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def find_tokens(text: str) -> Iterator[Span]:
 
 
 def _trimmed(match: re.Match[str]) -> Span:
-    """Without the full stop that ends the sentence, or the rest of the address that the token begins."""
+    """Without the full stop at the end of the sentence, or the rest of the address that the token starts."""
     token = match[0]
     for mark in "@&":
         token = token.partition(mark)[0]

@@ -1,7 +1,7 @@
-"""What people call a password or a token, in many languages, and the words that stand beside one without being one.
+"""Words for passwords and tokens, in many languages, and words that appear next to one without being one.
 
-All in small letters: names are looked for in the text's small letters. `_` stands for a space, a hyphen, an
-underscore or nothing.
+All in lower case: names are searched for in the lower-case text. `_` represents a space, a hyphen, an underscore or
+nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 
 def _either(words: Iterable[str]) -> str:
-    """One pattern for all words, grouped by their first letters: an alternation of hundreds is slow, one of a few is not."""
+    """One pattern for all words, grouped by their first letters: an alternation of hundreds is slow, one of a few is
+    not."""
     by_letter: dict[str, list[str]] = defaultdict(list)
     for word in sorted(set(words), key=len, reverse=True):
         by_letter[word[0]].append(word[1:].replace("_", r"[\s_-]?"))
