@@ -11,13 +11,29 @@ from typing import Any
 import typer
 
 from memory_pipeline.config.described import describe_settings, own_variable
+from memory_pipeline.config.loading import ShownSetting
+from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
+from memory_pipeline.embedding.install import InstalledModel
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.results import (
+    BackfillResult,
+    CheckResult,
+    ExportResult,
+    InitResult,
+    NightResult,
+    RecoveryResult,
+    RestoredSnapshot,
+    UiAddress,
+    VerifiedSnapshot,
+)
+from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -28,7 +44,7 @@ from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult
-from memory_pipeline.store import Event
+from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 
 TARGET = Path(__file__).with_name("reference.md")
@@ -155,7 +171,22 @@ def _rows() -> list[str]:
 
 #: What `--json` prints, by heading, with the commands that print it.
 DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
-    "Report fields": ("Printed by `night` and `report`, and in the JSON file of each report.", Report),
+    "Report fields": ("Printed by `report`, and in the JSON file of each report.", Report),
+    "Nights": ("`night` prints one object: the [fields of a report](#report-fields), and", NightResult),
+    "Backfills": ("`backfill` prints one object. `reports` holds [reports](#report-fields).", BackfillResult),
+    "Imports": ("`import` prints one object.", ImportReport),
+    "First imports": (
+        "`init` prints one object, of an [import](#imports) and a [report](#report-fields).",
+        InitResult,
+    ),
+    "Exports": ("`export` and `as-of WHEN export` print one object.", ExportResult),
+    "Checks": ("`check` prints one object.", CheckResult),
+    "Snapshots": ("`snapshot list` prints a list, `snapshot create` one object.", Snapshot),
+    "Restored snapshots": ("`snapshot restore` prints one object.", RestoredSnapshot),
+    "Verified snapshots": ("`snapshot verify` prints one object.", VerifiedSnapshot),
+    "Recoveries": ("`recover` prints one object.", RecoveryResult),
+    "Settings and their origins": ("`config show` prints a list.", ShownSetting),
+    "Guidance": ("`playbook list` prints a list; `playbook export` prints a list of paths.", DescribedGuidance),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
     "Decisions": ("`proposals approve` and `proposals reject` print a list.", DecidedProposal),
     "Conflicts": (
@@ -176,6 +207,9 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`atoms search` prints a list, `atoms chain` a list of lists, and `atoms add` one object.",
         DescribedAtom,
     ),
+    "Score cards": ("`demo` prints one object.", DemoResult),
+    "The default model": ("`model install` prints one object.", InstalledModel),
+    "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),
 }
 
 
@@ -188,9 +222,10 @@ def _documents() -> list[str]:
         "have is empty (zero, empty text, an empty list, `null`), and a field that no longer exists is omitted.",
         "",
     ]
+    listed = [document for _, document in DOCUMENTS.values()]
     for heading, (commands, document) in DOCUMENTS.items():
         lines += [f"### {heading}", "", commands, "", "| field | meaning |", "| --- | --- |"]
-        lines += [f"| `{name}` | {meaning} |" for name, meaning in document.described_fields().items()]
+        lines += [f"| `{name}` | {meaning} |" for name, meaning in document.described_fields(listed).items()]
         lines.append("")
     return lines
 

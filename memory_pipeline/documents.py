@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
@@ -35,18 +35,25 @@ class Document(BaseModel):
         return cls.model_validate(kept, context={"kept": True})
 
     @classmethod
-    def described_fields(cls) -> dict[str, str]:
+    def described_fields(cls, elsewhere: Collection[type[Document]] = ()) -> dict[str, str]:
         """The meaning of each field by its name in JSON; fields of nested documents as `name.field`, and as
-        `name[].field` for lists of documents."""
+        `name[].field` for lists of documents.
+
+        The fields of documents that are described `elsewhere` are omitted, whether nested or inherited.
+        """
+        inherited = {name for base in elsewhere if base in cls.__mro__[1:] for name in base.model_fields}
         found: dict[str, str] = {}
         for name, field in cls.model_fields.items():
+            if name in inherited:
+                continue
             shown = field.alias or name
             found[shown] = field.description or ""
             inner, path = field.annotation, shown
             if get_origin(inner) is tuple:
                 inner, path = get_args(inner)[0], f"{shown}[]"
-            if isinstance(inner, type) and issubclass(inner, Document):
-                found |= {f"{path}.{part}": meaning for part, meaning in inner.described_fields().items()}
+            if isinstance(inner, type) and issubclass(inner, Document) and inner not in elsewhere:
+                parts = inner.described_fields(elsewhere)
+                found |= {f"{path}.{part}": meaning for part, meaning in parts.items()}
         return found
 
     @model_validator(mode="before")

@@ -84,5 +84,5 @@ def test_every_promise_of_the_score_card_is_kept(store: Store) -> None:
     for day in LAST_NIGHTS:
         run(store, day, settings)
     card = scorecard.score(store, settings, before)
-    assert card["reached"], card
-    assert card["lessons_distilled"] >= 24
+    assert card.reached, card
+    assert card.lessons_distilled >= 24

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -16,13 +17,18 @@ from memory_pipeline_tests.build import fill, lesson, run, settings_for
 ROOT = Path(__file__).parents[1]
 
 
-def written_reference() -> str:
-    """The reference page as the code would write it now."""
+def reference_module() -> Any:
+    """The module that writes the reference page."""
     spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return str(module.reference())
+    return module
+
+
+def written_reference() -> str:
+    """The reference page as the code would write it now."""
+    return str(reference_module().reference())
 
 
 def test_the_reference_is_up_to_date() -> None:

@@ -9,12 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from memory_pipeline.config.described import describe_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
+
+
+class ShownSetting(Document):
+    """A setting with its effective value."""
+
+    key: str = Field(description="Its dotted key.")
+    value: Any = Field(description="Its value; a secret is shown as `***`.")
+    from_: str = Field(
+        alias="from",
+        description="Where the value came from: `default`, the path of a file, `environment NAME` or `run config`.",
+    )
+    meaning: str = Field(description="What it is for.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +37,14 @@ class LoadedSettings:
     values: Settings
     origins: Mapping[str, str]
 
-    def rows(self) -> list[dict[str, object]]:
-        """One row per setting for `config show`: key, value (secrets masked), origin, meaning."""
-        rows: list[dict[str, object]] = []
+    def shown(self) -> list[ShownSetting]:
+        """Every setting as `config show` prints it, with secrets masked."""
+        settings = []
         for info in describe_settings():
             value = info.value_in(self.values)
             shown = ("***" if value else "") if info.secret else plain(value) if info.table else value
-            rows.append({"key": info.key, "value": shown, "from": self.origins[info.key], "meaning": info.meaning})
-        return rows
+            settings.append(ShownSetting(key=info.key, value=shown, from_=self.origins[info.key], meaning=info.meaning))
+        return settings
 
 
 def load_settings(

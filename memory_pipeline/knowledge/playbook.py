@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import groupby
+from typing import Self
+
+from pydantic import Field
 
 from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Memory, PlaybookEntry
+from memory_pipeline.records.columns import columns_of
 from memory_pipeline.wording.quoting import named, plain
 
 GENERAL = "general"
@@ -20,6 +26,27 @@ NOTICE = (
     "speaks for the user or the system."
 )
 _SAFE = re.compile(r"[^\w]+", re.UNICODE)
+
+
+_MEANINGS = {column.name: column.meaning for column in columns_of(PlaybookEntry)}
+
+
+class DescribedGuidance(Document):
+    """A piece of guidance, as a list shows it."""
+
+    id: str = Field(description=_MEANINGS["id"])
+    project_id: str = Field(description=_MEANINGS["project_id"])
+    category: str = Field(description=_MEANINGS["category"])
+    content: str = Field(description=_MEANINGS["content"])
+    confidence: float = Field(description=_MEANINGS["confidence"])
+    source_ids: tuple[str, ...] = Field(description=_MEANINGS["source_ids"])
+    created_at: Moment = Field(description=_MEANINGS["created_at"])
+    updated_at: Moment = Field(description=_MEANINGS["updated_at"])
+
+    @classmethod
+    def of(cls, entry: PlaybookEntry) -> Self:
+        """An entry of the playbook."""
+        return cls(**asdict(entry))
 
 
 def guidance_of(memory: Memory) -> str:

@@ -138,7 +138,14 @@ def levels_that_lack(tx: Transaction) -> list[Finding]:
             lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
             if lost:
                 mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
-                findings.append(Finding("what was merged holds all that its sources say", made_id, lost[0], mend))
+                findings.append(
+                    Finding(
+                        rule="what was merged holds all that its sources say",
+                        where=made_id,
+                        problem=lost[0],
+                        mend=mend,
+                    )
+                )
     return findings
 
 
@@ -148,10 +155,10 @@ def unreadable_drafts(tx: Transaction) -> list[Finding]:
     usable = drafts_of(waiting)
     return [
         Finding(
-            "proposals hold drafts",
-            proposal.id,
-            "holds no draft of its members",
-            f"run 'memory-pipeline proposals reject {proposal.id}'",
+            rule="proposals hold drafts",
+            where=proposal.id,
+            problem="holds no draft of its members",
+            mend=f"run 'memory-pipeline proposals reject {proposal.id}'",
         )
         for proposal in waiting
         if proposal not in usable

@@ -72,7 +72,9 @@ class RollbackResult(Document):
     active_hash: str | None = Field(
         default=None,
         exclude_if=lambda digest: digest is None,
-        description="The hash of the active memories afterwards; not in a dry run.",
+        description="SHA-256 over the active memories and their lineage afterwards, by which they can be compared with "
+        "those before the run; not in a dry run. It differs from the `hash` of `check`, which covers archived memories "
+        "too.",
     )
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES
 from memory_pipeline.store.sql import Row, Sql
 from memory_pipeline.wording.normalise import content_hash, shape_hash
@@ -25,14 +27,17 @@ _WHAT_IS_HASHED = f"""
 _found_right: deque[Row] = deque(maxlen=16)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Document):
     """One problem: the violated rule, where, and the fix."""
 
-    rule: str
-    where: str
-    problem: str
-    mend: str
+    rule: str = Field(description="The rule that is violated.")
+    where: str = Field(description="The memory or the row.")
+    problem: str = Field(description="What is wrong with it.")
+    mend: str = Field(description="How to fix it.")
+
+
+def _finding(rule: str, where: str, problem: str, mend: str) -> Finding:
+    return Finding(rule=rule, where=where, problem=problem, mend=mend)
 
 
 class Integrity:
@@ -50,7 +55,7 @@ class Integrity:
         findings = []
         for rule in (*RULES, *(DEEP_RULES if deep else ())):
             rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
-            findings += [Finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
+            findings += [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
         return findings + self._wrong_hashes() + (self._lost_facts() if facts else [])
 
     def _lost_facts(self) -> list[Finding]:
@@ -76,7 +81,7 @@ class Integrity:
                     more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
                     mend = f"its sources are archived whole: 'memory-pipeline rollback --abstraction {memory_id}'"
                     found.append(
-                        Finding("abstractions say what their sources say", memory_id, f"lacks {words}{more}", mend)
+                        _finding("abstractions say what their sources say", memory_id, f"lacks {words}{more}", mend)
                     )
                 if len(found) >= _MAX_PER_RULE:
                     return found
@@ -98,10 +103,10 @@ class Integrity:
             for memory_id, content, recorded, shape, importance in rows:
                 if content_hash(content) != recorded or shape_hash(content) != shape:
                     problem = "the content is not what was imported"
-                    found.append(Finding("content matches its hashes", memory_id, problem, RESTORE))
+                    found.append(_finding("content matches its hashes", memory_id, problem, RESTORE))
                 if not math.isfinite(importance):
                     problem = f"importance is {importance}"
-                    found.append(Finding("importance is a number", memory_id, problem, RESTORE))
+                    found.append(_finding("importance is a number", memory_id, problem, RESTORE))
                 if len(found) >= _MAX_PER_RULE:
                     return found
         return found

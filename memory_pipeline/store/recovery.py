@@ -16,6 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store.blocks import headers_read
 from memory_pipeline.store.connection import Store
@@ -40,16 +43,17 @@ _MADE_AGAIN = "nothing but what can be rebuilt (vectors, comparisons)"
 Source = Literal["store", "snapshot and log", "store and part of its log", "what reads of the store", "snapshot"]
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
-    """The source from which a store was or would be recovered, its problem, and what is lost. `done` is False for a
-    whole store and for a dry run."""
+class Recovery(Document):
+    """The source from which a store was or would be recovered, its problem, and what is lost."""
 
-    source: Source
-    problem: str
-    lost: str
-    snapshot: str | None
-    done: bool
+    source: Source = Field(
+        description="What it is recovered from: `store` if it is whole, otherwise `snapshot and log`, `store and part "
+        "of its log`, `what reads of the store` or `snapshot`."
+    )
+    problem: str = Field(description="What is damaged; empty for a whole store.")
+    lost: str = Field(description="What could not be recovered.")
+    snapshot: str | None = Field(description="The snapshot that was used, or null.")
+    done: bool = Field(description="Whether the store was recovered; false for a whole store and in a dry run.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     with store.held(shared=False) as lock:
         problem = _problem_of(store, lock)
         if not problem:
-            return Recovery("store", "", "nothing", None, done=False)
+            return Recovery(source="store", problem="", lost="nothing", snapshot=None, done=False)
         incoming = store.path.with_name(f".{store.path.name}.incoming")
         tried, found = [], None
         try:
@@ -90,7 +94,13 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
                     continue
                 if not dry_run:
                     put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
-                found = Recovery(candidate.source, problem, "; ".join(lost), candidate.snapshot, done=not dry_run)
+                found = Recovery(
+                    source=candidate.source,
+                    problem=problem,
+                    lost="; ".join(lost),
+                    snapshot=candidate.snapshot,
+                    done=not dry_run,
+                )
                 break
         finally:
             remove_database(incoming)

@@ -15,12 +15,13 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+from pydantic import Field
 
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
@@ -44,18 +45,18 @@ _CHUNK = 1 << 20
 _LEFT_OVER_AFTER_S = 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One snapshot: its name, when and why it was taken, its size, and the hashes that verify it: of its bytes, of
-    the knowledge in it, and of every table (empty in snapshots of an earlier version)."""
+class Snapshot(Document):
+    """One snapshot, with the hashes that verify it."""
 
-    name: str
-    taken_at: str
-    label: str
-    bytes: int
-    file_sha256: str
-    store_hash: str
-    contents: str = ""
+    name: str = Field(description="Its name: when it was taken, and its label.")
+    taken_at: str = Field(description="When it was taken.")
+    label: str = Field(description="Why it was taken.")
+    bytes: int = Field(description="Its size.")
+    file_sha256: str = Field(description="SHA-256 of its file.")
+    store_hash: str = Field(
+        description="SHA-256 over its memories, archived ones included, lineage, log, conflicts, atoms and playbook."
+    )
+    contents: str = Field(default="", description="SHA-256 over every table; empty in snapshots of an earlier version.")
 
 
 def snapshot_directory(store: Store) -> Path:
@@ -94,7 +95,7 @@ def create_snapshot(
         snapshot = _described(partial, name, at, label)
         partial.replace(_file_of(store, name))
         reached("snapshot.named")
-        _write_whole(directory / f"{name}.json", json.dumps(asdict(snapshot), indent=1))
+        _write_whole(directory / f"{name}.json", json.dumps(snapshot.as_json(), indent=1))
     except DamagedStoreError as error:
         raise DamagedStoreError(
             f"the store '{store.path}' is damaged, so no snapshot was taken; earlier ones were kept ({error}); "
@@ -140,7 +141,15 @@ def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
     contents = make_whole(file)
     with engine.attached_copy(file, read_only=True) as connection:
         knowledge = Transaction(connection).contents.digest(with_log=True)
-    return Snapshot(name, at.isoformat(), label, file.stat().st_size, _sha256(file), knowledge, _short(contents))
+    return Snapshot(
+        name=name,
+        taken_at=at.isoformat(),
+        label=label,
+        bytes=file.stat().st_size,
+        file_sha256=_sha256(file),
+        store_hash=knowledge,
+        contents=_short(contents),
+    )
 
 
 def _is_whole(store: Store, snapshot: Snapshot) -> bool:

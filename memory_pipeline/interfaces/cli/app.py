@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
@@ -113,7 +112,7 @@ def import_(
 
     settings, opened = open_store(store)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
-    emit(summary.as_json(), as_json=json_, text=import_text(summary))
+    emit(summary.as_report(), as_json=json_, text=import_text(summary))
     if problem := nothing_was_read(summary, format_, path):
         raise InputError(problem)
 
@@ -140,6 +139,7 @@ def night(
 ) -> None:
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
+    from memory_pipeline.interfaces.cli.results import NightResult
     from memory_pipeline.moments import latest_complete_day
     from memory_pipeline.reporting.model import LARGEST
     from memory_pipeline.reporting.pages import as_markdown
@@ -159,7 +159,7 @@ def night(
             f"'memory-pipeline night {partition} --dry-run --json' lists the {LARGEST} largest"
         )
     body = as_markdown(report) + "\n" if verbose or dry_run else ""
-    emit({**report.as_json(), "result": line}, as_json=json_, text=body + line)
+    emit(NightResult(**dict(report), result=line), as_json=json_, text=body + line)
     if unknown or (report.verdict == "FAIL" and not dry_run):
         raise typer.Exit(1)
 
@@ -181,6 +181,7 @@ def backfill(
         run_ended_periods,
         run_night_job,
     )
+    from memory_pipeline.interfaces.cli.results import BackfillResult
     from memory_pipeline.reporting.report import Report, closing_line
     from memory_pipeline.store import Store
 
@@ -214,7 +215,9 @@ def backfill(
     elif failed_periods:
         line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
     nights = [str(report.partition) for report in failed]
-    summary = {"nights": len(reports), "failed": nights + failed_periods, "reports": reports, "result": line}
+    summary = BackfillResult(
+        nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
+    )
     emit(summary, as_json=json_, text=line)
     if failed or failed_periods:
         raise typer.Exit(1)
@@ -271,11 +274,12 @@ def export(
 ) -> None:
     """Write the active memories, or everything, to a file."""
     from memory_pipeline.ingest import export_memories
+    from memory_pipeline.interfaces.cli.results import ExportResult
 
     settings, opened = open_store(store)
     check_target(settings, path, force=force)
     count = export_memories(opened, format_, path, everything=all_, force=force)
-    emit({"exported": count, "path": str(path)}, as_json=json_, text=f"Exported {count} memories to {path}.")
+    emit(ExportResult(exported=count, path=str(path)), as_json=json_, text=f"Exported {count} memories to {path}.")
 
 
 @app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
@@ -288,6 +292,7 @@ def check(
 ) -> None:
     """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
     wrong."""
+    from memory_pipeline.interfaces.cli.results import CheckResult
     from memory_pipeline.night.gates import levels_that_lack, unreadable_drafts
 
     _, opened = open_store(store)
@@ -300,8 +305,8 @@ def check(
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
     lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
-    told = {"findings": [asdict(f) for f in findings], "warnings": [asdict(f) for f in doubts]}
-    emit({"sound": not findings, **told, **facts, "hash": digest}, as_json=json_, text="\n".join(lines))
+    found = CheckResult(**facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), hash=digest)
+    emit(found, as_json=json_, text="\n".join(lines))
     if findings:
         raise typer.Exit(1)
 
@@ -313,13 +318,14 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     _, opened = open_store(store)
     opened.check_is_or_was_there()
-    rows: list[dict[str, object]] = [asdict(snapshot) for snapshot in list_snapshots(opened)]
-    if not rows and not opened.exists():
+    found = list_snapshots(opened)
+    if not found and not opened.exists():
         raise InputError(
             f"there is no store at '{opened.path}', and no snapshot next to it; give the right path with --store"
         )
     none = f"No snapshot in '{snapshot_directory(opened)}'."
-    emit(rows, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
+    rows: list[dict[str, object]] = [snapshot.as_json() for snapshot in found]
+    emit(found, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
 
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
@@ -333,7 +339,7 @@ def snapshot_create(
 
     _, opened = open_store(store)
     made = create_snapshot(opened, label, datetime.now(UTC), keep=None)
-    emit(asdict(made), as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
+    emit(made, as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
 
 
 @snapshot_app.command("restore", epilog="Example: memory-pipeline snapshot restore 20260314T073000000000Z-night")
@@ -344,6 +350,7 @@ def snapshot_restore(
     json_: JsonOption = False,
 ) -> None:
     """Replace the store with a snapshot; the previous store is kept as NAME.before-restore-TIME."""
+    from memory_pipeline.interfaces.cli.results import RestoredSnapshot
     from memory_pipeline.store import restore_snapshot
 
     settings, opened = open_store(store)
@@ -356,7 +363,7 @@ def snapshot_restore(
     kept = sorted(kept_copies(opened, "before-restore") - before)
     text = f"Restored {name} to {where}."
     text += f"\nThe previous store is kept next to it as {' and '.join(kept)}." if kept else ""
-    emit({"restored": name, "to": str(where), "kept": kept}, as_json=json_, text=text)
+    emit(RestoredSnapshot(restored=name, to=str(where), kept=tuple(kept)), as_json=json_, text=text)
 
 
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
@@ -366,20 +373,22 @@ def snapshot_verify(
     json_: JsonOption = False,
 ) -> None:
     """Check that a snapshot is whole and contains what was recorded."""
+    from memory_pipeline.interfaces.cli.results import VerifiedSnapshot
     from memory_pipeline.store import verify_snapshot
 
     _, opened = open_store(store)
     opened.check_is_or_was_there()
     found = verify_snapshot(opened, name)
-    emit({"name": name, "verified": True}, as_json=json_, text=f"Snapshot {found.name} is whole.")
+    emit(VerifiedSnapshot(name=name, verified=True), as_json=json_, text=f"Snapshot {found.name} is whole.")
 
 
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = load_project_settings(named_store(store))
-    rows = loaded.rows()
-    emit(rows, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
+    shown = loaded.shown()
+    rows: list[dict[str, object]] = [setting.model_dump(by_alias=True) for setting in shown]
+    emit(shown, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
 
 
 @app.command(epilog="Example: memory-pipeline ui --port 3000")
@@ -390,9 +399,14 @@ def ui(
     json_: JsonOption = False,
 ) -> None:
     """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
+    from memory_pipeline.interfaces.cli.results import UiAddress
     from memory_pipeline.interfaces.cli.setup import start_ui
 
     settings = settings_of(store)
-    emit({"url": f"http://{host}:{port}"}, as_json=json_, text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)")
+    emit(
+        UiAddress(url=f"http://{host}:{port}"),
+        as_json=json_,
+        text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)",
+    )
     sys.stdout.flush()
     start_ui(settings, host, port)

@@ -129,6 +129,7 @@ def as_of(
     """List, search or export the memories as they were at a past time."""
     from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.ingest import check_export, write_rows
+    from memory_pipeline.interfaces.cli.results import ExportResult
     from memory_pipeline.recall import read_state, search_state
     from memory_pipeline.recall.past import describe_hits, list_state
 
@@ -172,7 +173,7 @@ def as_of(
         with opened.reading() as tx:
             links = tx.lineage.of([memory.id for memory in memories])
         count = write_rows(opened, rest[0], Path(rest[1]), memories, links, force=force)
-        emit({"exported": count, "path": rest[1]}, as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
+        emit(ExportResult(exported=count, path=rest[1]), as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
 
 
 @app.command(

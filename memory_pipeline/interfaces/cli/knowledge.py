@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +35,7 @@ def playbook_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the current guidance by category, highest confidence first."""
+    from memory_pipeline.knowledge.playbook import DescribedGuidance
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -45,9 +45,9 @@ def playbook_list(
     if category is not None and category not in known:
         which = ", ".join(sorted(known)) or "none"
         raise InputError(f"there is no category '{category}' in the playbook; it has {which}")
-    shown = [asdict(entry) for entry in entries]
+    shown = [DescribedGuidance.of(entry) for entry in entries]
     rows: list[dict[str, object]] = [
-        {**row, "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
+        {**row.as_json(), "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
         for row, e in zip(shown, entries, strict=True)
     ]
     columns = ["id", "project_id", "category", "confidence", "sources", "guidance"]

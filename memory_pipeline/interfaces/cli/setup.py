@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
@@ -20,11 +20,15 @@ from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, 
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
+from memory_pipeline.interfaces.cli.results import InitResult
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
+
+if TYPE_CHECKING:
+    from memory_pipeline.demo.scorecard import DemoResult
 
 Progress = Callable[[str, int, int], None]
 Say = Callable[[str], None]
@@ -89,7 +93,7 @@ def initialise(
     tz: str | None,
     say: Say,
     progress: Progress,
-) -> tuple[dict[str, Any], str]:
+) -> tuple[InitResult, str]:
     """Import a workspace, save it in the configuration file, and preview the last complete night."""
     root = real_path(workspace, "the workspace")
     if not root.is_dir():
@@ -110,7 +114,7 @@ def initialise(
         f"{settings.consolidation.threshold} or more memories are waiting.\n"
         f"{closing_line(report)}"
     )
-    return {"import": summary.as_json(), "preview": report}, text
+    return InitResult(import_=summary.as_report(), preview=report), text
 
 
 def remember_workspace(root: Path, tz: str | None) -> str:
@@ -126,7 +130,7 @@ def remember_workspace(root: Path, tz: str | None) -> str:
     return f"Settings are in {config}."
 
 
-def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str, Any], str]:
+def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
     """Import the demo workspace into a new store, run its last seven nights, and score the results."""
     from memory_pipeline.demo import scorecard
     from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
@@ -143,7 +147,6 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
     card = scorecard.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
-    card["report"] = str(report_file)
     shown = _relative(Path(settings.store.path))
     text = (
         f"{scorecard.as_text(card)}\n\n"
@@ -151,7 +154,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[dict[str
         f"See these nights in Dagster: {_command()} ui --store {shown}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
     )
-    return card, text
+    return scorecard.DemoResult(**dict(card), report=str(report_file)), text
 
 
 def _relative(path: Path) -> str:
