@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, PlainSerializer
+from pydantic import Field
 
-from memory_pipeline.documents import Document
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import state_of
@@ -29,9 +29,7 @@ class Event(Document):
     """One event of a row in the store."""
 
     sequence: int = Field(description="Its number in the audit log.")
-    happened_at: Annotated[datetime, PlainSerializer(str, return_type=str, when_used="json")] = Field(
-        description="When."
-    )
+    happened_at: Moment = Field(description="When.")
     actor: str = Field(description="Who did it.")
     run_id: str | None = Field(description="The run that did it.")
     table: str = Field(description="The table that changed.")

@@ -13,6 +13,7 @@ import typer
 
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.store import Store
 from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.test_docs import reference_module
 from memory_pipeline_tests.test_documents import shown
@@ -74,6 +75,7 @@ COMMANDS = [
     "jobs list",
     "kb-compress --dry-run",
     "atoms search",
+    "history MEMORY",
     "rollback --run-id run-2026-03-03",
 ]
 
@@ -84,7 +86,10 @@ def test_a_command_prints_only_fields_that_are_described(data: Path, tmp_path: P
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "MEMORY.md").write_text("- Restart the mail relay after changing its rules.\n")
     snapshot = min((data / "store.snapshots").glob("*.duckdb")).stem
-    words = [snapshot if word == "SNAPSHOT" else word for word in line.split()]
+    with Store(data / "store.duckdb").reading() as tx:
+        memory = tx.memories.all()[0].id
+    given = {"SNAPSHOT": snapshot, "MEMORY": memory}
+    words = [given.get(word, word) for word in line.split()]
     done = command(*words, "--json", MEMORY_PIPELINE_CONSOLIDATION_CONFIDENCE_MIN="0.5")
     assert done.code == 0, done.err
     printed: Any = json.loads(done.out)
@@ -96,5 +101,7 @@ def test_a_command_prints_only_fields_that_are_described(data: Path, tmp_path: P
     assert {field for field in fields if not field.startswith(open_)} <= named
     if name in ("night", "backfill"):
         assert printed["result"].startswith("COMPRESSION ")
-    if line == "playbook list":
-        assert all(datetime.fromisoformat(row["updated_at"]).tzinfo and "T" in row["updated_at"] for row in printed)
+    times = {"playbook list": "updated_at", "history MEMORY": "happened_at", "snapshot list": "taken_at"}
+    if line in times:
+        told = [row[times[line]] for row in printed]
+        assert told and all("T" in one and datetime.fromisoformat(one).tzinfo for one in told)
