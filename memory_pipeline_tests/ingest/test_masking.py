@@ -30,7 +30,7 @@ MAIL = "dana.field@example.com"
 
 def bring(store: Store, path: Path, name: str = "jsonl") -> dict[str, object]:
     reading = read_format(name, path, ZoneInfo("UTC"), NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW).as_json()
+    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW).as_report().as_json()
 
 
 def everything(store: Store, directory: Path) -> str:

@@ -101,7 +101,9 @@ def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, mo
     assert report.verdict_reason.endswith("only 3 of 4 archived memories can be found again")
 
 
-def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preview_asks_what_the_night_asks_and_another_night_for_another_sample(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from memory_pipeline.night import recall_check
 
     fill(store, [candidate(f"Note {n} says the same thing", FIRST + timedelta(minutes=n)) for n in range(30)])
@@ -114,8 +116,8 @@ def test_another_run_asks_for_another_sample(store: Store, monkeypatch: pytest.M
     monkeypatch.setattr(recall_check, "_found", note)
     with store.reading() as tx:
         ids = [m.id for m in tx.memories.all()]
-    for run_id in ("one", "one", "two"):
-        night = night_of(store, DAY, settings_for(store, compression__recall_sample=5), run_id=run_id)
+    for run_id, day in (("preview", DAY), ("night", DAY), ("night", DAY + timedelta(days=1))):
+        night = night_of(store, day, settings_for(store, compression__recall_sample=5), run_id=run_id)
         assert check_recall(night, ids) == (0, 5)
     assert asked[0] == asked[1] != asked[2]
 

@@ -27,7 +27,13 @@ def filled(store: Store) -> None:
     fill(store, [*notes, *lesson(5)])
 
 
-@pytest.mark.parametrize("last", ["merges", "canonical_entries", "distillations", "archives"])
+@pytest.mark.parametrize(
+    "last",
+    [
+        "merges",
+        *(pytest.param(step, marks=pytest.mark.slow) for step in ("canonical_entries", "distillations", "archives")),
+    ],
+)
 def test_a_night_that_ended_after_a_step_is_completed_to_the_same_store(store: Store, last: str) -> None:
     filled(store)
     twin = Store(store.path.with_name("twin.duckdb"))
