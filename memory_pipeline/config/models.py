@@ -62,7 +62,7 @@ class DistillationSection(Section):
         60_000, "Maximum size of a cluster that is sent to a model, in tokens.", ge=1000, le=900_000
     )
     mask_personal: bool = setting(
-        True, "Mask addresses and phone numbers before they are sent; secrets are always masked."
+        True, "Mask e-mail addresses and phone numbers before they are sent; secrets are always masked."
     )
     strategies: tuple[str, ...] = setting(
         (), "Strategies to try first: `trading`, `causal`, or your own as `package.module:Class`."

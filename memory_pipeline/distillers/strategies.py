@@ -175,6 +175,9 @@ def _made(name: str, found: Any) -> DistillationStrategy:
     except Exception as error:
         raise StrategyError(f"the strategy '{name}' cannot be created: {type(error).__name__}: {error}") from error
     if not isinstance(made, DistillationStrategy):
-        wanted = "name, matches, build_prompt and validate"
-        raise StrategyError(f"the strategy '{name}' lacks one of {wanted}; derive it from DefaultStrategy")
+        missing = [wanted for wanted in ("name", "matches", "build_prompt", "validate") if not hasattr(made, wanted)]
+        raise StrategyError(
+            f"the strategy '{name}' lacks {', '.join(missing)}; derive its class from "
+            "memory_pipeline.distillers.strategies.DefaultStrategy"
+        )
     return made

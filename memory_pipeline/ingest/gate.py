@@ -89,7 +89,10 @@ def _check_history(candidate: Candidate) -> None:
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
         if candidate.source.connector != MADE:
-            raise RowError("rolled_back_at is set, but only a memory that a night made can be rolled back")
+            raise RowError(
+                "rolled_back_at is set, but source_connector is not 'night': only a memory that a night made can be "
+                "rolled back; empty rolled_back_at"
+            )
         if not all(told.values()) or into or candidate.source_links:
             raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")
     else:

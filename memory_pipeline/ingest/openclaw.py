@@ -111,7 +111,10 @@ def read_openclaw(
     """
     files = list(_files(root, skipped))
     if not files:
-        raise InputError(f"'{root}' has no MEMORY.md, memory/, DailyLogs/ or raw/; give the workspace's own directory")
+        raise InputError(
+            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, and no .md files in memory/, DailyLogs/ or "
+            "raw/; give the workspace's own directory"
+        )
     recalls = _recall_counts(root)
     for file in files:
         yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)

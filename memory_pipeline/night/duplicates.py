@@ -14,7 +14,7 @@ from memory_pipeline.errors import in_words
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, derived_id, fingerprint_of
+from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.proposals import propose_duplicates
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
@@ -141,13 +141,24 @@ def _not_copies(tx: Transaction, group: DuplicateGroup) -> str | None:
     if not group.duplicate_ids or group.survivor_id in group.duplicate_ids:
         return "it names no copies of another memory"
     kept = memories[group.survivor_id]
+    if kept.project_id != group.project_id or not _says(tx, kept, group.content_hash):
+        return f"'{kept.id}' does not say what they say"
     for memory_id in group.duplicate_ids:
         memory = memories[memory_id]
-        if (memory.project_id, memory.content_hash) != (kept.project_id, kept.content_hash):
-            return f"'{memory_id}' is not a copy of '{kept.id}'"
+        if (memory.project_id, memory.content_hash) != (group.project_id, group.content_hash):
+            return f"'{memory_id}' is not a copy of what '{kept.id}' stands for"
         if memory.archived_at is not None:
             return f"'{memory_id}' is archived"
     return None
+
+
+def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
+    """Whether a memory has this content, or stands for an archived one that has it: a copy of something that an
+    earlier night archived goes where that went."""
+    if memory.content_hash == content_hash:
+        return True
+    sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
+    return any(source.content_hash == content_hash for source in tx.memories.read(sources).values())
 
 
 def _copies_of(group: DuplicateGroup) -> list[Replacement]:

@@ -27,8 +27,8 @@ DISTILLATION_CHECKS = [
         "nothing_lost",
         asset="distillations",
         description=(
-            "A second reader, independent of the judge, confirms that every accepted draft keeps or attaches every "
-            "fact of its sources, and is shorter than they are."
+            "Separate code, not that of the judge, checks that every accepted draft keeps or attaches every fact of "
+            "its sources and is shorter than they are."
         ),
     ),
     AssetCheckSpec(

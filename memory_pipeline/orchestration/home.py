@@ -137,7 +137,9 @@ def prepare_dagster_home(store_path: Path) -> Path:
             with directories(home):
                 write_text(config, INSTANCE_CONFIG, nobody)
     except OSError as error:
-        raise HistoryError(f"Dagster's history beside the store, '{home}': {cause_and_mend(error)}") from error
+        raise HistoryError(
+            f"Dagster's history next to the store, '{home}', cannot be written: {cause_and_mend(error)}"
+        ) from error
     except OutputError as error:
         raise HistoryError(f"Dagster's history next to the store cannot be written: {error}") from error
     return home

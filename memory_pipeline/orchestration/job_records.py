@@ -49,7 +49,8 @@ class JudgedJob(JobRecord):
     """A job with the verdict of its report: a job that Dagster reports as completed may have had errors."""
 
     verdict: str | None = Field(
-        description="PASS, PARTIAL, FAIL or IDLE; null without a report, for example because there was nothing to do."
+        description="PASS, PARTIAL or FAIL; null if the job has no report: it has not ended, or it archived nothing "
+        "and had no error."
     )
 
 

@@ -54,7 +54,7 @@ def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | Skip
     cron_schedule="0 3 * * *",
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="03:00 New York: archives the exact duplicates of the last complete day.",
+    description="03:00 New York: archives the exact duplicates of the last complete UTC day.",
 )
 def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _request(context, "duplicates")
@@ -65,7 +65,7 @@ def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | Skip
     cron_schedule="30 3 * * *",
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="03:30 New York: runs the whole night of the last complete day.",
+    description="03:30 New York: runs the whole night of the last complete UTC day.",
 )
 def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     return _request(context, "night")
@@ -76,7 +76,10 @@ def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReaso
     cron_schedule=LOCATION.consolidation.schedule,
     execution_timezone=ZONE,
     default_status=DefaultScheduleStatus.RUNNING,
-    description="02:00 New York: consolidates what earlier nights left, including failed and deferred clusters.",
+    description=(
+        f"`{LOCATION.consolidation.schedule}` New York: consolidates what earlier nights left, including failed and "
+        "deferred clusters."
+    ),
 )
 def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
     day = scheduled_day(context.scheduled_execution_time)

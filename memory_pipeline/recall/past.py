@@ -21,7 +21,7 @@ from memory_pipeline.store import Store, list_snapshots, snapshot_path
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
-    "it, 'before:' and one of these for the state before it, or the name of a snapshot"
+    "it, 'before:night:YYYY-MM-DD' or 'before:RUN_ID' for the state before it, or the name of a snapshot"
 )
 
 

@@ -158,7 +158,7 @@ def test_an_entry_point_registers_one(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("horoscope", "names 'horoscope', which cannot be loaded"),
         ("json:nothing", "names 'json:nothing'"),
-        (f"{__name__}:Incomplete", "lacks one of name, matches, build_prompt and validate"),
+        (f"{__name__}:Incomplete", "lacks matches, build_prompt, validate"),
         (f"{__name__}:broken", "cannot be created: ValueError: not today"),
     ],
 )

@@ -16,6 +16,7 @@ from memory_pipeline.records.drafts import draft_json, drafted
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.proposals import describe_proposal
 from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import content_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, made_before, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -65,10 +66,14 @@ def _replace(store: Store, proposal: Proposal, draft: str, fingerprint: str) -> 
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        (lambda g: replace(g, duplicate_ids=("ladder",)), "'ladder' is not a copy of 'copy-0'"),
-        (lambda g: replace(g, duplicate_ids=("stranger",)), "'stranger' is not a copy of 'copy-0'"),
+        (lambda g: replace(g, duplicate_ids=("ladder",)), "'ladder' is not a copy of what 'copy-0' stands for"),
+        (lambda g: replace(g, duplicate_ids=("stranger",)), "'stranger' is not a copy of what 'copy-0' stands for"),
         (lambda g: replace(g, survivor_id="no-such"), "'no-such' does not exist"),
         pytest.param(lambda g: replace(g, duplicate_ids=("no-such",)), "'no-such' does not exist", marks=SLOW),
+        (
+            lambda g: replace(g, duplicate_ids=("ladder",), content_hash=content_hash("Nobody saw the ladder move.")),
+            "'copy-0' does not say what they say",
+        ),
         pytest.param(lambda g: replace(g, duplicate_ids=()), "it names no copies of another memory", marks=SLOW),
         pytest.param(lambda g: replace(g, survivor_id="copy-1"), "it names no copies of another memory", marks=SLOW),
         pytest.param(

@@ -229,12 +229,15 @@ def backfill(
 def report(
     run_id: Annotated[
         str,
-        typer.Argument(metavar="[RUN_ID|latest]", help="The run's id, or the start of it; default: the latest night."),
+        typer.Argument(
+            metavar="[RUN_ID|latest]", help="The run's id, or the start of it; default: the latest of --kind."
+        ),
     ] = "latest",
     kind: Annotated[
         str,
         typer.Option(
-            help="Show the latest report of this kind: night, duplicates, job, review, canonical, principles, any."
+            help="Without RUN_ID, the latest report of this kind: night, duplicates, job, review, canonical, "
+            "principles, any."
         ),
     ] = "night",
     store: StoreOption = None,

@@ -44,7 +44,8 @@ def playbook_list(
         known = {e.category for e in tx.playbook.read(project)}
     if category is not None and category not in known:
         which = ", ".join(sorted(known)) or "none"
-        raise InputError(f"there is no category '{category}' in the playbook; it has {which}")
+        where = f" of project '{project}'" if project else ""
+        raise InputError(f"there is no category '{category}' in the playbook{where}; it has {which}")
     shown = [DescribedGuidance.of(entry) for entry in entries]
     rows: list[dict[str, object]] = [
         {**row.as_json(), "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
@@ -54,7 +55,7 @@ def playbook_list(
     emit(shown, as_json=json_, text=table(rows, columns) if rows else "The playbook is empty.")
 
 
-@playbook_app.command("export", epilog="Example: memory-pipeline playbook export playbook --project webshop")
+@playbook_app.command("export", epilog="Example: memory-pipeline playbook export ./guidance --project webshop")
 def playbook_export(
     directory: Annotated[Path, typer.Argument(help="The directory for the files; one per project and category.")],
     project: ProjectOption = None,

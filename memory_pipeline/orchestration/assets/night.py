@@ -174,9 +174,10 @@ SHOWN: dict[str, Shown] = {
     ),
     "merges": Shown(
         description=(
-            "Merges near-copies (cosine 0.95, same project and memory type) into one memory that keeps every "
-            "distinct piece of their content. Its vector is the normalised mean of theirs. A merged memory may be "
-            "merged or distilled again, also tonight. One transaction writes each merge and archives its sources."
+            "Merges near-copies (by default cosine 0.95 or more, within one project and memory type) into one memory "
+            "that keeps every distinct piece of their content. Its vector is the normalised mean of theirs. A merged "
+            "memory may be merged or distilled again, also tonight. One transaction writes each merge and archives its "
+            "sources."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
@@ -188,8 +189,9 @@ SHOWN: dict[str, Shown] = {
     "canonical_entries": Shown(
         description=(
             "Merges knowledge-base entries (texts with a title and a recommendation) that say the same into one "
-            "canonical entry: the most descriptive title, every recommendation once, examples by story, all tags. The "
-            "entry is read back and compared with its members before it is written."
+            "canonical entry: the most descriptive title, every recommendation once, examples by story, and all tags, "
+            "with `role:all` instead of other roles. Before the entry is written, its text is parsed again and "
+            "compared with its members."
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
