@@ -24,6 +24,7 @@ from memory_pipeline.records import MADE, Archive, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.redaction import redact
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
@@ -199,8 +200,8 @@ def conflicts_inside(evidence: Evidence) -> list[str]:
 
 def unlike_sources(evidence: Evidence) -> list[str]:
     """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
-    date, a figure of none of them, or an attempt to steer its reader. A draft need not be the one that was judged: it
-    may come from a file, or from a proposal that another store exported."""
+    date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
+    that was judged: it may come from a file, or from a proposal that another store exported."""
     draft, members = evidence.draft, evidence.members
     if len(set(draft.member_ids)) < _LEAST_SOURCES:
         return ["it has fewer than two sources"]
@@ -211,6 +212,10 @@ def unlike_sources(evidence: Evidence) -> list[str]:
         return [f"its date is {draft.effective_date.isoformat()}, not that of its newest source"]
     if steering := steering_draft(draft.content):
         return [steering]
+    _, masked = redact(draft.content)
+    _, masked_before = redact("\n".join(contents))
+    if unknown := masked.keys() - masked_before.keys():
+        return [f"no source has a {min(unknown)}"]
     invented = find_invention(contents, draft.content) if draft.relation != "canonical" else None
     return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
 

@@ -40,15 +40,15 @@ class Cluster:
     policy: PolicyName
     project_id: str
     member_ids: Annotated[tuple[str, ...], Column("The memories of the cluster, sorted.")]
-    member_count: int
+    member_count: Annotated[int, Column("The number of its members.")]
     avg_similarity: Annotated[float, Column("Mean cosine over all pairs.")]
     min_similarity: Annotated[float, Column("The lowest cosine of any pair; never below the threshold.")]
     dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
     total_tokens: Annotated[int, Column("Tokens of all members.")]
     max_importance: Annotated[float, Column("The highest importance among the members.")]
-    oldest_member_at: datetime
-    newest_member_at: datetime
+    oldest_member_at: Annotated[datetime, Column("When its oldest member was created.")]
+    newest_member_at: Annotated[datetime, Column("When its newest member was created.")]
     settled: Annotated[
         str | None, Column("Why the night leaves the cluster alone; empty for clusters to be distilled.")
     ] = None

@@ -101,6 +101,7 @@ def of(*ids: str) -> Edit:
     [
         (of(), "it has fewer than two sources"),
         (of("ladder", "ladder"), "it has fewer than two sources"),
+        (lambda d: replace(d, content=f"{d.content} The key is AKIAIOSFODNN7EXAMPLE."), "no source has a secret"),
         (of("ladder", "vault"), "'vault' is critical"),
         (lambda d: replace(d, content=d.content + " x" * 2_000_000), "characters from sources of"),
         pytest.param(lambda d: replace(d, content=" "), "characters from sources of", marks=SLOW),
