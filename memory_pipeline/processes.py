@@ -1,8 +1,15 @@
-"""Processes of this machine: whether a known one still runs (process numbers are reused), and its name."""
+"""Processes of this machine: whether a known one still runs (process numbers are reused), its name, and the end of
+this one."""
 
 from __future__ import annotations
 
+import atexit
+import os
+import sys
+import threading
+from contextlib import suppress
 from datetime import datetime
+from typing import NoReturn
 
 import psutil
 
@@ -31,3 +38,19 @@ def program_of(pid: int) -> str:
         return psutil.Process(pid).name()
     except psutil.Error:
         return "ended"
+
+
+def end_process(code: int) -> NoReturn:
+    """End this process with an exit code, as `sys.exit` does, but leave its memory to the operating system.
+
+    Python would take every object apart first, which after Dagster has been loaded costs a second of CPU. What was
+    registered for the end (files to remove, logs to flush) is done before. If other threads still run, the process
+    ends in Python's own way, which waits for them.
+    """
+    if threading.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)

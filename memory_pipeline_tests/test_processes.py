@@ -7,6 +7,8 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from memory_pipeline.processes import is_running
 
 
@@ -24,3 +26,32 @@ def test_a_process_runs_until_it_ends_and_a_zombie_has_ended() -> None:
 
 def test_a_process_that_began_later_has_only_come_by_the_number() -> None:
     assert not is_running(os.getpid(), datetime.now(UTC) - timedelta(days=1))
+
+
+_ENDS = """
+import atexit, sys, threading
+from memory_pipeline.processes import end_process
+
+class Late:
+    def __del__(self):
+        print("taken apart")
+
+late = Late()
+atexit.register(print, "registered")
+{before}
+sys.stdout.write("written ")
+end_process(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("", "written registered\n"),
+        ("threading.Thread(target=lambda: (threading.main_thread().join(), print('thread'))).start()",
+         "written thread\nregistered\ntaken apart\n"),
+    ],
+)  # fmt: skip
+def test_a_process_ends_with_what_was_registered_and_waits_for_its_threads(before: str, said: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", _ENDS.format(before=before)], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, said, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, NoReturn, cast, get_args
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -27,17 +27,19 @@ from memory_pipeline.interfaces.cli.base import (
 from memory_pipeline.interfaces.cli.failures import guarded
 from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say, table
 from memory_pipeline.orchestration.home import load_project_settings, project_home
+from memory_pipeline.processes import end_process
 
 
-def main() -> None:
-    """Run the command line. An error that a user can fix gives one sentence and a non-zero exit code."""
+def main() -> NoReturn:
+    """Run the command line and end the process. An error that a user can fix gives one sentence and a non-zero exit
+    code."""
     from memory_pipeline.store import settle_stores
 
     prepare_streams()
     arguments = sys.argv[1:]
     code = guarded(lambda: app(arguments, prog_name="memory-pipeline"), arguments)
     settle_stores(quietly=code != 0)
-    sys.exit(code)
+    end_process(code)
 
 
 @app.callback(invoke_without_command=True)
