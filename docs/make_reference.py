@@ -26,13 +26,13 @@ from memory_pipeline.interfaces.cli.results import (
     BackfillResult,
     CheckResult,
     ExportResult,
-    InitResult,
     NightResult,
     RecoveryResult,
     RestoredSnapshot,
     UiAddress,
     VerifiedSnapshot,
 )
+from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob

@@ -7,7 +7,7 @@ from datetime import datetime
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import Memory, MemoryBase
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.normalise import hashes_of
 
 _AS_TOLD = [column.name for column in columns_of(MemoryBase)]
 
@@ -19,13 +19,14 @@ def as_memory(
     told = {name: getattr(candidate, name) for name in _AS_TOLD}
     if candidate.created_at is None:
         told["created_at_quality"] = "import"
+    content_hash, shape_hash = hashes_of(content)
     return Memory(
         **{**told, "content": content},
         id=memory_id,
         project_id=project_id,
         created_at=created_at,
         effective_date=candidate.effective_date or created_at,
-        content_hash=content_hash(content),
-        shape_hash=shape_hash(content),
+        content_hash=content_hash,
+        shape_hash=shape_hash,
         token_count=token_count,
     )

@@ -13,7 +13,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES
 from memory_pipeline.store.sql import Row, Sql
-from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.normalise import hashes_of
 from memory_pipeline.wording.witness import what_is_kept
 
 _MAX_PER_RULE = 20
@@ -101,7 +101,7 @@ class Integrity:
         pages = self._sql.pages(f"select {_HASHED} from memories order by id", _HASHED_AT_ONCE)
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
-                if content_hash(content) != recorded or shape_hash(content) != shape:
+                if hashes_of(content) != (recorded, shape):
                     problem = "the content is not what was imported"
                     found.append(_finding("content matches its hashes", memory_id, problem, RESTORE))
                 if not math.isfinite(importance):

@@ -22,6 +22,7 @@ LEADING_STAMP = re.compile(
 LEADING_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
 _TARGET_END = re.compile(r"[)\s]")
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`+|~~")
+_EMPHASISED = re.compile(r"[*_`~]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
@@ -59,9 +60,15 @@ def strip_leading(text: str) -> str:
         start = end
 
 
+def _body(line: str) -> str:
+    """`strip_leading`, without looking at a line that begins with a letter, as no mark or timestamp does."""
+    return line.rstrip() if line[:1].isalpha() else strip_leading(line)
+
+
 def plain_text(text: str) -> str:
     """The text without Markdown marks: links become their words, emphasis and code marks are removed."""
-    return _EMPHASIS.sub("", _without_links(text))
+    words = _without_links(text)
+    return _EMPHASIS.sub("", words) if _EMPHASISED.search(words) else words
 
 
 def _without_links(text: str) -> str:
@@ -90,19 +97,28 @@ def normalise(text: str) -> str:
     Numbers are kept, and so is every punctuation mark between words, because it can carry meaning (`a/b`, `1.5`);
     only a full stop at the end is removed.
     """
-    lines = [strip_leading(line) for line in clean_text(text).translate(_QUOTES).split("\n") if line.strip()]
-    folded = unicodedata.normalize("NFC", _SPACE.sub(" ", plain_text("\n".join(lines))).strip().casefold())
+    clean = clean_text(text)
+    lines = [_body(line) for line in (clean if clean.isascii() else clean.translate(_QUOTES)).split("\n")]
+    folded = unicodedata.normalize("NFC", " ".join(plain_text("\n".join(filter(None, lines))).split()).casefold())
     return folded.rstrip(" .!") or folded
 
 
 def content_hash(text: str) -> str:
     """SHA-256 of the normalised text, as 64 hexadecimal digits."""
-    return hashlib.sha256(normalise(text).encode()).hexdigest()
+    return hashes_of(text)[0]
 
 
 def shape_hash(text: str) -> str:
     """SHA-256 of the normalised text with every figure folded: readings of one kind share it."""
-    return hashlib.sha256(_FIGURE.sub("#", normalise(text)).encode()).hexdigest()
+    return hashes_of(text)[1]
+
+
+def hashes_of(text: str) -> tuple[str, str]:
+    """The hash of the content and that of the shape, from one normal form."""
+    normal = normalise(text)
+    shape = _FIGURE.sub("#", normal)
+    content = hashlib.sha256(normal.encode()).hexdigest()
+    return content, content if shape == normal else hashlib.sha256(shape.encode()).hexdigest()
 
 
 def embedding_text(text: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +18,15 @@ from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.distillers import injections
 from memory_pipeline.distillers.injections import detect, first_sign, rules
 from memory_pipeline.distillers.injections.detect import attempt_in, steering_draft
-from memory_pipeline.distillers.injections.needed import strings_needed
+from memory_pipeline.distillers.injections.needed import (
+    FILE,
+    Needed,
+    as_file,
+    folded,
+    kept_strings,
+    key_of,
+    strings_needed,
+)
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
@@ -63,56 +70,61 @@ def test_a_rule_that_is_not_tried_could_not_have_matched() -> None:
     for text in texts:
         assert first_sign(text) == first_sign(text, look_at_all=True)
         assert first_sign(text.upper()) == first_sign(text.upper(), look_at_all=True)
-    assert sum(rule.needed is None for rule in rules()) < len(rules()) / 10
+        assert first_sign(f"{text} \u2013") == first_sign(f"{text} \u2013", look_at_all=True)
+    assert sum(rule.needed.in_ascii is None for rule in rules()) < len(rules()) / 10
+    assert sum(rule.needed.anywhere is None for rule in rules()) < len(rules()) / 5
+
+
+def test_what_every_rule_needs_is_in_the_file() -> None:
+    """After a change of rules, `python -m memory_pipeline.distillers.injections` writes it again."""
+    patterns = [rule.pattern for rule in rules()]
+    assert (Path(injections.__file__).with_name(FILE)).read_text("utf-8") == as_file(patterns)
+    assert all(rule.needed == kept_strings()[key_of(rule.pattern)] for rule in rules())
 
 
 # Texts for a pattern with word boundaries are found by trying.
 @settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())
 def test_a_text_that_a_rule_matches_holds_what_the_rule_needs(data: st.DataObject) -> None:
-    rule = data.draw(st.sampled_from([rule for rule in rules() if rule.needed]))
+    rule = data.draw(st.sampled_from([rule for rule in rules() if rule.needed.in_ascii or rule.needed.anywhere]))
     text = data.draw(st.from_regex(re.compile(rule.pattern, re.IGNORECASE)))
-    assert not text.isascii() or any(string in text.lower() for string in rule.needed or ())
+    needed = rule.needed.in_ascii if text.isascii() else rule.needed.anywhere
+    assert needed is None or any(string in folded(text) for string in needed)
+
+
+@pytest.mark.parametrize("letter", [chr(code) for code in range(128) if chr(code).isalpha()])
+def test_a_folded_text_has_each_letter_that_a_pattern_finds_in_it(letter: str) -> None:
+    """Python knows three letters beyond ASCII as other cases of one in it, and the dotted capital I."""
+    found = re.findall(letter, "".join(map(chr, range(0x110000))), re.IGNORECASE)
+    assert len(found) == {"i": 4, "k": 3, "s": 3}.get(letter.lower(), 2)
+    assert {folded(one) for one in found} == {letter.lower()} == {folded(f"\u00e9{one}")[1:] for one in found}
 
 
 @pytest.mark.parametrize(
-    ("pattern", "needed"),
+    ("pattern", "needed", "anywhere"),
     [
-        ("forget (?:all|any|every) rules?", {"forget all rule", "forget any rule", "forget every rule"}),
-        (r"\bignore\s+(?:\w+\s+)?(?:instructions|rules)\b", {"ignore"}),
-        ("(?:stop|no)+ that", {" that"}),
-        ("[sz]top(?=x)(?<!y)", {"stop", "ztop"}),
-        (r"\w+@\w+", None),
-        ("забудь", set()),
-        ("sıkı", {"siki"}),
+        ("forget (?:all|any|every) rules?", {"forget all rule", "forget any rule", "forget every rule"}, ...),
+        (r"\bignore\s+(?:\w+\s+)?(?:instructions|rules)\b", {"ignore"}, ...),
+        ("(?:stop|no)+ that", {" that"}, ...),
+        ("[sz]top(?=x)(?<!y)", {"stop", "ztop"}, ...),
+        (r"\w+@\w+", None, ...),
+        ("забудь", set(), None),
+        ("забудь|forget", {"forget"}, None),
+        ("olvidar [eé]l resto", {"olvidar el resto"}, {"olvidar "}),
+        ("sıkı", {"siki"}, ...),
     ],
 )
-def test_what_a_pattern_needs_follows_from_it(pattern: str, needed: set[str] | None) -> None:
+def test_what_a_pattern_needs_follows_from_it(pattern: str, needed: set[str] | None, anywhere: Any) -> None:
     assert strings_needed(pattern) == needed
+    assert strings_needed(pattern, anywhere=True) == (needed if anywhere is ... else anywhere)
 
 
-def without_the_parser(patch: pytest.MonkeyPatch) -> None:
-    patch.delattr(re, "_parser")
-    patch.setitem(sys.modules, "re._parser", None)
-
-
-def with_another_tree(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(re._parser, "parse", lambda pattern: [("LITERAL", None), ("BRANCH", 7), "anything"])  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("another_python", [without_the_parser, with_another_tree])
-def test_where_patterns_cannot_be_looked_into_every_rule_is_tried(
-    another_python: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rule_that_the_file_does_not_know_is_tried_on_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = styles()[0]["seen"]
     found = first_sign(text)
-    for rule in rules():
-        injections._compiled(rule.pattern)
-    another_python(monkeypatch)
-    assert strings_needed(r"\bignore all rules\b") is None
-    blind = tuple(rule._replace(needed=strings_needed(rule.pattern)) for rule in rules())
+    blind = tuple(rule._replace(needed=Needed()) for rule in rules())
     monkeypatch.setattr(injections, "rules", lambda: blind)
-    assert all(rule.needed is None for rule in blind) and first_sign(text) == found is not None
+    assert first_sign(text) == found is not None
 
 
 @pytest.mark.parametrize("half", ["seen", "held_out"])

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from memory_pipeline.wording import normalise as normalise_module
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
-from memory_pipeline.wording.normalise import clean_text, content_hash, embedding_text, normalise, shape_hash
+from memory_pipeline.wording.normalise import (
+    clean_text,
+    content_hash,
+    embedding_text,
+    normalise,
+    shape_hash,
+    strip_leading,
+)
 from memory_pipeline.wording.sentences import split_statements
 
 
@@ -54,6 +61,13 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
     once = normalise(text)
     assert normalise(once) == once or normalise(normalise(once)) == normalise(once)
     assert content_hash(text) == content_hash(clean_text(text))
+
+
+@given(st.text())
+def test_a_line_that_begins_with_a_letter_has_no_mark_or_stamp_to_strip(text: str) -> None:
+    line = "".join(text.split("\n"))
+    assert not line[:1].isalpha() or strip_leading(line) == line.rstrip()
+    assert strip_leading(f"a{line}") == f"a{line}".rstrip()
 
 
 def test_a_stamp_is_not_embedded_but_numbers_are() -> None:

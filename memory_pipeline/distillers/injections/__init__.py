@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memory_pipeline.distillers.injections import actions, instructions, languages
-from memory_pipeline.distillers.injections.needed import strings_needed
+from memory_pipeline.distillers.injections.needed import Needed, folded, kept_strings, key_of
 
 
 def _bounded(pattern: str) -> str:
@@ -21,31 +21,28 @@ def _bounded(pattern: str) -> str:
 
 
 class Rule(NamedTuple):
-    """One sign of an attempt: a description of the attempt, the pattern, and lower-case strings of which an ASCII
-    text must contain one to match (None: no such restriction)."""
+    """One sign of an attempt: a description of the attempt, the pattern, and the strings that it needs."""
 
     kind: str
     pattern: str
-    needed: frozenset[str] | None
+    needed: Needed
 
 
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
-    """Every rule, in order. Their patterns expect gaps of one space or line end.
-
-    Compiled on first use: most commands, and a night that finds nothing to distil, never need them.
-    """
+    """Every rule, in order. Their patterns expect gaps of one space or line end."""
+    kept, unknown = kept_strings(), Needed()
     return tuple(
-        Rule(kind, _bounded(pattern), strings_needed(_bounded(pattern)))
+        Rule(kind, bounded, kept.get(key_of(bounded), unknown))
         for module in (instructions, actions, languages)
         for kind, patterns in module.RULES
-        for pattern in patterns
+        for bounded in map(_bounded, patterns)
     )
 
 
 @lru_cache(maxsize=1)
 def _telling() -> frozenset[str]:
-    return frozenset[str]().union(*(rule.needed for rule in rules() if rule.needed))
+    return frozenset[str]().union(*(strings for rule in rules() for strings in rule.needed if strings))
 
 
 @cache
@@ -56,11 +53,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def first_sign(text: str, *, look_at_all: bool = False) -> str | None:
     """The kinds of attempts in a text according to the first matching rule, in words. `look_at_all`: try every
     pattern, even those that cannot match."""
-    lowered = text.lower()
-    skips = not look_at_all and text.isascii()
-    held = {string for string in _telling() if string in lowered} if skips else frozenset[str]()
+    is_ascii, small = text.isascii(), folded(text)
+    held = {string for string in _telling() if string in small}
     for rule in rules():
-        if skips and rule.needed is not None and rule.needed.isdisjoint(held):
+        needed = rule.needed.in_ascii if is_ascii else rule.needed.anywhere
+        if not look_at_all and needed is not None and needed.isdisjoint(held):
             continue
         if _compiled(rule.pattern).search(text):
             return rule.kind

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.reporting.model import Report, StoreFacts
 from memory_pipeline.store import Finding, Recovery
 
@@ -25,13 +24,6 @@ class BackfillResult(Document):
     )
     reports: tuple[Report, ...] = Field(description="The report of each night, in order.")
     result: str = Field(description="The closing line: COMPLETE or BLOCKED.")
-
-
-class InitResult(Document):
-    """A workspace that was imported, and the preview of a night."""
-
-    import_: ImportReport = Field(alias="import", description="The result of the import.")
-    preview: Report = Field(description="The report of the preview; nothing was archived.")
 
 
 class ExportResult(Document):

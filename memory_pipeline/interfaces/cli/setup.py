@@ -11,18 +11,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from pydantic import Field
+
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
+from memory_pipeline.documents import Document
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import directories, nobody, real_path, write_text
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, workspace_importer
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
-from memory_pipeline.interfaces.cli.results import InitResult
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
@@ -32,6 +36,13 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 Say = Callable[[str], None]
+
+
+class InitResult(Document):
+    """A workspace that was imported, and the preview of a night."""
+
+    import_: ImportReport = Field(alias="import", description="The result of the import.")
+    preview: Report = Field(description="The report of the preview; nothing was archived.")
 
 
 def import_into(

@@ -12,21 +12,37 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
 
-from memory_pipeline.wording.redaction.commands import find_in_commands
-from memory_pipeline.wording.redaction.named import find_named
-from memory_pipeline.wording.redaction.pairs import find_pairs
-from memory_pipeline.wording.redaction.personal import find_addresses, find_phones
-from memory_pipeline.wording.redaction.scanner import find_with_scanner
-from memory_pipeline.wording.redaction.spans import Span
-from memory_pipeline.wording.redaction.tables import find_in_columns
-from memory_pipeline.wording.redaction.tokens import find_tokens
-
-Finder = Callable[[str], Iterator[Span]]
-_SHAPES: tuple[Finder, ...] = (find_tokens, find_in_commands, find_with_scanner)
-_NAMED: tuple[Finder, ...] = (find_in_columns, find_named, find_pairs)
-_PERSONAL: tuple[tuple[str, Finder], ...] = (("email", find_addresses), ("phone", find_phones))
+Finder = Callable[[str], Iterator[tuple[int, int]]]
 _MASK = re.compile(r"\[REDACTED:[a-z]+\]")
+
+
+class _Finders(NamedTuple):
+    """The finders with the kind of what they find: by shape, by name, and of personal data."""
+
+    shapes: tuple[tuple[str, Finder], ...]
+    named: tuple[tuple[str, Finder], ...]
+    personal: tuple[tuple[str, Finder], ...]
+
+
+@cache
+def _finders() -> _Finders:
+    """Imported on first use: compiling their patterns takes a tenth of a second, and a quiet night masks nothing."""
+    from memory_pipeline.wording.redaction.commands import find_in_commands
+    from memory_pipeline.wording.redaction.named import find_named
+    from memory_pipeline.wording.redaction.pairs import find_pairs
+    from memory_pipeline.wording.redaction.personal import find_addresses, find_phones
+    from memory_pipeline.wording.redaction.scanner import find_with_scanner
+    from memory_pipeline.wording.redaction.tables import find_in_columns
+    from memory_pipeline.wording.redaction.tokens import find_tokens
+
+    return _Finders(
+        shapes=(("secret", find_tokens), ("secret", find_in_commands), ("secret", find_with_scanner)),
+        named=(("secret", find_in_columns), ("secret", find_named), ("secret", find_pairs)),
+        personal=(("email", find_addresses), ("phone", find_phones)),
+    )
 
 
 def redact(
@@ -38,8 +54,8 @@ def redact(
     `keep_lines`, a masked part keeps its number of lines.
     """
     counts: Counter[str] = Counter()
-    finders = [("secret", finder) for finder in (*_SHAPES, *(_NAMED if by_name else ()))]
-    finders += _PERSONAL if personal else ()
+    shapes, named, people = _finders()
+    finders = (*shapes, *(named if by_name else ()), *(people if personal else ()))
     while True:
         before = text
         for kind, finder in finders:
