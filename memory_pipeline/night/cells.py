@@ -9,13 +9,12 @@ permanent, so whether two memories are compared does not depend on a third one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from memory_pipeline.night.pairs import Separation
-from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.store import Cell, Transaction
 
 #: This many memories of one shape, nearly all with different figures, are readings; over several days, a series.
@@ -62,10 +61,15 @@ class Cells:
         return Separation(groups, cells)
 
 
-def cells_tonight(plan: NightPlan, model: str, tx: Transaction, project: str, ids: Sequence[str]) -> Cells:
-    """The project's cells, with a cell for each of these memories whose shape is that of readings."""
+def cells_tonight(
+    model: str, tx: Transaction, project: str, ids: Sequence[str], readings: Collection[tuple[str, str]]
+) -> Cells:
+    """The project's cells, with a cell for each of these memories whose shape is that of readings.
+
+    `readings`: project and shape of all readings (`reading_shapes`).
+    """
     kept = tx.cells.of_project(project, model)
-    shapes = {shape for owner, shape in tx.cells.reading_shapes(plan.fresh_after, SERIES_LEAST) if owner == project}
+    shapes = {shape for owner, shape in readings if owner == project}
     placed = {cell.memory_id for cell in kept if cell.kind == "shape"}
     filled = Counter(cell.member_of for cell in kept if cell.kind == "shape")
     new = []

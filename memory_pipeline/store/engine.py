@@ -59,6 +59,8 @@ _kept: Counter[_Key] = Counter()
 #: Files that were released because another process waited: that process comes first.
 _left_to_others: set[_Key] = set()
 _written: set[Path] = set()
+#: Bytes from which a store is read by several threads: in a smaller one, sharing the work costs more than it saves.
+_LARGE_FILE = 64 << 20
 
 _SETTINGS = (
     "set global checkpoint_on_detach = 'disabled'",
@@ -302,6 +304,7 @@ def _opened(path: Path, *, read_only: bool) -> _File:
         if not read_only and has_more(path, seal):
             raise UnsealedLogError
         engine, alias = _engine(), f"file_{next(_numbers)}"
+        engine.execute("reset global threads" if path.stat().st_size >= _LARGE_FILE else "set global threads = 1")
         _attach_to(engine, path, alias, read_only=read_only)
     except BaseException:
         lock.close()

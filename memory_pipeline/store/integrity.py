@@ -6,25 +6,23 @@ Each finding names a memory or a row, the problem, and how to fix it.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES
+from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.sql import Row, Sql
+from memory_pipeline.store.tables import MEMORIES
 from memory_pipeline.wording.normalise import hashes_of
 from memory_pipeline.wording.witness import what_is_kept
 
 _MAX_PER_RULE = 20
 _HASHED_AT_ONCE, _READ_AT_ONCE = 2000, 500
-_HASHED = "id, content, content_hash, shape_hash, importance"
-_WHAT_IS_HASHED = f"""
-    select count(*), bit_xor(hash({_HASHED})), sum(hash({_HASHED}) % 4294967296)
-    from memories
-    """
-#: What was hashed again in this process and found right: a backfill looks at the same memories day after day.
-_found_right: deque[Row] = deque(maxlen=16)
+#: By rule, the contents of its tables in which this process last found nothing wrong: a backfill looks at the same rows
+#: day after day.
+_found_right: dict[str, list[Row]] = {}
 
 
 class Finding(Document):
@@ -40,6 +38,16 @@ def _finding(rule: str, where: str, problem: str, mend: str) -> Finding:
     return Finding(rule=rule, where=where, problem=problem, mend=mend)
 
 
+def _unless_known(name: str, contents: list[Row], look: Callable[[], list[Finding]]) -> list[Finding]:
+    """What `look` finds in these contents; nothing if it found nothing in the same ones before."""
+    if _found_right.get(name) == contents:
+        return []
+    found = look()
+    if not found:
+        _found_right[name] = contents
+    return found
+
+
 class Integrity:
     """Whether the contents of the store are sound."""
 
@@ -52,11 +60,27 @@ class Integrity:
         Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log, and `facts`
         compares every abstraction with its sources.
         """
+        rules = (*RULES, *(DEEP_RULES if deep else ()))
+        contents = self._contents_of({MEMORIES, *(table for rule in rules for table in rule.tables)})
         findings = []
-        for rule in (*RULES, *(DEEP_RULES if deep else ())):
-            rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
-            findings += [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
-        return findings + self._wrong_hashes() + (self._lost_facts() if facts else [])
+        for rule in rules:
+            findings += _unless_known(
+                rule.name, [contents[table] for table in rule.tables], partial(self._broken, rule)
+            )
+        findings += _unless_known("hashes", [contents[MEMORIES]], self._wrong_hashes)
+        return findings + (self._lost_facts() if facts else [])
+
+    def _contents_of(self, tables: Iterable[str]) -> dict[str, Row]:
+        """By table, what changes with any change of its rows."""
+        of_each = (
+            f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
+            for table in sorted(tables)
+        )
+        return {str(row[0]): row for row in self._sql.rows(" union all ".join(of_each))}
+
+    def _broken(self, rule: Rule) -> list[Finding]:
+        rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
+        return [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
 
     def _lost_facts(self) -> list[Finding]:
         """Facts that abstractions lack of their direct sources, found by `wording.witness`, which made none of them."""
@@ -88,17 +112,10 @@ class Integrity:
         return found
 
     def _wrong_hashes(self) -> list[Finding]:
-        looked_at = self._sql.row(_WHAT_IS_HASHED)
-        if looked_at in _found_right:
-            return []
-        found = self._hashed_again()
-        if not found and looked_at is not None:
-            _found_right.append(looked_at)
-        return found
-
-    def _hashed_again(self) -> list[Finding]:
         found = []
-        pages = self._sql.pages(f"select {_HASHED} from memories order by id", _HASHED_AT_ONCE)
+        pages = self._sql.pages(
+            "select id, content, content_hash, shape_hash, importance from memories order by id", _HASHED_AT_ONCE
+        )
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
                 if hashes_of(content) != (recorded, shape):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from memory_pipeline.store.audit import memory_state
+from memory_pipeline.store.tables import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
 _REEMBED = "run 'memory-pipeline night', which embeds memories without a vector"
@@ -16,6 +18,12 @@ class Rule(NamedTuple):
     name: str
     query: str
     mend: str
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that its query names."""
+        words = set(re.findall(r"\w+", self.query))
+        return tuple(table.name for table in TABLES if table.name in words)
 
 
 #: The rules that `check` always verifies.

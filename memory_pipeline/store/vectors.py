@@ -123,31 +123,43 @@ class Vectors:
 
         Pairs of one group in different cells of it are omitted.
         """
-        with self._sql.given(cells=cell_table(cells)):
+        edges = self._sql.table(
+            """
+            with usable as (
+                select c.memory_id
+                from compared c
+                join memories m on m.id = c.memory_id
+                where c.project_id = $project and c.model = $model and c.floor <= $floor and m.archived_at is null
+            )
+            select project_id, a, b, score, conflict_kind, conflict_detail
+            from similarity_edges
+            where project_id = $project and model = $model and score >= $floor
+              and a in (from usable) and b in (from usable)
+            order by a, b
+            """,
+            {"project": project_id, "model": model, "floor": floor},
+        )
+        return self._within_cells(edges, cell_table(cells))
+
+    def _within_cells(self, edges: pa.Table, cells: pa.Table) -> pa.Table:
+        """The pairs that are not of one group in different cells of it."""
+        if not cells.num_rows:
+            return edges
+        with self._sql.given(edges=edges, cells=cells):
             return self._sql.table(
                 """
-                with usable as (
-                    select c.memory_id
-                    from compared c
-                    join memories m on m.id = c.memory_id
-                    where c.project_id = $project and c.model = $model and c.floor <= $floor
-                      and m.archived_at is null
-                ),
-                shape as (from cells where kind = 'shape'),
+                with shape as (from cells where kind = 'shape'),
                 crowd as (from cells where kind = 'crowd')
-                select e.project_id, a, b, score, conflict_kind, conflict_detail
-                from similarity_edges e
+                select e.*
+                from edges e
                 left join shape sa on sa.memory_id = a
                 left join shape sb on sb.memory_id = b
                 left join crowd ca on ca.memory_id = a
                 left join crowd cb on cb.memory_id = b
-                where e.project_id = $project and model = $model and score >= $floor
-                  and a in (from usable) and b in (from usable)
-                  and not coalesce(sa.member_of = sb.member_of and sa.cell <> sb.cell, false)
+                where not coalesce(sa.member_of = sb.member_of and sa.cell <> sb.cell, false)
                   and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
                 order by a, b
-                """,
-                {"project": project_id, "model": model, "floor": floor},
+                """
             )
 
     def count_edges(self) -> int:
