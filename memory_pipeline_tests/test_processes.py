@@ -55,3 +55,21 @@ end_process(3)
 def test_a_process_ends_with_what_was_registered_and_waits_for_its_threads(before: str, said: str) -> None:
     ended = subprocess.run([sys.executable, "-c", _ENDS.format(before=before)], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (3, said, "")
+
+
+_CONVERTS = """
+import sys
+from memory_pipeline.interfaces.cli.app import _spare_pandas
+_spare_pandas()
+import pyarrow as pa
+rows = [{"at": None, "words": ["a"], "n": 1.5}, {"at": None, "words": [], "n": None}]
+table = pa.Table.from_pylist(rows)
+assert table.to_pylist() == rows and "pandas" not in sys.modules
+import pandas
+print(len(pandas.DataFrame(rows)))
+"""
+
+
+def test_arrow_converts_without_pandas_and_pandas_can_still_be_imported() -> None:
+    ended = subprocess.run([sys.executable, "-c", _CONVERTS], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")

@@ -33,6 +33,9 @@ from memory_pipeline.store.transaction import Transaction
 
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
+#: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
+#: had then: what a log adds changes no schema.
+_up_to_date: dict[tuple[Path, str], int] = {}
 
 
 class Store:
@@ -263,11 +266,18 @@ class Store:
 
     def _bring_up_to_date(self) -> None:
         """A read never writes, except that a schema older than this program is migrated first."""
-        with self._connected(read_only=True) as attached:
-            pending = migrate(attached.connection, self.path, only_look=True)
-        if pending:
-            with self.writing("migration"):
-                pass
+        with _explained(self.path):
+            refuse_other_files(self.path)
+            file, log = (self.path, header_of(self.path)), log_path(self.path)
+            logged = log.stat().st_size if log.exists() else 0
+        if logged < _up_to_date.get(file, logged + 1):
+            with self._connected(read_only=True) as attached:
+                pending = migrate(attached.connection, self.path, only_look=True)
+            if pending:
+                with self.writing("migration"):
+                    pass
+            else:
+                _up_to_date[file] = logged
         self._migrated = True
 
     @contextmanager
