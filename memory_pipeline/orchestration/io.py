@@ -25,6 +25,8 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import EDGE_SCHEMA
 
 _RECORD = b"memory_pipeline.record"
+#: The latest list of each kind of record with its table: on a quiet day, it is that of the day before.
+_latest: dict[type, tuple[list[Any], pa.Table]] = {}
 _DOCUMENTS: dict[str, type[Document]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
 
 
@@ -39,7 +41,11 @@ def to_table(value: Any) -> pa.Table:
     if not value:
         return _marked(pa.table({}), "")
     record: Any = type(value[0])
-    return _marked(pa.Table.from_pylist(_listed(record).dump_python(list(value))), record.__name__)
+    known, table = _latest.get(record, ([], None))
+    if table is None or known != list(value):
+        table = _marked(pa.Table.from_pylist(_listed(record).dump_python(list(value))), record.__name__)
+        _latest[record] = (list(value), table)
+    return table
 
 
 @cache

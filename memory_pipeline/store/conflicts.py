@@ -13,6 +13,16 @@ from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
+#: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
+#: its replacement.
+_AWAITS_DECISION = """
+    (resolution is null and not exists (
+        select 1
+        from memories m
+        join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+        where m.id in (c.a, c.b) and m.archived_at is not null
+          and l.relation in ('duplicate', 'merged', 'canonical', 'superseded')))
+    """
 
 
 class Conflicts:
@@ -74,22 +84,16 @@ class Conflicts:
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
-        return sorted((case.conflict for case in self.cases()), key=lambda conflict: (conflict.a, conflict.b))
+        rows = self._sql.rows(f"select {_CONFLICTS.columns} from conflicts c where {_AWAITS_DECISION} order by a, b")
+        return [_CONFLICTS.read(row) for row in rows]
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
         rows = self._sql.rows(
-            # A side that was archived into something nearly equal is linked again through its replacement.
             f"""
             select {_CASES.columns}
             from conflicts c
-            where ($2 is null or project_id = $2)
-              and ($1 or (resolution is null and not exists (
-                  select 1
-                  from memories m
-                  join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
-                  where m.id in (c.a, c.b) and m.archived_at is not null
-                    and l.relation in ('duplicate', 'merged', 'canonical', 'superseded'))))
+            where ($2 is null or project_id = $2) and ($1 or {_AWAITS_DECISION})
             order by found_at desc, a, b
             """,
             [settled, project_id],

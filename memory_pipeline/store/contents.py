@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.sql import Row, Sql
 
 _MEMORIES = """
     select sha256(coalesce(string_agg(sha256(to_json(m)::text), '' order by id), ''))
@@ -41,6 +41,13 @@ _PLAYBOOK = """
     having count(*) > 0
     """
 _PAGE = 5000
+#: Changes with any change of a row of these tables, whatever the order of the rows.
+_ROWS = " union all ".join(
+    f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
+    for table in ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries")
+)
+#: Digests that this process has computed, by these rows: the snapshots of a backfill are of the same contents.
+_known: dict[tuple[Row, ...], str] = {}
 
 
 class Contents:
@@ -79,6 +86,14 @@ class Contents:
             digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge)]
         combined = self._sql.value("select sha256($1)", ["".join(part for part in digests if part)])
         return str(combined)
+
+    def knowledge_digest(self) -> str:
+        """The digest with the log, computed once in this process for the same contents."""
+        rows = tuple(sorted(self._sql.rows(_ROWS)))
+        if rows not in _known:
+            _known.clear()
+            _known[rows] = self.digest(with_log=True)
+        return _known[rows]
 
     def sources_fingerprint(self) -> str:
         """SHA-256 over id, content, categories and creation time of every raw memory: the fields that never change."""

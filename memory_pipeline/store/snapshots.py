@@ -130,7 +130,7 @@ def _still_right(store: Store, label: str) -> Snapshot | None:
         if read_blocks(store.path).damaged:
             return None
         with store.reading() as tx:
-            knowledge = tx.contents.digest(with_log=True)
+            knowledge = tx.contents.knowledge_digest()
     except (DamagedStoreError, ValueError, OSError):
         return None
     return known[-1] if knowledge == known[-1].store_hash and _is_whole(store, known[-1]) else None

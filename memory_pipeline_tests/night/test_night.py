@@ -149,6 +149,7 @@ def test_contradictions_are_linked_and_never_merged(store: Store) -> None:
     with store.reading() as tx:
         pairs = {frozenset((conflict.a, conflict.b)) for conflict in tx.conflicts.open()}
         stands_for_a = tx.lineage.replacement_of("a")
+        assert pairs == {frozenset((case.conflict.a, case.conflict.b)) for case in tx.conflicts.cases()}
     assert frozenset((stands_for_a, "c")) in pairs
     assert "c" not in archived(store)
 

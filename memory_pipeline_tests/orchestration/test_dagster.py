@@ -389,6 +389,9 @@ def test_values_survive_the_way_through_parquet() -> None:
         [],
     ):
         assert io.from_table(io.to_table(value)) == value
+    eligible.append(replace(eligible[0], id="another"))  # the same list, with another value
+    assert io.from_table(io.to_table(eligible)) == eligible
+    assert io.to_table([*eligible]) is io.to_table(eligible)
     with pytest.raises(TypeError, match="returned dict"):
         io.to_table({"a": [1, {"b": None}]})
 

@@ -153,6 +153,32 @@ def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update memories set reuse_count = reuse_count + 1 where id = (select min(id) from memories)",
+        "update lineage set similarity = similarity / 2",
+        "update compression_log set reason = 'another'",
+        "insert into conflicts (project_id, a, b, kind, detail, score, found_at) "
+        "values ('p', 'a', 'b', 'number', '1 / 2', 0.9, '2026-03-03')",
+        "insert into atoms (id, project_id, subject, action, outcome, consequences, confidence, source_ids, "
+        "created_at) values ('atom', 'p', 's', 'a', 'o', '', 0.5, [], '2026-03-03')",
+        "update playbook_entries set content = 'another'",
+    ],
+)
+def test_what_a_process_knows_of_the_contents_is_what_it_would_find_again(store: Store, change: str) -> None:
+    fill(store, lesson(5))
+    run(store, date(2026, 3, 3))
+    digests = []
+    for _ in range(2):
+        with store.reading() as tx:
+            digests.append(tx.contents.knowledge_digest())
+            assert digests[-1] == tx.contents.knowledge_digest() == tx.contents.digest(with_log=True)
+        with store.writing("test") as tx:
+            sql_rows(tx, change)
+    assert len(set(digests)) == 2
+
+
 def test_a_snapshot_from_before_the_playbook_counted_is_still_whole(store: Store) -> None:
     fill(store, lesson(4))
     run(store, date(2026, 3, 3))
