@@ -6,7 +6,8 @@ A model's claims about itself do not count; ratios, facts and lengths are measur
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ def judge(
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
-    reason = _refusal(cluster, sources, draft, before, after, settings)
+    days = {witness.effective_date.date() for member in members for witness in (member.memory, *member.made_from)}
+    reason = _refusal(cluster, sources, days, draft, before, after, settings)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
@@ -91,7 +93,13 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
 
 
 def _refusal(
-    cluster: Cluster, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
+    cluster: Cluster,
+    sources: Sequence[str],
+    days: Collection[date],
+    draft: Draft,
+    before: int,
+    after: int,
+    settings: Settings,
 ) -> str | None:
     if not draft.text.strip():
         return "empty abstraction"
@@ -105,7 +113,7 @@ def _refusal(
         return "abstraction contains a member's id"
     if steering := steering_draft(draft.content):
         return steering
-    invented = find_invention(sources, draft.content)
+    invented = find_invention(sources, draft.content, days)
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"
     contradiction = find_contradiction(sources, draft.text)

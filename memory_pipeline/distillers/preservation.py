@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
+from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
+from memory_pipeline.wording.keeping import keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,10 @@ def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str
     for source in sources:
         for fact in find_facts(source):
             facts.setdefault(fact.key, fact)
-    in_text = fact_keys(text)
-    in_attached = frozenset[tuple[str, str]]().union(*(fact_keys(piece) for piece in attached))
-    kept = sum(key in in_text for key in facts)
-    beside = sum(key in in_attached and key not in in_text for key in facts)
-    lost = tuple(fact for key, fact in facts.items() if key not in in_text and key not in in_attached)
-    return Preservation(len(facts), kept, beside, lost)
+    kept = [key for key, fact in facts.items() if keeps(text, fact)]
+    rest = [fact for key, fact in facts.items() if key not in set(kept)]
+    lost = tuple(fact for fact in rest if not any(keeps(piece, fact) for piece in attached))
+    return Preservation(len(facts), len(kept), len(rest) - len(lost), lost)
 
 
 #: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.
@@ -48,8 +49,13 @@ def find_contradiction(sources: Sequence[str], text: str) -> str | None:
     return None
 
 
-def find_invention(sources: Sequence[str], content: str) -> Fact | None:
-    """A figure or identifier of the abstraction that no source has, or None."""
+def find_invention(sources: Sequence[str], content: str, written: Iterable[date] = ()) -> Fact | None:
+    """A figure or identifier of the abstraction that no source has, or None.
+
+    `written`: the days of the sources. An abstraction may name these, and the days that `tomorrow` and the like mean.
+    """
     known = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
+    days = {day for each in written for day in days_meant(each)}
+    named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
     said = (fact for fact in find_facts(content) if fact.kind in FIGURES)
-    return next((fact for fact in said if fact.key not in known), None)
+    return next((fact for fact in said if fact.key not in known and fact.key not in named), None)

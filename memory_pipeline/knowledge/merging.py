@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 
+from memory_pipeline.wording.agreement import says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
-from memory_pipeline.wording.facts import content_words, fact_keys
-from memory_pipeline.wording.lexicon import FILLERS, mean_the_same
-from memory_pipeline.wording.normalise import normalise
+from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.keeping import facts_lacking
+from memory_pipeline.wording.normalise import normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     text: str
-    words: Counter[str]
-    facts: frozenset[tuple[str, str]]
+    words: tuple[str, ...]
 
 
 def merge_contents(contents: Sequence[str]) -> str:
@@ -41,6 +41,22 @@ def merge_contents(contents: Sequence[str]) -> str:
     return join_statements([piece.text for piece in kept])
 
 
+def tells_several(contents: Sequence[str]) -> bool:
+    """Whether contents are no near-copies of one: one of them shares no statement with the others, or two have a
+    statement in the same words with other figures, so that they tell of two times."""
+    pieces = [_pieces(content) for content in contents]
+    return any(map(_tell_of_two_times, *zip(*combinations(pieces, 2), strict=True))) or not all(
+        any(_holds(one, other) or _holds(other, one) for one in held for other in chain(*pieces[:n], *pieces[n + 1 :]))
+        for n, held in enumerate(pieces)
+    )
+
+
+def _tell_of_two_times(held: Sequence[_Piece], others: Sequence[_Piece]) -> bool:
+    """Whether two contents have a statement in the same words, each with figures that the other one has not."""
+    mine, theirs = ({(shape_hash(piece.text), normalise(piece.text)) for piece in side} for side in (held, others))
+    return bool({shape for shape, _ in mine - theirs} & {shape for shape, _ in theirs - mine})
+
+
 def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
     """The statements of the contents that the merged text contains neither word for word nor in another statement."""
     pieces, whole = _pieces(merged), normalise(merged)
@@ -54,7 +70,7 @@ def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
 
 def _pieces(content: str) -> list[_Piece]:
     texts = [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
-    return [_Piece(text, Counter(content_words(text)), fact_keys(text)) for text in texts]
+    return [_Piece(text, content_words(text)) for text in texts]
 
 
 def _holds(one: _Piece, other: _Piece) -> bool:
@@ -63,7 +79,8 @@ def _holds(one: _Piece, other: _Piece) -> bool:
         return True
     if not other.words:  # only figures or marks: only the same text contains them
         return False
-    more, missing = one.words - other.words, [word for word in other.words - one.words if word not in FILLERS]
-    if other.facts <= one.facts and all(any(mean_the_same(word, own) for own in more) for word in missing):
-        return find_conflict(one.text, other.text) is None
-    return False
+    return (
+        says_the_same(other.text, one.text)
+        and not facts_lacking(one.text, other.text)
+        and find_conflict(one.text, other.text) is None
+    )

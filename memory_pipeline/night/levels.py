@@ -26,7 +26,7 @@ from memory_pipeline.distillers import (
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import entry_text, read_entry, unite_entries
-from memory_pipeline.knowledge.merging import merge_contents
+from memory_pipeline.knowledge.merging import merge_contents, tells_several
 from memory_pipeline.night.archive import archive_distillations, settled_archive
 from memory_pipeline.night.clustering import cut_clusters
 from memory_pipeline.night.context import Night
@@ -121,6 +121,8 @@ def _draft(
     attempt = find_attempt({memory.id: memory.content for memory in members})
     content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
+    if reason is None and method == "merge" and tells_several([memory.content for memory in members]):
+        reason = NOTHING_TWICE
     _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
     draft = _distillation(embedder, cluster, members, means, content, tags, method, reason)
     if reason is None and method == "merge" and draft.measured.tokens_after >= draft.measured.tokens_before:

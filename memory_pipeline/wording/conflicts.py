@@ -23,9 +23,12 @@ from memory_pipeline.wording.facts import (
     value_of,
 )
 from memory_pipeline.wording.lexicon import (
+    PAST_VERBS,
     QUANTITIES,
     RELATIVE_DAYS,
     RESTRICTIONS,
+    RULE_WORDS,
+    STATE_WORDS,
     find_opposites,
     mean_the_same,
 )
@@ -53,13 +56,6 @@ _MAX_SENTENCES = 16
 #: Maximum number of pairs of names that are checked for synonyms.
 _MOST_NAMES = 4_000
 _NOTHING: Counter[str] = Counter()
-_PAST_VERBS = frozenset(
-    "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
-    "grew held kept led met paid put sold spent stood taught told thought won wrote shown seen gone taken".split()
-)
-_STATE_WORDS = frozenset("is are be been being has have am".split())
-_RULE_WORDS = frozenset("must should shall always never may can cannot".split())
-
 _DIRECTION = frozenset(
     "before after depends depend calls call blocks block over than instead follows follow precedes precede beats feeds "
     "replaces replace requires require triggers trigger causes cause reports owns imports sends overrides ->".split()
@@ -172,11 +168,11 @@ def _read(statement: str) -> _Sentence:
 
 def _tells_an_event(words: list[str]) -> bool:
     """Whether a sentence describes a single event: a verb in the past, and no rule or permanent state."""
-    if _RULE_WORDS & set(words):
+    if RULE_WORDS & set(words):
         return False
     return any(
-        word in _PAST_VERBS
-        or (len(word) > 4 and word.endswith("ed") and not _STATE_WORDS & set(words[max(0, n - 2) : n]))
+        word in PAST_VERBS
+        or (len(word) > 4 and word.endswith("ed") and not STATE_WORDS & set(words[max(0, n - 2) : n]))
         for n, word in enumerate(words)
     )
 

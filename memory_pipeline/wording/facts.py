@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
+from memory_pipeline.wording.sentences import strip_lead_in
 
 FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recommendation")
 
@@ -158,7 +159,7 @@ NEGATORS = frozenset(
     "not no never none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't "
     "weren't shouldn't mustn't couldn't wouldn't hasn't haven't hadn't ain't needn't".split()
 )
-_MODALS = frozenset("should must always prefer avoid recommend recommended ought shall need needs remember".split())
+MODALS = frozenset("should must always prefer avoid recommend recommended ought shall need needs remember".split())
 STOP_WORDS = frozenset(
     "a an the and or but if then than so of in on at to for from by with as is are was were be been being am it its "
     "this that these those there here he she they we you i me my our your his her their them us do does did done has "
@@ -171,8 +172,9 @@ STOP_WORDS = frozenset(
 
 @remembered
 def find_facts(text: str) -> tuple[Fact, ...]:
-    """All facts of a text, each once, in the order of their positions. A leading timestamp is not a fact."""
-    lines = "\n".join(strip_leading(line) for line in text.split("\n"))
+    """All facts of a text, each once, in the order of their positions. A leading timestamp is not a fact, and
+    neither are words that only announce one (`Remember:`)."""
+    lines = "\n".join(strip_lead_in(strip_leading(line)) for line in text.split("\n"))
     found: dict[tuple[str, str], Fact] = {}
     for fact in _all_facts(lines):
         found.setdefault(fact.key, fact)
@@ -319,7 +321,7 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
         bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
         words = [(word.lower().replace("’", "'"), word) for word in bare]
         for index, (word, written) in enumerate(words):
-            kind = "negation" if word in NEGATORS else "recommendation" if word in _MODALS else None
+            kind = "negation" if word in NEGATORS else "recommendation" if word in MODALS else None
             if kind is None:
                 continue
             near = (words[n] for n in (*range(index + 1, min(index + 5, len(words))), *range(index - 1, -1, -1)))
@@ -327,6 +329,15 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
             yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
 
 
+def days_in(text: str) -> list[tuple[int, int, str]]:
+    """Where a text names days, and which, in the form of date facts: `2026-03-09`, or `-----03-09` without a year."""
+    found = [(*match.span(), fact.value) for match in _ISO_DATE.finditer(text) for fact in _iso_date(match)]
+    found += [(*match.span(), fact.value) for match in _WORD_DATE.finditer(text) for fact in _word_date(match)]
+    return sorted(found)
+
+
+#: Kinds of facts that are figures: they differ between two times at which one thing happened.
+FACT_FIGURES = frozenset(("number", "date", "time", "identifier"))
 WEEKDAYS = frozenset(_WEEKDAYS)
 
 

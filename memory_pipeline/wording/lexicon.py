@@ -128,6 +128,21 @@ FILLERS = frozenset(
     "a an the very really actually basically simply just quite rather indeed please well ok okay so then here there "
     "again obviously clearly honestly literally of course fact mentioned as already that which to in".split()
 )
+#: Verbs, adverbs and connectives that add little to the words around them: no statement is told apart by one of them.
+LIGHT_WORDS = frozenset(
+    "go goes went gone going come comes came coming take takes took taken get gets got make makes made have had "
+    "become becomes became begin begins began begun start starts started happen happens happened occur occurs "
+    "occurred show shows shown showed see sees saw seen give gives gave given put puts bring brings brought turn "
+    "turns turned return returns returned long still time way around yet now today noted logged reminder following "
+    "reason cause causes caused causing".split()
+)
+#: Irregular past forms; verbs of state; verbs of duty and permission.
+PAST_VERBS = frozenset(
+    "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
+    "grew held kept led met paid put sold spent stood taught told thought won wrote shown seen gone taken".split()
+)
+STATE_WORDS = frozenset("is are be been being has have am".split())
+RULE_WORDS = frozenset("must should shall always never may can cannot".split())
 RELATIVE_DAYS = frozenset(
     "today yesterday tomorrow tonight spring summer autumn fall winter morning noon afternoon evening night midnight "
     "weekday weekend weekdays weekends next last january february march april may june july august september october "

@@ -21,15 +21,20 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 #: Words at the start of a statement that announce it and say nothing themselves.
 _LEAD_IN = re.compile(
-    r"^\s*(?:(?:reminder|remember|noted?|lesson(?: learned)?|important|tip|fyi|nb|once|for|again|next|more|time|"
-    r"learned)\s*){1,3}:\s+(?=\S)",
+    r"^\s*(?:(?:(?:reminder|remember|noted?|lesson(?: learned)?|important|tip|fyi|nb|once|for|again|next|more|time|"
+    r"learned)\s*){1,3}:|(?:as|like) (?:i |we |was )?(?:already )?(?:mentioned|noted|said|written|discussed|recorded)"
+    r"(?: (?:earlier|before|above|already|previously))?,)\s+(?=\S)",
     re.IGNORECASE,
+)
+#: Words at its end that say only that it was written down.
+_LEAD_OUT = re.compile(
+    r"\s*[(\[](?:logged|noted|recorded|see above|as above)(?: again)?[)\]](?=[.!]?\s*$)", re.IGNORECASE
 )
 
 
 def strip_lead_in(statement: str) -> str:
-    """The statement without `Reminder:`, `Noted again:` and the like."""
-    shorter = _LEAD_IN.sub("", statement, count=1)
+    """The statement without `Reminder:`, `Noted again:`, `As mentioned earlier, ...`, `(logged)` and the like."""
+    shorter = _LEAD_IN.sub("", _LEAD_OUT.sub("", statement, count=1), count=1)
     return shorter[:1].upper() + shorter[1:] if shorter != statement else statement
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,8 +15,9 @@ from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
 from memory_pipeline.distillers.causality import find_cause, shared_cause
 from memory_pipeline.distillers.evidence import evidence_confidence
-from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.llm import Declined
 from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
@@ -31,7 +33,15 @@ def task_of(*contents: str) -> Task:
 
 
 def distil(*contents: str) -> Draft:
-    return Extractive().draft(task_of(*contents))
+    draft = Extractive().draft(task_of(*contents))
+    assert isinstance(draft, Draft), draft
+    return draft
+
+
+def declined(*contents: str) -> str:
+    draft = Extractive().draft(task_of(*contents))
+    assert isinstance(draft, Declined), draft
+    return draft.reason
 
 
 def judged(draft: Draft, *contents: str, **settings: object) -> Distillation:
@@ -58,10 +68,88 @@ def test_every_word_of_a_draft_stands_in_a_source() -> None:
     assert {word.strip(".,;:") for word in f"{draft.text} {' '.join(draft.attached)}".split()} <= words
 
 
-def test_episodes_become_what_they_share_and_the_figures_in_which_they_differ() -> None:
-    draft = distil(*(f"Pre-flight of the nightly job complete in {n}.5s" for n in (33, 31, 40)))
-    assert draft.text.count("Pre-flight") == 1
-    assert sorted([draft.text.split()[-1], *draft.attached]) == ["31.5s", "33.5s", "40.5s"]
+def test_what_differs_between_the_times_it_happened_stands_in_the_sentence_with_its_day() -> None:
+    draft = distil(
+        "The deploy took 14 minutes because the build cache was cold.",
+        "Cold build cache again, and the deploy took 22 minutes because of it.",
+        "Since the build cache was cold, this deploy took as long as 19 minutes.",
+    )
+    assert draft.text == (
+        "The deploy took 14 minutes (1 March 2026), 22 minutes (2 March) and 19 minutes (3 March) "
+        "because the build cache was cold."
+    )
+
+
+def test_many_times_are_a_list_with_the_days_from_which_to_which() -> None:
+    draft = distil(
+        *(
+            f"{opening} the deploy took {n} minutes."
+            for opening, n in zip(
+                (
+                    "The build cache was cold, so", "Because the build cache was cold,",
+                    "Since the build cache was cold,", "The build cache was cold, therefore",
+                ),
+                (14, 22, 19, 25),
+                strict=True,
+            )
+        )
+    )  # fmt: skip
+    assert "14 minutes, 22 minutes, 19 minutes and 25 minutes (oldest first, 1 March 2026 to 4 March 2026)" in (
+        draft.text.replace("1 March to", "1 March 2026 to")
+    )
+
+
+def test_values_that_belong_together_stay_together() -> None:
+    text = distil(
+        "Raising the learning rate to 3e-4 made the loss diverge at step 900.",
+        "The loss diverged at step 1200 after raising the learning rate to 5e-4.",
+        "With the learning rate raised to 4e-4 the loss began to diverge around step 1050.",
+    ).text
+    pairs = {("3e-4", "900"), ("5e-4", "1200"), ("4e-4", "1050")}
+    told = re.split(r"; the same with|, (?=step|\d)", text)
+    assert {pair for pair in pairs if any(pair[0] in part and pair[1] in part for part in told)} == pairs, text
+
+
+def test_one_line_with_other_figures_each_time_is_left_to_its_series() -> None:
+    assert declined(*(f"Pre-flight of the nightly job complete in {n}.5s" for n in (33, 31, 40))) == READINGS
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        ("TODO: move the login to the new server.", "The login is moved to the new server, done.",
+         "Move the login to the new server: still open."),
+        ("Anna pays the rent of the flat.", "The boiler of the flat leaks.", "The flat is on the third floor."),
+        ("Sender: Bob <bob@example.com>\nCan you book the room?", "Sender: Bob <bob@example.com>\nThanks, that works.",
+         "Sender: Bob <bob@example.com>\nThe meeting is on Monday."),
+        ("Section gate suppresses {'a', 'b', 'c'} today", "Section gate suppresses {'a', 'b'} today",
+         "Section gate suppresses {'a', 'd'} today"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_one_memory_is_declined(contents: tuple[str, ...]) -> None:
+    assert declined(*contents) in (NOTHING_SHARED, OPEN_AND_DONE)
+
+
+def test_nothing_that_one_member_alone_says_is_left_out() -> None:
+    text = distil(
+        "Mia is allergic to peanuts and carries an EpiPen.",
+        "Reminder: Mia is allergic to peanuts.",
+        "Mia is allergic to peanuts and to kiwi.",
+    ).text
+    assert "kiwi" in text and "EpiPen" in text
+
+
+def test_a_word_for_another_day_carries_its_date() -> None:
+    text = distil("The graph soak counts from tomorrow on.", "Lesson: the graph soak counts.").text
+    assert text == "The graph soak counts from tomorrow (2 March 2026) on."
+    assert declined("The graph soak begins tomorrow.", "The graph soak begins tomorrow.") == NOTHING_SHARED, (
+        "written on two days, they mean two days"
+    )
+
+
+def test_fillers_are_never_the_wording() -> None:
+    text = "The gateway needs a restart after an update."
+    assert distil(f"As mentioned earlier, {text.lower()[:-1]} (logged).", f"Noted again: {text}").text == text
 
 
 def test_a_draft_does_not_depend_on_the_order_in_which_equals_are_given() -> None:
@@ -133,7 +221,8 @@ def test_bad_drafts_are_refused_with_the_reason(change: dict[str, object], reaso
 
 
 def test_a_draft_that_is_too_long_is_refused() -> None:
-    long = tuple(f"{text} {'and so it goes on ' * 60}" for text in COPIES)
+    tail = " ".join(f"{a}{b}lamp" for a in "bcdfghjk" for b in "aeiouxyz")
+    long = tuple(f"{text} {tail.capitalize()}." for text in COPIES)
     assert "tokens; the maximum is 50" in (
         judged(distil(*long), *long, compression__max_abstraction_tokens=50).reason or ""
     )

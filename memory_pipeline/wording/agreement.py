@@ -1,0 +1,129 @@
+"""Does one statement say what another one says? Compared word by word, with its figures aside.
+
+Two tellings of one thing differ in their order, their synonyms and their light words. What one of them says beyond
+that is its own, and must not be dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from memory_pipeline.wording.alignment import tokens_of
+from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
+from memory_pipeline.wording.lexicon import FILLERS, LIGHT_WORDS, PAST_VERBS, RULE_WORDS, STATE_WORDS, mean_the_same
+from memory_pipeline.wording.memo import remembered
+
+Status = Literal["open", "done"]
+
+_OPEN = re.compile(
+    r"^\s*(?:[-*]\s*)?\[ \]|\b(?:to-?do|pending|not (?:yet )?(?:done|started|finished|fixed|merged|deployed)|"
+    r"still open|open (?:task|issue|item)s?|outstanding|planned|plan to|plans to|going to|will|next step|in progress|"
+    r"wip|blocked|waiting for|scheduled for|needs? to be)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"^\s*(?:[-*]\s*)?\[[xX]\]|✅|\b(?:done|completed|finished|fixed|resolved|shipped|deployed|merged|closed|implemented|"
+    r"delivered|released|solved)\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
+_SETTING = re.compile(r"([\w.-]+)=([\w.-]*)")
+#: `Do A, or B happens` says what `B happens unless A is done` says.
+_OTHERWISE = frozenset(("or", "else", "otherwise"))
+_VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
+_COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
+#: Words that tell no two statements apart.
+_EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
+_EPISODE = re.compile(
+    r"\b(?:again|another|once more|once again|yet again|this time|this round|this \w+|today|yesterday|tonight)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The content words of a statement in their order, figures aside, as written and as stems."""
+
+    written: tuple[str, ...]
+    stems: frozenset[str]
+    negated: bool
+
+
+@remembered
+def _words_of(statement: str) -> _Words:
+    tokens = tokens_of(statement)
+    written = tuple(token for token in tokens if value_of(token) is None and not unit_of(token) and token not in _EMPTY)
+    return _Words(written, frozenset(map(_stem, written)), any(token in NEGATORS for token in tokens))
+
+
+def _stem(word: str) -> str:
+    """The stem without a doubled letter: `stopped` and `stop` share it."""
+    root = stem(word)
+    return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
+
+
+def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
+    """The content words of a statement that another one has neither as they are nor in a synonym; light words,
+    negators and figures aside."""
+    mine, theirs = _words_of(statement), _words_of(by)
+    spare = [word for word in theirs.written if _stem(word) not in mine.stems]
+    return tuple(
+        word
+        for word in mine.written
+        if _stem(word) not in theirs.stems and not any(mean_the_same(word, own) for own in spare)
+    )
+
+
+def says_the_same(statement: str, by: str) -> bool:
+    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
+
+    What is negated stays negated, and what is open is never what is done.
+    """
+    if status_of(statement) != status_of(by) or _states_in(statement) != _states_in(by):
+        return False
+    if _words_of(statement).negated and not _words_of(by).negated:
+        return False
+    otherwise = _OTHERWISE & set(by.lower().split())
+    return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
+
+
+@remembered
+def _states_in(statement: str) -> frozenset[str]:
+    """What is set in a statement: the items of lists in braces or brackets, and `key=value` without figures. They are
+    states, and never a detail that the other side left out."""
+    found = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
+    for match in _LIST.finditer(statement):
+        if "," in match.group(1):
+            found |= {item.strip(" '\"`") for item in match.group(1).split(",")}
+    return frozenset(item.lower() for item in found)
+
+
+@remembered
+def is_clause(text: str) -> bool:
+    """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
+    start. Others in the present are not recognised."""
+    words = [word.strip(".,;:!?()[]\"'").lower() for word in text.split()]
+    return bool(words) and (words[0] in _COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
+
+
+def overlap(one: str, other: str) -> float:
+    """The share of the shorter statement's content words that are in the other one, 0 to 1."""
+    mine, theirs = set(content_words(one)), set(content_words(other))
+    fewer = min(len(mine), len(theirs))
+    return len(mine & theirs) / fewer if fewer else 0.0
+
+
+@remembered
+def status_of(statement: str) -> Status | None:
+    """Whether a statement says that something is still open or planned, or that it is done; None if neither."""
+    if _OPEN.search(statement):
+        return "open"
+    return "done" if _DONE.search(statement) else None
+
+
+@remembered
+def tells_one_time(statement: str) -> bool:
+    """Whether a statement refers to one time among several: `again`, `this time`, `today`."""
+    return _EPISODE.search(statement) is not None
