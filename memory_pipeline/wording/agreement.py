@@ -34,6 +34,8 @@ _SETTING = re.compile(r"([\w.-]+)=([\w.-]*)")
 _OTHERWISE = frozenset(("or", "else", "otherwise"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
 _COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
+#: Maximum number of pairs of words that are checked for synonyms.
+_MOST_PAIRS = 40_000
 #: Words that tell no two statements apart.
 _EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
 _EPISODE = re.compile(
@@ -69,6 +71,8 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
     negators and figures aside."""
     mine, theirs = _words_of(statement), _words_of(by)
     spare = [word for word in theirs.written if _stem(word) not in mine.stems]
+    if len(spare) * len(mine.written) > _MOST_PAIRS:
+        spare = []  # of texts this different no word is another one's synonym
     return tuple(
         word
         for word in mine.written

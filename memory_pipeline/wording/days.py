@@ -20,6 +20,8 @@ _RELATIVE = re.compile(
 )
 #: A statement with one of these speaks of any day, not of the one on which it was written.
 _RULE = re.compile(r"\b(?:every|each|always|never|daily|weekly|monthly|whenever|any)\b", re.IGNORECASE)
+#: A longer text is no sentence.
+_LONGEST = 5_000
 _SAID_ALREADY = re.compile(r"\s*(?:\(|,?\s*\d{4}-\d{2}-\d{2}|,?\s*\d{1,2} [A-Z][a-z]{2,8}\b)")
 
 
@@ -56,7 +58,7 @@ def with_days(statement: str, written: date) -> str:
     `written`: the day on which it was written down. A rule for any day (`every`, `whenever`) stays as it is, and so
     does code.
     """
-    if _RULE.search(statement) or "```" in statement:
+    if len(statement) > _LONGEST or _RULE.search(statement) or "```" in statement:
         return statement
     done = 0
     parts: list[str] = []

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
+from memory_pipeline.wording.scaffolding import without_scaffolding
 from memory_pipeline.wording.sentences import strip_lead_in
 
 FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recommendation")
@@ -172,9 +173,9 @@ STOP_WORDS = frozenset(
 
 @remembered
 def find_facts(text: str) -> tuple[Fact, ...]:
-    """All facts of a text, each once, in the order of their positions. A leading timestamp is not a fact, and
-    neither are words that only announce one (`Remember:`)."""
-    lines = "\n".join(strip_lead_in(strip_leading(line)) for line in text.split("\n"))
+    """All facts of a text, each once, in the order of their positions. Leading timestamps, scaffolding
+    and words that only announce something (`Remember:`) hold none."""
+    lines = "\n".join(strip_lead_in(strip_leading(line)) for line in without_scaffolding(text).split("\n"))
     found: dict[tuple[str, str], Fact] = {}
     for fact in _all_facts(lines):
         found.setdefault(fact.key, fact)

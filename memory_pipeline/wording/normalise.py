@@ -10,6 +10,8 @@ import hashlib
 import re
 import unicodedata
 
+from memory_pipeline.wording.scaffolding import without_scaffolding
+
 _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
@@ -122,12 +124,13 @@ def hashes_of(text: str) -> tuple[str, str]:
 
 
 def embedding_text(text: str) -> str:
-    """The text to embed: the content alone, without leading timestamps, list marks and emphasis.
+    """The text to embed: the content alone, without scaffolding, leading timestamps, list marks and emphasis.
 
     A date prefix pulls unrelated memories together and hurts recall; a timestamp pushes true duplicates apart
     (docs/design.md). For a knowledge-base entry, it is the title and the recommendations: the stories behind one
     recommendation naturally differ.
     """
+    text = without_scaffolding(text)
     if text[:1].isalpha() and not _MARKED.search(text):
         return " ".join(text.split())  # no line end and no mark: the result of the steps below
     title = _TITLE.search(text)

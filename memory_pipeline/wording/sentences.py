@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from memory_pipeline.wording.normalise import strip_leading
+from memory_pipeline.wording.scaffolding import without_scaffolding
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|incl|No|Mr|Mrs|Ms|Dr|St|Fig|Eq|Sec|resp|a\.m|p\.m)|\b[A-Z])\.$"
@@ -39,9 +40,9 @@ def strip_lead_in(statement: str) -> str:
 
 
 def split_statements(text: str) -> list[str]:
-    """The statements of a text in order, without list marks. Code blocks and tables stay whole."""
+    """The statements of a text in order, without list marks and scaffolding. Code blocks and tables stay whole."""
     statements: list[str] = []
-    for block in _blocks(text):
+    for block in _blocks(without_scaffolding(text)):
         if _is_verbatim(block):
             statements.append(block)
         else:

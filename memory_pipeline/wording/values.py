@@ -6,6 +6,7 @@ Sentences that say the same of several times differ in these places alone; their
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,9 +53,11 @@ class Value:
 def values_in(sentence: str) -> tuple[Value, ...]:
     """The values of a sentence in order."""
     days = days_in(sentence)
+    ends = [end for _, end, _ in days]
     found = [Value(start, end, sentence[start:end], "date", "", "") for start, end, _ in days]
     for match in _VALUE.finditer(sentence):
-        if any(start < match.end() and match.start() < end for start, end, _ in days):
+        at = bisect_left(ends, match.start() + 1)
+        if at < len(days) and days[at][0] < match.end():
             continue
         text = match.group()
         written = text.rstrip(_TAIL)

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.knowledge.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
-from memory_pipeline.knowledge.merging import find_unmerged, merge_contents
-from memory_pipeline.wording.facts import fact_keys
+from memory_pipeline.knowledge.merging import find_unmerged, merge_contents, tells_several
+from memory_pipeline.wording.facts import find_facts
+from memory_pipeline.wording.keeping import keeps_all
 from memory_pipeline_tests.build import memory
 
 _WORDS = st.sampled_from(
@@ -22,7 +23,7 @@ _CONTENT = st.lists(_SENTENCE, min_size=1, max_size=3).map(" ".join)
 def test_every_statement_and_every_fact_is_held_by_the_merged_text(contents: list[str]) -> None:
     merged = merge_contents(contents)
     assert find_unmerged(contents, merged) == []
-    assert frozenset[tuple[str, str]]().union(*map(fact_keys, contents)) <= fact_keys(merged)
+    assert all(keeps_all(merged, find_facts(content)) for content in contents)
 
 
 @given(st.lists(_CONTENT, min_size=1, max_size=3))
@@ -39,6 +40,16 @@ def test_the_fuller_wording_stays_to_the_letter() -> None:
 def test_statements_that_contradict_each_other_both_stay() -> None:
     merged = merge_contents(["Billing depends on catalogue.", "Catalogue depends on billing."])
     assert merged == "Billing depends on catalogue. Catalogue depends on billing."
+
+
+def test_texts_that_tell_of_two_things_or_two_times_are_no_near_copies() -> None:
+    assert tells_several(["High band: 86% accurate", "Very-high band: 87% accurate"])
+    assert tells_several(
+        ["Queue: 0 pending. Session saved and closed.", "Queue: 24 pending. Session saved and closed."]
+    )
+    assert not tells_several(["Restart the gateway.", "Restart the gateway. It takes 15 minutes."])
+    reordered = "Ines chose a podcast since the attempt failed.", "Since the attempt failed, Ines chose a podcast."
+    assert not tells_several(reordered) and merge_contents(reordered) == reordered[0]
 
 
 def test_an_entry_is_read_from_its_lines() -> None:
