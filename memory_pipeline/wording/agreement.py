@@ -29,7 +29,7 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
-_SETTING = re.compile(r"([\w.-]+)=([\w.-]*)")
+_SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 #: `Do A, or B happens` says what `B happens unless A is done` says.
 _OTHERWISE = frozenset(("or", "else", "otherwise"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from memory_pipeline.wording.facts import STOP_WORDS, days_in, stem, unit_of, value_of
 from memory_pipeline.wording.memo import remembered
 
-_VALUE = re.compile(r"[$€£~≈<>≤≥+-]?\w*\d[\w,.:/%°+×-]*(?:\s?(?:%|°[CF]))?")
+_VALUE = re.compile(r"(?<![\w-])[$€£~≈<>≤≥+-]?[\w-]{0,80}?\d[\w,.:/%°+×-]*(?:\s?(?:%|°[CF]))?")
 _NEXT_WORD = re.compile(r"[\s-]([^\W\d_]+)")
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\W{0,3}$")
 _TAIL = ".,:;-/+×"
