@@ -29,7 +29,7 @@ _LEAD_IN = re.compile(
 )
 #: Words at its end that say only that it was written down.
 _LEAD_OUT = re.compile(
-    r"\s*[(\[](?:logged|noted|recorded|see above|as above)(?: again)?[)\]](?=[.!]?\s*$)", re.IGNORECASE
+    r"(?<!\s)\s*[(\[](?:logged|noted|recorded|see above|as above)(?: again)?[)\]](?=[.!]?\s*$)", re.IGNORECASE
 )
 
 
