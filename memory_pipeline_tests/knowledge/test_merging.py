@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.knowledge.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
@@ -20,6 +20,7 @@ _CONTENT = st.lists(_SENTENCE, min_size=1, max_size=3).map(" ".join)
 
 
 @given(st.lists(_CONTENT, min_size=2, max_size=4))
+@settings(deadline=None)
 def test_every_statement_and_every_fact_is_held_by_the_merged_text(contents: list[str]) -> None:
     merged = merge_contents(contents)
     assert find_unmerged(contents, merged) == []
@@ -27,6 +28,7 @@ def test_every_statement_and_every_fact_is_held_by_the_merged_text(contents: lis
 
 
 @given(st.lists(_CONTENT, min_size=1, max_size=3))
+@settings(deadline=None)
 def test_merging_again_changes_nothing(contents: list[str]) -> None:
     merged = merge_contents(contents)
     assert merge_contents([merged]) == merged and find_unmerged([merged], merged) == []
