@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -310,3 +312,13 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     assert "No conflict awaits" in cli("conflicts", "list", home=tmp_path).stdout
     assert "open again" in cli("conflicts", "reopen", found["id"][:8], home=tmp_path).stdout
     assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND")
+
+
+def test_a_night_is_loaded_without_importers_and_masking() -> None:
+    """They take a third of a second, and a night that finds nothing new uses neither."""
+    code = (
+        "import sys, memory_pipeline.definitions, memory_pipeline.interfaces.cli.results; "
+        "print(*sorted(name for name in sys.modules if 'pipeline.ingest' in name or 'redaction.' in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
