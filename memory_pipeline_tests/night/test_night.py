@@ -168,6 +168,20 @@ def test_readings_that_come_back_with_other_figures_are_neither_distilled_nor_a_
     assert report.abstractions_created == 0 and report.conflicts_known == 0
 
 
+def test_times_that_are_told_in_other_words_become_one_memory_with_their_days(store: Store) -> None:
+    tellings = (
+        "The deploy took 14 minutes because the build cache was cold",
+        "Because the build cache was cold the deploy took 22 minutes",
+        "Cold was the build cache, and the deploy took 19 minutes because of it",
+    )
+    fill(store, [candidate(text, FIRST + timedelta(days=n), native_id=str(n)) for n, text in enumerate(tellings)])
+    run(store, date(2026, 3, 6))
+    (pattern,) = [memory for memory in memories(store).values() if memory.compressed_from]
+    for told in ("14 minutes (1 March 2026)", "22 minutes (2 March)", "19 minutes (3 March)"):
+        assert told in pattern.content
+    assert len(archived(store)) == 3
+
+
 def test_two_readings_alone_stay_a_conflict(store: Store) -> None:
     text = "autonomous preflight: the nightly check of all brain collections is complete in {}s"
     fill(store, [candidate(text.format(n), FIRST, native_id=str(n)) for n in (30, 31)])
