@@ -1,12 +1,14 @@
 """What a day costs on which nothing is new: CPU seconds of a night from the command line, and of a day of a backfill.
 
 CPU seconds, not wall-clock ones: those of other programs on the machine are not in them. `--days N` sets how many days
-the backfill has; what it costs to start is taken off by a backfill of a single day.
+the backfill has; what it costs to start is taken off by a backfill of a single day. Modules are compiled once, as in an
+installed program, also where the environment tells Python to write no byte code.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -45,6 +47,8 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=30)
     days = parser.parse_args().days
     with tempfile.TemporaryDirectory() as directory:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(directory) / "compiled")
         store = Store(Path(directory) / "store.duckdb")
         settings = Settings().with_values({"store.path": str(store.path)})
         import_demo(store, settings)

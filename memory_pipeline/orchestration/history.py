@@ -29,7 +29,7 @@ from dagster._core.storage.schedules.base import ScheduleStorage
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
-from sqlalchemy import Connection, Engine, and_, bindparam, create_engine, inspect
+from sqlalchemy import Connection, Engine, and_, bindparam, create_engine
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import NullPool
 
@@ -142,11 +142,7 @@ class _Events(ConsolidatedSqliteEventLogStorage):
 
     def __init__(self, base_dir: str) -> None:
         """Open the file in `base_dir`, or create it."""
-        self._tables: set[str] = set()
-        self._asset_columns: set[str] = set()
         self._newest = _Newest()
-        #: By asset: its last materialization as the file has it, and read.
-        self._last: dict[str, tuple[str, EventLogRecord]] = {}
         super().__init__(base_dir)
 
     def store_event(self, event: EventLogEntry) -> None:
@@ -173,8 +169,6 @@ class _Events(ConsolidatedSqliteEventLogStorage):
         asset = found.asset_key.to_string()
         if not conn.execute(_CHANGE_ASSET, {"of_asset": asset, **values}).rowcount:
             conn.execute(_ADD_ASSET, {"asset_key": asset, **values})
-        if "last_materialization" in values:
-            self._last[asset] = values["last_materialization"], EventLogRecord(event_id, event)
 
     def _store_check(self, connection: Connection, event: EventLogEntry, text: str, event_id: int) -> None:
         """A check that is planned, or the result of one, whether it was planned or not."""
@@ -254,17 +248,6 @@ class _Events(ConsolidatedSqliteEventLogStorage):
             self._newest.look(connection)
         return self._newest.of(asset, partition)
 
-    def _get_latest_materialization_records(self, raw_asset_rows: Any) -> Mapping[AssetKey, EventLogRecord | None]:
-        """Dagster reads the text of each row; that of an event that was stored here need not be read."""
-        known: dict[AssetKey, EventLogRecord | None] = {}
-        for row in raw_asset_rows:
-            text, record = self._last.get(row["asset_key"], (None, None))
-            asset = AssetKey.from_db_string(row["asset_key"])
-            if asset is None or text is None or text != row["last_materialization"] or row["asset_details"]:
-                return super()._get_latest_materialization_records(raw_asset_rows)
-            known[asset] = record
-        return known
-
     @cached_property
     def _engine(self) -> Engine:
         return _kept_open(self._conn_string)
@@ -277,18 +260,6 @@ class _Events(ConsolidatedSqliteEventLogStorage):
     def _connect(self) -> Iterator[Connection]:
         with self._engine.begin() as connection:
             yield connection
-
-    def has_table(self, table_name: str) -> bool:
-        """Whether a table exists. Dagster asks before every check, so a positive answer is remembered."""
-        if table_name not in self._tables:
-            with self._connect() as connection:
-                self._tables.update(inspect(connection).get_table_names())
-        return table_name in self._tables
-
-    def _has_asset_key_col_on_connection(self, conn: Connection, column_name: str) -> bool:
-        if column_name not in self._asset_columns:
-            self._asset_columns.update(column["name"] for column in inspect(conn).get_columns(AssetKeyTable.name))
-        return column_name in self._asset_columns
 
     def watch(self, run_id: str, cursor: str | None, callback: Any) -> None:
         """Call `callback` for each new event of a run. New events are in the write-ahead log first, so the parent
