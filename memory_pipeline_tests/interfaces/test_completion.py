@@ -17,8 +17,9 @@ PROGRAM = [sys.executable, "-c", "from memory_pipeline.interfaces.cli import mai
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.slow
 def test_the_script_for_a_shell_asks_this_program(shell: str) -> None:
-    done = subprocess.run([*PROGRAM, "--show-completion", shell], capture_output=True, text=True, check=True)
-    assert "memory-pipeline" in done.stdout and "_MEMORY_PIPELINE_COMPLETE=complete_" in done.stdout
+    told = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # not the shell that runs the tests
+    done = subprocess.run([*PROGRAM, "--show-completion", shell], capture_output=True, text=True, check=True, env=told)
+    assert "memory-pipeline" in done.stdout and f"_MEMORY_PIPELINE_COMPLETE=complete_{shell}" in done.stdout
 
 
 @pytest.mark.parametrize(

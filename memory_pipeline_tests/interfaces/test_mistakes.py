@@ -49,6 +49,7 @@ DAY = "2026-03-03"
         (("kb-compress", "--days", "999999999"), "--days is 999999999; use 1 to"),
         (("jobs", "start", "--from", "0001-01-01"), "at the end of the calendar"),
         (("check", "--store", "bad\udcff.duckdb"), "which is not UTF-8; rename the file"),
+        (("snapshot", "restore", "x", "--to", "bad\udcff.duckdb"), "--to is 'bad\\udcff.duckdb', which is not UTF-8"),
         (("snapshot", "restore", "x", "--to", "data/store.duckdb.wal"), "belongs to the store"),
     ],
 )

@@ -43,6 +43,10 @@ def test_the_page_of_a_night_draws_the_nights_before_it(store: Store) -> None:
     assert "<svg" not in as_html(report, nights[:1])
     assert "<script" not in page and "<!--" not in page and "Content-Security-Policy" in page
     assert f"<q><bdi>{report.largest_clusters[0].members[0]}" in page
+    assert "and 1 more" not in page
+    (cluster,) = report.largest_clusters
+    grown = cluster.model_copy(update={"member_count": 9})
+    assert "<li>and 1 more</li>" in as_html(report.model_copy(update={"largest_clusters": (grown,)}), nights)
     assert as_markdown(report).startswith(f"# Night of {DAY}: PASS\n\n1 cluster compressed. Run `run-{DAY}`, ")
 
 

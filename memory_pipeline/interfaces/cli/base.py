@@ -56,12 +56,17 @@ def named_store(store: Path | None) -> dict[str, object] | None:
     """The setting that `--store` sets. Raises InputError for a path that cannot be a file."""
     if store is None:
         return None
+    return {"store.path": str(utf8_path(store, "--store"))}
+
+
+def utf8_path(path: Path, option: str) -> Path:
+    """The absolute path of a file that DuckDB can open. Raises InputError if its name is not UTF-8."""
     try:
-        path = str(real_path(store, "--store"))
-        path.encode()
+        real = real_path(path, option)
+        str(real).encode()
     except UnicodeEncodeError:
-        raise InputError(f"--store is {str(store)!r}, which is not UTF-8; rename the file or its directory") from None
-    return {"store.path": path}
+        raise InputError(f"{option} is {str(path)!r}, which is not UTF-8; rename the file or its directory") from None
+    return real
 
 
 def open_store(store: Path | None) -> tuple[Settings, Store]:

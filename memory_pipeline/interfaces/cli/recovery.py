@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     StoreOption,
@@ -18,6 +17,7 @@ from memory_pipeline.interfaces.cli.base import (
     kept_copies,
     open_store,
     snapshot_app,
+    utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
 
@@ -95,7 +95,7 @@ def snapshot_restore(
     from memory_pipeline.store import restore_snapshot
 
     settings, opened = open_store(store)
-    target = real_path(to, "--to") if to is not None else None
+    target = utf8_path(to, "--to") if to is not None else None
     if target:
         check_target(settings, target)
     opened.check_is_or_was_there()

@@ -71,8 +71,8 @@ def import_into(
 def import_text(summary: ImportSummary) -> str:
     """The summary of an import as text."""
     lines = [
-        f"Read {summary.read} entries: {summary.imported} imported, {summary.unchanged} known already, "
-        f"{summary.new_versions} of them new versions, {summary.quarantined} quarantined."
+        f"Read {summary.read} entries: {summary.imported} imported, {summary.new_versions} of them as new versions; "
+        f"{summary.unchanged} known already, {summary.quarantined} quarantined."
     ]
     if summary.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
