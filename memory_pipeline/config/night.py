@@ -174,6 +174,15 @@ class KnowledgeBase(Section):
     )
 
 
+class SeriesSection(Section):
+    """`series`: when lines that differ only in values become one memory."""
+
+    enabled: bool = setting(True, "Make series memories; otherwise readings are compared like other memories.")
+    min_readings: int = setting(5, "Minimum number of readings of a series.", ge=3, le=1000)
+    min_days: int = setting(2, "Minimum number of days (UTC) with a reading.", ge=1, le=365)
+    max_tokens: int = setting(60, "Maximum number of tokens of a series memory.", ge=20, le=500)
+
+
 class Principles(Section):
     """`principles`: how related patterns become principles."""
 

@@ -22,6 +22,7 @@ from memory_pipeline.config.night import (
     KnowledgeBase,
     NightSection,
     Principles,
+    SeriesSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
 from memory_pipeline.config.section import Section, setting
@@ -101,6 +102,7 @@ class Settings(BaseSettings):
     compression: Compression = Compression()
     consolidation: Consolidation = Consolidation()
     knowledge_base: KnowledgeBase = KnowledgeBase()
+    series: SeriesSection = SeriesSection()
     principles: Principles = Principles()
     distillation: DistillationSection = DistillationSection()
     atoms: Atoms = Atoms()

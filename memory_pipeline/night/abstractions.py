@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 import numpy as np
 
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.records import LEVEL_MERGED, LEVEL_PATTERN, MADE, Distillation, Memory, Source, derived_id
+from memory_pipeline.records import LEVEL_MERGED, LEVEL_PATTERN, MADE, SERIES, Distillation, Memory, Source, derived_id
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 DISTILLED = "distilled"
+_STANDING_FOR = ("merged", SERIES)
 
 
 def abstraction_id(distillation: Distillation) -> str:
@@ -27,9 +29,10 @@ def abstraction_id(distillation: Distillation) -> str:
 def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     """The memory made from an accepted distillation; its id is derived from cluster and prompt version.
 
-    Only a pattern has `compressed_from`: a merged memory may be merged or distilled again.
+    Only a pattern or a series has `compressed_from`: a merged memory may be merged or distilled again.
     """
     is_pattern = distillation.relation == DISTILLED
+    series = distillation.series
     memory_id = abstraction_id(distillation)
     compressed_from = {
         "source_ids": list(distillation.member_ids),
@@ -40,6 +43,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
             distillation.oldest_source_at.isoformat(),
             distillation.effective_date.isoformat(),
         ],
+        **({SERIES: asdict(series)} if series else {}),
     }
     return Memory(
         id=memory_id,
@@ -58,7 +62,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         confidence_score=distillation.confidence,
         consolidation_method=distillation.method,
         source=Source(MADE, distillation.cluster.policy),
-        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern else None,
+        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern or series else None,
         tags=distillation.tags,
         is_canonical=distillation.relation == "canonical",
     )
@@ -69,11 +73,12 @@ def vectors_of_abstractions(
     embedder: Embedder,
     vectors_of: Callable[[Sequence[str]], tuple[list[str], Vectors]],
 ) -> Vectors:
-    """Float32 (n, dimension), unit length: the vector of the content, or for a merged memory the normalised mean of
-    its members' vectors. `vectors_of`: ids and vectors of the members that have one."""
+    """Float32 (n, dimension), unit length: the vector of the content, or for a merged memory or a series, which stands
+    for lines with other words, the normalised mean of its members' vectors. `vectors_of`: ids and vectors of the
+    members that have one."""
     vectors = np.empty((len(distillations), embedder.dimension), dtype=np.float32)
-    merged = [row for row, d in enumerate(distillations) if d.relation == "merged"]
-    others = [row for row, d in enumerate(distillations) if d.relation != "merged"]
+    merged = [row for row, d in enumerate(distillations) if d.relation in _STANDING_FOR]
+    others = [row for row, d in enumerate(distillations) if d.relation not in _STANDING_FOR]
     if others:
         vectors[others] = embedder.embed([embedding_text(distillations[row].content) for row in others])
     if merged:

@@ -20,6 +20,7 @@ from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
+    SERIES,
     Archive,
     ArchiveStatus,
     Cluster,
@@ -176,6 +177,8 @@ def write_abstractions(
     tx.journal.log([_log_row(plan, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
     tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
+    for memory in (memory for d, memory in pairs if d.relation == SERIES):
+        tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
     return results
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
-from memory_pipeline.night.cells import SERIES_LEAST
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.plan import NightPlan
@@ -23,12 +22,10 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.review.proposals import kept_apart
-from memory_pipeline.store import Store, Transaction
+from memory_pipeline.store import Store
 from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
-#: Conflicts of these kinds concern figures; between members of a series, they are not contradictions.
-FIGURE_KINDS = ["number", "unit", "date", "time", "identifier"]
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
@@ -40,7 +37,8 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     """
     night.hold_lease()
     # Edges from a file may be those of an earlier run, whose memories have been archived since.
-    edges = link_conflicts(night, edges_among(edges, [memory.id for memory in eligible]))
+    edges = edges_among(edges, [memory.id for memory in eligible])
+    link_conflicts(night, edges)
     clusters: list[Cluster] = []
     for policy in night.plan.policies:
         if policy.method == "distill":
@@ -50,27 +48,14 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def link_conflicts(night: Night, edges: pa.Table) -> pa.Table:
-    """Link the contradictions among the pairs in the store; returns the edges without conflicts between members of a
-    series.
-
-    A proposed memory is linked when it is written.
-    """
+def link_conflicts(night: Night, edges: pa.Table) -> None:
+    """Link the contradictions among the pairs in the store. A proposed memory is linked when it is written."""
     with night.store.reading() as tx:
-        readings = tx.cells.reading_shapes(night.plan.fresh_after, SERIES_LEAST)
-        shapes = tx.memories.shapes_of({*edges["a"].to_pylist(), *edges["b"].to_pylist()})
-        edges = reconcile_series(edges, shapes, tx.memories.series_shapes(night.plan.fresh_after, SERIES_LEAST))
-        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
-    conflicts = [
-        conflict
-        for conflict in conflicts_in(edges)
-        if {conflict.a, conflict.b} <= shapes.keys() and not _between_readings(conflict, shapes, readings)
-    ]
-    if conflicts or settled:
+        there = tx.memories.existing(sorted({*edges["a"].to_pylist(), *edges["b"].to_pylist()}))
+    conflicts = [conflict for conflict in conflicts_in(edges) if {conflict.a, conflict.b} <= there.keys()]
+    if conflicts:
         with night.writing() as tx:
             tx.conflicts.record(conflicts, night.as_of)
-            tx.conflicts.resolve(settled, "series")
-    return edges
 
 
 def cut_clusters(
@@ -82,12 +67,11 @@ def cut_clusters(
         apart = kept_apart(tx)
         settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
         reviewed = tx.proposals.reviewed_fingerprints()
-        rivals = _rivals(tx, plan, eligible) if policy.linkage != "complete" else {}
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
-        clusters = _split_by_conflict(eligible, usable, policy, clusters, rivals)
+        clusters = _split_by_conflict(eligible, usable, policy, clusters)
     wanted = plan.options.cluster_id
     marked = []
     for cluster in clusters:
@@ -104,19 +88,13 @@ def _split_by_conflict(
     edges: pa.Table,
     policy: Policy,
     clusters: list[Cluster],
-    rivals: Mapping[str, tuple[str, str]],
 ) -> list[Cluster]:
-    """Split clusters that contain a conflict with complete linkage, which keeps its sides apart.
-
-    `rivals`: by memory, a name that it shares with the memories it conflicts with, even without an edge for the
-    conflict.
-    """
+    """Split clusters that contain a conflict with complete linkage, which keeps its sides apart."""
     pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
     found: list[Cluster] = []
     for cluster in clusters:
         members = set(cluster.member_ids)
-        named = [rivals[memory_id] for memory_id in cluster.member_ids if memory_id in rivals]
-        if len(named) > len(set(named)) or any(a in members and b in members for a, b in pairs):
+        if any(a in members and b in members for a, b in pairs):
             mine = [memory for memory in eligible if memory.id in members]
             found += find_clusters(mine, edges, replace(policy, linkage="complete"))
         else:
@@ -130,39 +108,6 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
         return edges
     pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
     return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
-
-
-def _rivals(tx: Transaction, plan: NightPlan, eligible: Sequence[EligibleMemory]) -> dict[str, tuple[str, str]]:
-    """Readings that do not form a series, by project and shape: their figures differ, and not all of their pairs are
-    edges."""
-    since = plan.fresh_after
-    shapes = tx.cells.reading_shapes(since, SERIES_LEAST) - tx.memories.series_shapes(since, SERIES_LEAST)
-    shape_of = tx.memories.shapes_of([memory.id for memory in eligible]) if shapes else {}
-    named = {memory.id: (memory.project_id, shape_of.get(memory.id, "")) for memory in eligible}
-    return {memory_id: name for memory_id, name in named.items() if name in shapes}
-
-
-def _between_readings(conflict: Conflict, shapes: Mapping[str, str], readings: Collection[tuple[str, str]]) -> bool:
-    """Whether a conflict concerns figures between readings taken at different times."""
-    return conflict.kind in FIGURE_KINDS and all(
-        (conflict.project_id, shapes.get(side, "")) in readings for side in (conflict.a, conflict.b)
-    )
-
-
-def reconcile_series(edges: pa.Table, shapes: Mapping[str, str], series: Collection[tuple[str, str]]) -> pa.Table:
-    """Edges without the conflicts between members of one series.
-
-    A fact does not take five values in a month; a reading does. So different figures in texts of the same shape are
-    a conflict if there are two of them, and episodes if the same line has returned with many values on several days.
-    """
-    kinds = edges["conflict_kind"].to_pylist()
-    columns = zip(*(edges[name].to_pylist() for name in ("project_id", "a", "b")), strict=True)
-    for row, (project, a, b) in enumerate(columns):
-        shape = shapes.get(a)
-        if kinds[row] in FIGURE_KINDS and shape == shapes.get(b) and (project, shape) in series:
-            kinds[row] = None
-    place = edges.schema.get_field_index("conflict_kind")
-    return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string()))
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:

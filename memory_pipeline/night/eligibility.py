@@ -1,7 +1,8 @@
 """Eligibility: which memories the night may cluster.
 
 Eligible memories have an importance below the critical floor, are not distilled from others, not archived, not
-pinned, of level 0 or 1, at least 24 hours old as of the night, and have a vector of the current model.
+pinned, of level 0 or 1, at least 24 hours old as of the night, no readings (series.py), and have a vector of the
+current model.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import PAGE
+from memory_pipeline.night.shapes import note_shapes
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import Store
@@ -33,10 +35,13 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
         night.embed_missing()
     except EmbeddingError as error:
         night.note_error("", "embed", error)
+    if night.settings.series.enabled:
+        note_shapes(night)
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        left_alone = copies | held_by_proposals(tx)
+        readings = tx.series.reading_ids(night.plan.fresh_after, night.settings.series.min_readings)
+        left_alone = copies | held_by_proposals(tx) | (readings if night.settings.series.enabled else set())
     eligible: list[EligibleMemory] = []
     after: Memory | None = None
     while True:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 
 from memory_pipeline.distillers import find_invention, steering_draft
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
-from memory_pipeline.night.cells import SERIES_LEAST
-from memory_pipeline.night.clustering import FIGURE_KINDS
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.records import MADE, Archive, Distillation, Memory
+from memory_pipeline.records import MADE, SERIES, Archive, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
-from memory_pipeline.store import Finding, Transaction
+from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.normalise import line_shape
 from memory_pipeline.wording.redaction import redact
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
@@ -40,13 +38,14 @@ _MARGIN = 2000
 class Evidence:
     """The input of a gate: an accepted draft, its members as they are in the store now, and the night's rules.
 
-    `members` lacks memories that no longer exist; `series`: projects and shapes whose figures may differ.
+    `members` lacks memories that no longer exist; `readings`: of a series, the raw memories behind its members and
+    those that break it.
     """
 
     draft: Distillation
     members: tuple[Memory, ...]
     plan: NightPlan
-    series: Callable[[], set[tuple[str, str]]]
+    readings: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,8 @@ def losses(evidence: Evidence) -> list[str]:
     by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
     lists them."""
     draft = evidence.draft
+    if draft.relation == SERIES:
+        return []  # a series says what its readings amount to: see `untrue_series`
     lost = losses_of([memory.content for memory in evidence.members], draft.content)
     if lost:
         return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
@@ -187,15 +188,28 @@ def unsafe_members(evidence: Evidence) -> list[str]:
 
 def conflicts_inside(evidence: Evidence) -> list[str]:
     """Pairs of sources of an accepted draft that contradict each other, in words."""
+    if evidence.draft.relation == SERIES:
+        return []  # readings are never a conflict
     problems = []
     for a, b in combinations(evidence.members, 2):
         finding = find_conflict(claim_of(a.content), claim_of(b.content))
-        if finding is None:
-            continue
-        of_one_shape = finding.kind in FIGURE_KINDS and a.shape_hash == b.shape_hash
-        if not (of_one_shape and (a.project_id, a.shape_hash) in evidence.series()):
+        if finding is not None:
             problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
     return problems
+
+
+def untrue_series(evidence: Evidence) -> list[str]:
+    """What is wrong in the draft of a series memory, in words: it does not say what its readings amount to, or one of
+    its sources is no reading of it."""
+    facts = evidence.draft.series
+    if evidence.draft.relation != SERIES or facts is None:
+        return [] if evidence.draft.relation != SERIES else ["it does not name the shapes of its readings"]
+    foreign = [
+        m.id for m in evidence.members if m.source.connector != MADE and line_shape(m.content) not in facts.shapes
+    ]
+    if foreign:
+        return [f"'{foreign[0]}' is no reading of this series"]
+    return [wrong] if (wrong := wrong_in_series(evidence.draft.content, facts, evidence.readings)) else []
 
 
 def unlike_sources(evidence: Evidence) -> list[str]:
@@ -203,6 +217,8 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
     that was judged: it may come from a file, or from a proposal that another store exported."""
     draft, members = evidence.draft, evidence.members
+    if draft.relation == SERIES:
+        return []  # see `untrue_series`
     if len(set(draft.member_ids)) < _LEAST_SOURCES:
         return ["it has fewer than two sources"]
     contents = [memory.content for memory in members]
@@ -228,6 +244,7 @@ GATES: dict[str, Gate] = {
     "losses": Gate("preservation", losses),
     "unkept_statements": Gate("preservation", unkept_statements),
     "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
+    "untrue_series": Gate("it does not say what its readings say", untrue_series),
 }
 
 
@@ -235,13 +252,18 @@ def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evide
     """The accepted drafts with their members, read from the store together."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
     memories = reader.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
-
-    @cache
-    def series() -> set[tuple[str, str]]:
-        with reader.store.reading() as tx:
-            return tx.memories.series_shapes(reader.plan.fresh_after, SERIES_LEAST)
-
+    readings: dict[str, tuple[Memory, ...]] = {}
+    with reader.store.reading() as tx:
+        for draft in accepted:
+            if draft.series is not None:
+                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
+                readings[draft.id] = tuple(raw)
     return [
-        Evidence(draft, tuple(memories[i] for i in draft.member_ids if i in memories), reader.plan, series)
+        Evidence(
+            draft,
+            tuple(memories[i] for i in draft.member_ids if i in memories),
+            reader.plan,
+            readings.get(draft.id, ()),
+        )
         for draft in accepted
     ]

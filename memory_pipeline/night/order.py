@@ -22,6 +22,7 @@ from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
 from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.series import update_series
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive, Cluster, EligibleMemory
 
@@ -84,7 +85,8 @@ def _clusters(
 
 ORDER: tuple[Step, ...] = (
     Step("exact_duplicates", archive_duplicates),
-    Step("eligible_memories", select_eligible, ("exact_duplicates",)),
+    Step("series", update_series, ("exact_duplicates",)),
+    Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("series",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),
     Step("merges", _merges, ("eligible_memories", "similarity_batches")),
     Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),

@@ -31,6 +31,11 @@ def _duplicates(night: Night) -> Metrics:
     return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
 
 
+def _series(night: Night) -> Metrics:
+    """Make and update the series memories of readings."""
+    return _figures(_last(night, "series")["series"], "series")
+
+
 def _merge(night: Night) -> Metrics:
     """Merge near-copies into memories that keep every distinct statement of theirs."""
     return _figures(_last(night, "eligible_memories", "similarity_batches", "merges")["merges"], "merge")
@@ -88,6 +93,7 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
 #: The order of the phases of a job.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
+    "series": _series,
     "merge": _merge,
     "canonical": _canonical,
     "patterns": _patterns,

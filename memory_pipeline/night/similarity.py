@@ -2,8 +2,8 @@
 finding.
 
 Exact and incremental: only pairs with a memory that no earlier night has compared are computed, and the result
-equals a full recomputation. Readings of one shape and crowds are compared within their cells (cells.py), so that
-time and memory grow with the number of memories, not with its square.
+equals a full recomputation. Crowds are compared within their cells (cells.py), so that time and memory grow with the
+number of memories, not with its square.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import claim_of
-from memory_pipeline.night.cells import CROWD_LEAST, SERIES_LEAST, Cells, cells_tonight, with_crowd
+from memory_pipeline.night.cells import CROWD_LEAST, Cells, with_crowd
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
 from memory_pipeline.records import EligibleMemory
@@ -40,24 +40,20 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
     ids_of: dict[str, list[str]] = {}
     for memory in sorted(eligible, key=lambda memory: memory.id):
         ids_of.setdefault(memory.project_id, []).append(memory.id)
-    with night.store.reading() as tx:
-        readings = tx.cells.reading_shapes(night.plan.fresh_after, SERIES_LEAST)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.plan.floor_of(project), readings))
+        tables.append(_edges_of_project(night, project, ids_of[project], night.plan.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
 
-def _edges_of_project(
-    night: Night, project: str, ids: list[str], floor: float, readings: set[tuple[str, str]]
-) -> pa.Table:
+def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) -> pa.Table:
     model = night.embedder.name
     with night.store.reading() as tx:
         stored = sorted(tx.memories.existing(ids))
         proposed = sorted(set(ids) - set(stored))
         known = tx.vectors.compared(project, model, floor)
-        cells = cells_tonight(model, tx, project, sorted({*known, *stored}), readings)
+        cells = Cells(tuple(tx.cells.of_project(project, model)))
         table = tx.vectors.edges(project, model, floor, cells.all)
     fresh = sorted(set(stored) - set(known))
     new = EDGE_SCHEMA.empty_table()
@@ -122,8 +118,7 @@ def _crowd_of(ids: Sequence[str], vectors: Vectors, floor: float, cells: Cells, 
     """The new members of the crowd."""
     before = cells.crowd()
     members = np.array([memory_id in before for memory_id in ids], dtype=bool)
-    separation = cells.separation(ids, within_crowd=False)
-    found = find_crowd(vectors, floor, CROWD_LEAST, members=members, separation=separation, block_size=block_size)
+    found = find_crowd(vectors, floor, CROWD_LEAST, members=members, block_size=block_size)
     return [ids[place] for place in np.flatnonzero(found & ~members).tolist()]
 
 

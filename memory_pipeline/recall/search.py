@@ -23,6 +23,8 @@ RRF_K = 60
 #: Dense hits below this cosine are noise.
 MIN_RELEVANCE = 0.3
 _DEPTH = 100
+#: What replaced an archived memory stands at least this little above it.
+_JUST_ABOVE = 1 + 1e-9
 _QUERY_WORDS = 64
 _WORD = re.compile(r"\w+", re.UNICODE)
 #: Bytes of memory that an index in the making may take, and tantivy takes as it needs them: with less it is made in
@@ -43,6 +45,8 @@ class Searchable(Protocol):
     def content(self) -> str: ...
     @property
     def archived_at(self) -> datetime | None: ...
+    @property
+    def consolidated_into_id(self) -> str | None: ...
 
 
 _Searchable = TypeVar("_Searchable", bound=Searchable)
@@ -78,6 +82,7 @@ class SearchIndex(Generic[_Searchable]):
         self._memories = list(memories)
         self._embed = embed
         self._weights = np.array([archived_weight if m.archived_at else 1.0 for m in self._memories])
+        self._replaced, self._replacing = _replacements(self._memories)
         self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
         self._dense_weights = self._weights[self._dense_rows]
         self._matrix = (
@@ -111,6 +116,8 @@ class SearchIndex(Generic[_Searchable]):
             for rank, row in enumerate(ranking, start=1):
                 fused[row] += 1.0 / (RRF_K + rank)
         fused *= self._weights
+        if len(self._replaced):
+            np.maximum.at(fused, self._replacing, fused[self._replaced] * _JUST_ABOVE)
         found = sorted(np.flatnonzero(fused), key=lambda row: (-fused[row], self._memories[row].id))
         return [Hit(self._memories[row], float(fused[row])) for row in found[:limit]]
 
@@ -152,6 +159,20 @@ def fit_budget(hits: Sequence[Hit[Memory]], budget: int) -> list[Memory]:
             taken.add(memory.id)
             left -= memory.token_count
     return chosen
+
+
+def _replacements(memories: Sequence[Searchable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of archived memories, and those of the active ones at the end of their chains of replacements."""
+    row_of = {memory.id: row for row, memory in enumerate(memories)}
+    into = {memory.id: memory.consolidated_into_id for memory in memories if memory.archived_at}
+    ends = {memory_id: memory_id for memory_id in row_of.keys() - into.keys()}
+    for memory_id in into:
+        chain = [memory_id]
+        while chain[-1] not in ends and (following := into.get(chain[-1])) and following not in chain:
+            chain.append(following)
+        ends |= dict.fromkeys(chain, ends.get(chain[-1], ""))
+    found = [(row_of[i], row_of[ends[i]]) for i in into if ends[i]]
+    return np.array([a for a, _ in found], dtype=np.int64), np.array([b for _, b in found], dtype=np.int64)
 
 
 def _word_index(texts: Sequence[str]) -> tuple[Any, Any]:

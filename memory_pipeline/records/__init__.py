@@ -82,6 +82,7 @@ from memory_pipeline.records.principle import (
 from memory_pipeline.records.proposal import (
     Proposal,
 )
+from memory_pipeline.records.series import SERIES, SeriesFacts
 
 __all__ = [
     "BATCH_EXPIRED",
@@ -100,6 +101,7 @@ __all__ = [
     "NO_ANSWER",
     "PATTERN_TYPES",
     "RELATIONS",
+    "SERIES",
     "TIME_LIMIT",
     "TIME_QUALITIES",
     "Archive",
@@ -136,6 +138,7 @@ __all__ = [
     "PrincipleStatus",
     "Priority",
     "Proposal",
+    "SeriesFacts",
     "Source",
     "Stage",
     "Verdict",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from memory_pipeline.records.atom import Causal
 from memory_pipeline.records.columns import Column
+from memory_pipeline.records.series import SeriesFacts
 
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
@@ -18,7 +19,7 @@ DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANS
 #: The judge's verdicts on a draft; the last two are tried again the next night.
 Outcome = Literal["accepted", "refused", "deferred", "failed"]
 #: How the sources of a cluster are linked to the abstraction made of it.
-LevelRelation = Literal["merged", "canonical", "distilled"]
+LevelRelation = Literal["merged", "canonical", "distilled", "series"]
 #: The status of a cluster in the log.
 Decided = Literal["compressed", "skipped", "failed"]
 #: The status of a cluster in the store.
@@ -116,10 +117,11 @@ class Distillation:
         tuple[Disagreement, ...],
         Column("Pairs of members that contradict each other according to the model; the draft quotes both."),
     ] = ()
-    relation: Annotated[LevelRelation, Column("How the sources will be linked: merged, canonical or distilled.")] = (
-        "distilled"
-    )
+    relation: Annotated[
+        LevelRelation, Column("How the sources will be linked: merged, canonical, distilled or series.")
+    ] = "distilled"
     tags: tuple[str, ...] = ()
+    series: SeriesFacts | None = None
 
     @property
     def id(self) -> str:

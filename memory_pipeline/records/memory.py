@@ -31,7 +31,7 @@ MADE = "night"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.
-RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded")
+RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series")
 #: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded")
 
@@ -79,7 +79,7 @@ class MemoryBase:
     archived_at: Annotated[datetime | None, Column("When it was archived, as of the night.", changes=True)] = None
     consolidated_into_id: Annotated[str | None, Column("The memory that replaced it.", changes=True, is_id=True)] = None
     compressed_from: Annotated[
-        str | None, Column("For a pattern or principle: what it was made from, as JSON.", is_json=True)
+        str | None, Column("For a pattern, principle or series: what it was made from, as JSON.", is_json=True)
     ] = None
     importance_before: Annotated[
         float | None, Column("The importance before archiving.", changes=True, low=0.0, high=3.0)

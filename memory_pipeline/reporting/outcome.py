@@ -47,7 +47,7 @@ class NightOutcome:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> NightOutcome:
         """Collect the results of a night's steps, by their names, as far as they exist."""
-        levels = ("merges", "canonical_entries", "archives")
+        levels = ("series", "merges", "canonical_entries", "archives")
         return cls(
             duplicates=values.get("exact_duplicates", ()),
             eligible=values.get("eligible_memories", ()),

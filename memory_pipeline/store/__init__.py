@@ -15,6 +15,7 @@ from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.runs import ArchivedRow
+from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, reading_in, wrong_in_series
 from memory_pipeline.store.snapshots import (
     Snapshot,
     create_snapshot,
@@ -35,6 +36,7 @@ __all__ = [
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
     "FOLLOWING_TABLES",
+    "LEAST_TEXTS",
     "LEFT_BEHIND",
     "RECORD_NAMES",
     "REJECTED",
@@ -48,6 +50,8 @@ __all__ = [
     "Replacement",
     "RollbackPlan",
     "SameContent",
+    "SeriesMemory",
+    "Shape",
     "Snapshot",
     "Store",
     "Text",
@@ -56,6 +60,7 @@ __all__ = [
     "create_snapshot",
     "list_snapshots",
     "put_in_blank_place",
+    "reading_in",
     "recover_store",
     "remove_store",
     "restore_snapshot",
@@ -64,4 +69,5 @@ __all__ = [
     "snapshot_directory",
     "snapshot_path",
     "verify_snapshot",
+    "wrong_in_series",
 ]

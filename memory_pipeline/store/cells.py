@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 import pyarrow as pa
 
-from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.sql import Sql
 
-CellKind = Literal["shape", "crowd"]
+CellKind = Literal["crowd"]
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("project_id", "memory_id", "kind", "member_of")] + [("cell", pa.int32())]
 )
@@ -20,8 +18,8 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The cell in which a memory is compared: within the group `member_of` (a shape's hash, or the project's crowd),
-    only with memories of the same `cell`."""
+    """The cell in which a memory is compared: within the group `member_of` (the project's crowd), only with memories of
+    the same `cell`."""
 
     project_id: str
     memory_id: str
@@ -30,48 +28,17 @@ class Cell:
     cell: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lined:
-    """A memory with its shape, in the order in which cells are filled."""
-
-    memory_id: str
-    shape_hash: str
-
-
 class Cells:
     """The stored cells, and the data from which they are assigned."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
-        """Project and shape of all readings: at least `least` raw memories that differ only in figures, with at
-        least that many different texts minus one, created by `as_of`. Archived memories count, so that a night's own
-        work changes nothing."""
-        rows = self._sql.rows(
-            """
-            select project_id, shape_hash
-            from memories
-            where created_at <= $1 and source_connector <> 'night'
-            group by 1, 2
-            having count(*) >= $2 and count(distinct content_hash) >= $2 - 1
-            """,
-            [to_utc(as_of), least],
+    def in_filling_order(self, ids: Sequence[str]) -> list[str]:
+        """These memories by creation and id."""
+        return self._sql.strings(
+            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [list(ids)]
         )
-        return {(str(row[0]), str(row[1])) for row in rows}
-
-    def in_filling_order(self, ids: Sequence[str]) -> list[Lined]:
-        """These memories with their shapes, by creation and id."""
-        rows = self._sql.rows(
-            """
-            select id, shape_hash
-            from memories
-            where id in (select unnest($1::text[]))
-            order by created_at, id
-            """,
-            [list(ids)],
-        )
-        return [Lined(str(row[0]), str(row[1])) for row in rows]
 
     def of_project(self, project_id: str, model: str) -> list[Cell]:
         """Every cell of a project, including those of archived memories."""

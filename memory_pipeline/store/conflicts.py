@@ -65,21 +65,34 @@ class Conflicts:
         if not readings:
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
-        with self._sql.given(readings=pa.table({"project_id": pa.array(projects), "shape_hash": pa.array(shapes)})):
+        with self._sql.given(readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})):
             rows = self._sql.rows(
                 """
                 select c.a, c.b
                 from conflicts c
                 join memories m on m.id = c.a
                 join memories n on n.id = c.b
-                join readings r on r.project_id = m.project_id and r.shape_hash = m.shape_hash
-                join readings s on s.project_id = n.project_id and s.shape_hash = n.shape_hash
+                join line_shapes o on o.memory_id = m.id
+                join line_shapes p on p.memory_id = n.id
+                join readings r on r.project_id = m.project_id and r.shape = o.shape
+                join readings s on s.project_id = n.project_id and s.shape = p.shape
                 where c.resolution is null and c.kind in (select unnest($1::text[]))
                 order by 1, 2
                 """,
                 [list(kinds)],
             )
         return [(str(row[0]), str(row[1])) for row in rows]
+
+    def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
+        """Record how every open conflict between two of these memories was settled."""
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = $2
+            where resolution is null and a in (select unnest($1::text[])) and b in (select unnest($1::text[]))
+            """,
+            [list(memory_ids), resolution],
+        )
 
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again

@@ -12,9 +12,12 @@ from functools import partial
 from pydantic import Field
 
 from memory_pipeline.documents import Document
+from memory_pipeline.records import SERIES
+from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
+from memory_pipeline.store.series import SeriesMemories, wrong_in_series
 from memory_pipeline.store.sql import Row, Sql
-from memory_pipeline.store.tables import MEMORIES
+from memory_pipeline.store.tables import LINEAGE, MEMORIES
 from memory_pipeline.wording.normalise import hashes_of
 from memory_pipeline.wording.witness import what_is_kept
 
@@ -57,17 +60,19 @@ class Integrity:
     def check(self, *, deep: bool = False, facts: bool = False) -> list[Finding]:
         """All problems of the store, at most twenty per rule; empty if it is sound.
 
-        Contents are hashed again; `deep` also recomputes ratios, sources, chains and the audit log, and `facts`
-        compares every abstraction with its sources.
+        Contents are hashed again; `deep` also recomputes ratios, sources, chains, series and the audit log, and
+        `facts` compares every abstraction with its sources.
         """
         rules = (*RULES, *(DEEP_RULES if deep else ()))
-        contents = self._contents_of({MEMORIES, *(table for rule in rules for table in rule.tables)})
+        contents = self._contents_of({MEMORIES, LINEAGE, *(table for rule in rules for table in rule.tables)})
         findings = []
         for rule in rules:
             findings += _unless_known(
                 rule.name, [contents[table] for table in rule.tables], partial(self._broken, rule)
             )
         findings += _unless_known("hashes", [contents[MEMORIES]], self._wrong_hashes)
+        if deep:
+            findings += _unless_known("series", [contents[MEMORIES], contents[LINEAGE]], self._untrue_series)
         return findings + (self._lost_facts() if facts else [])
 
     def _contents_of(self, tables: Iterable[str]) -> dict[str, Row]:
@@ -81,6 +86,20 @@ class Integrity:
     def _broken(self, rule: Rule) -> list[Finding]:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
         return [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
+
+    def _untrue_series(self) -> list[Finding]:
+        """Active series memories that do not say what their readings amount to, computed again from the readings."""
+        found = []
+        series = SeriesMemories(self._sql)
+        links = Lineage(self._sql)
+        for memory in series.active():
+            sources = [link.source_id for link in links.of([memory.id]) if link.relation == SERIES]
+            readings = series.readings(sources, memory.facts.breaking_ids, memory.created_at)
+            wrong = wrong_in_series(memory.content, memory.facts, readings)
+            if wrong is not None:
+                mend = f"its readings are archived whole: 'memory-pipeline rollback --abstraction {memory.id}'"
+                found.append(_finding("series say what their readings say", memory.id, wrong, mend))
+        return found[:_MAX_PER_RULE]
 
     def _lost_facts(self) -> list[Finding]:
         """Facts that abstractions lack of their direct sources, found by `wording.witness`, which made none of them."""

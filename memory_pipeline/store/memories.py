@@ -41,6 +41,7 @@ class Text(NamedTuple):
     content: str
     created_at: datetime
     archived_at: datetime | None
+    consolidated_into_id: str | None
 
 
 class Memories:
@@ -91,7 +92,7 @@ class Memories:
         of them `after` another one."""
         rows = self._sql.rows(
             """
-            select id, project_id, content, created_at, archived_at
+            select id, project_id, content, created_at, archived_at, consolidated_into_id
             from memories
             where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
             order by created_at, id
@@ -99,7 +100,9 @@ class Memories:
             """,
             [to_utc(created_by), to_utc(after.created_at) if after else None, after.id if after else None, most],
         )
-        return [Text(i, project, said, from_utc(made), from_utc(gone)) for i, project, said, made, gone in rows]
+        return [
+            Text(i, project, said, from_utc(made), from_utc(gone), into) for i, project, said, made, gone, into in rows
+        ]
 
     def count(self) -> int:
         """The number of memories in any state."""
@@ -230,7 +233,8 @@ class Memories:
                     consolidated_into_id = r.into, updated_at = $1
                 from replacements r
                 where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
-                  and m.compressed_from is null and m.abstraction_level <= 1
+                  and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'))
+                  and m.abstraction_level <= 1
                 returning m.id
                 """,
                 [to_utc(archived_at), critical_floor],
@@ -265,28 +269,6 @@ class Memories:
             """,
             [list(ids)],
         )
-
-    def series_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
-        """Project and shape of every series: at least `least` raw memories that differ only in figures, with at
-        least that many different texts minus one, on at least three days, created by `as_of`."""
-        rows = self._sql.rows(
-            """
-            select project_id, shape_hash
-            from memories
-            where created_at <= $1 and source_connector <> 'night'
-            group by 1, 2
-            having count(*) >= $2 and count(distinct content_hash) >= $2 - 1 and count(distinct created_at::date) >= 3
-            """,
-            [to_utc(as_of), least],
-        )
-        return {(str(row[0]), str(row[1])) for row in rows}
-
-    def shapes_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """The shape hash of each of these memories."""
-        rows = self._sql.rows(
-            "select id, shape_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
-        )
-        return {str(row[0]): str(row[1]) for row in rows}
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""

@@ -32,13 +32,14 @@ class Table:
     made_again: bool = False
 
 
-MEMORIES, EMBEDDINGS, AUDIT_LOG, MIGRATIONS = "memories", "embeddings", "audit_log", "schema_migrations"
+MEMORIES, LINEAGE, EMBEDDINGS, AUDIT_LOG = "memories", "lineage", "embeddings", "audit_log"
+MIGRATIONS = "schema_migrations"
 
 #: Every table. Writes to memories and embeddings are logged in their own ways (audit.py).
 TABLES = (
     Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),
-    Table("lineage", ("memory_id", "source_id"), " <- ", ("insert", "delete"),
+    Table(LINEAGE, ("memory_id", "source_id"), " <- ", ("insert", "delete"),
           left_behind="stands in the rows of the memories, as `sources`"),
     Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict"),
     Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision"),
@@ -60,6 +61,7 @@ TABLES = (
     Table("notices", ("id",), record="notice"),
     Table("quarantine", ("file", "line"), ":", _NEW, state=("reason",), record="quarantine"),
     Table("comparison_cells", ("memory_id", "model", "kind"), record="comparison_cells", made_again=True),
+    Table("line_shapes", ("memory_id",), left_behind=_WORDS, made_again=True),
     Table("similarity_edges", ("a", "b", "model"), left_behind="found again by the next night", made_again=True),
     Table("compared", ("memory_id", "model"), left_behind="found again by the next night", made_again=True),
     Table("lease", ("name",), left_behind="says who works on this file now"),

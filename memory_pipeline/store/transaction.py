@@ -19,6 +19,7 @@ from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.runs import Runs
+from memory_pipeline.store.series import SeriesMemories
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
 from memory_pipeline.store.vectors import Vectors
@@ -35,6 +36,7 @@ class Transaction:
         self.memories = Memories(sql)
         self.lineage = Lineage(sql)
         self.vectors = Vectors(sql)
+        self.series = SeriesMemories(sql)
         self.cells = Cells(sql)
         self.conflicts = Conflicts(sql)
         self.proposals = Proposals(sql)

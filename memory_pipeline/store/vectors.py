@@ -148,16 +148,11 @@ class Vectors:
         with self._sql.given(edges=edges, cells=cells):
             return self._sql.table(
                 """
-                with shape as (from cells where kind = 'shape'),
-                crowd as (from cells where kind = 'crowd')
                 select e.*
                 from edges e
-                left join shape sa on sa.memory_id = a
-                left join shape sb on sb.memory_id = b
-                left join crowd ca on ca.memory_id = a
-                left join crowd cb on cb.memory_id = b
-                where not coalesce(sa.member_of = sb.member_of and sa.cell <> sb.cell, false)
-                  and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
+                left join cells ca on ca.memory_id = a
+                left join cells cb on cb.memory_id = b
+                where not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
                 order by a, b
                 """
             )

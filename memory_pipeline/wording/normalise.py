@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from memory_pipeline.wording.scaffolding import without_scaffolding
+from memory_pipeline.wording.templates import read_line
 
 _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})"
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -99,10 +100,15 @@ def normalise(text: str) -> str:
     Numbers are kept, and so is every punctuation mark between words, because it can carry meaning (`a/b`, `1.5`);
     only a full stop at the end is removed.
     """
+    folded = unicodedata.normalize("NFC", one_line(text).casefold())
+    return folded.rstrip(" .!") or folded
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without Markdown marks, list marks and leading timestamps, with plain quotes and dashes."""
     clean = clean_text(text)
     lines = [_body(line) for line in (clean if clean.isascii() else clean.translate(_QUOTES)).split("\n")]
-    folded = unicodedata.normalize("NFC", " ".join(plain_text("\n".join(filter(None, lines))).split()).casefold())
-    return folded.rstrip(" .!") or folded
+    return " ".join(plain_text("\n".join(filter(None, lines))).split())
 
 
 def content_hash(text: str) -> str:
@@ -121,6 +127,13 @@ def hashes_of(text: str) -> tuple[str, str]:
     shape = _FIGURE.sub("#", normal)
     content = hashlib.sha256(normal.encode()).hexdigest()
     return content, content if shape == normal else hashlib.sha256(shape.encode()).hexdigest()
+
+
+def line_shape(text: str) -> str:
+    """SHA-256 of the text with its values folded (templates.py): lines that differ only in figures, ids, clock times,
+    dates and lists share it."""
+    folded = unicodedata.normalize("NFC", read_line(one_line(text)).shape.casefold())
+    return hashlib.sha256((folded.rstrip(" .!") or folded).encode()).hexdigest()
 
 
 def embedding_text(text: str) -> str:

@@ -38,7 +38,7 @@ DETAILS = (
 @st.composite
 def histories(draw: st.DrawFn) -> list[Candidate]:
     """Memories of four days in two projects: near-copies, the same in another order, entries of a knowledge base,
-    exact copies, contradictions, critical ones."""
+    exact copies, contradictions, critical ones, and lines that machinery writes again and again."""
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
     notes: list[Candidate] = []
     for number in range(draw(st.integers(6, 26))):
@@ -50,6 +50,8 @@ def histories(draw: st.DrawFn) -> list[Candidate]:
             text = rng.choice(notes).content.upper()
         if rng.random() < 0.15:
             text = f"Title: {topic[:20]}\nRecommendation: {topic}.\nExamples:\n- S-{number}: {detail or 'once'}"
+        if rng.random() < 0.4:
+            text = _line_of_machinery(rng)
         notes.append(
             candidate(
                 text,
@@ -62,6 +64,18 @@ def histories(draw: st.DrawFn) -> list[Candidate]:
             )
         )
     return notes
+
+
+def _line_of_machinery(rng: random.Random) -> str:
+    """A line of one of three templates: a figure, an id, or a figure and a word."""
+    figure = rng.choice((rng.randint(20, 40), rng.randint(20, 40), 900))
+    return rng.choice(
+        (
+            f"**nightly**: HOOK: check of all collections complete in {figure}.{rng.randint(0, 9)}s",
+            f"**nightly**: HOOK: outcome recorded as run_2026030{rng.randint(1, 5)}_{rng.randint(1000, 9999)}",
+            f"**nightly**: HOOK: files={figure}, task={rng.choice(('success', 'success', 'failed', 'lost'))}",
+        )
+    )
 
 
 @contextmanager

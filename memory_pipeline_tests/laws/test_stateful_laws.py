@@ -69,6 +69,20 @@ class AnyOrder(RuleBasedStateMachine):
         fill(self.store, notes, project)
         self.something_else_happened()
 
+    @rule(count=st.integers(2, 6), day=st.integers(0, DAYS), figure=st.integers(20, 99), project=st.sampled_from("pq"))
+    def readings_arrive(self, count: int, day: int, figure: int, project: str) -> None:
+        self.number += 1
+        lines = [
+            candidate(
+                f"HOOK: check complete in {figure + n}.5s, task={'success' if (figure + n) % 3 else 'failed'}",
+                FIRST + timedelta(days=day, hours=n),
+                native_id=f"{project}-r{self.number}-{n}",
+            )
+            for n in range(count)
+        ]
+        fill(self.store, lines, project)
+        self.something_else_happened()
+
     @rule(target=runs, day=st.integers(1, DAYS + 2), failing=st.sampled_from(["", "", "", "embedder", "distiller"]))
     def a_night(self, day: int, failing: str) -> str:
         return self.night(day, failing=failing)

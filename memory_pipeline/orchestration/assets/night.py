@@ -1,4 +1,4 @@
-"""The night as eleven daily-partitioned assets, in the order of the data.
+"""The night as twelve daily-partitioned assets, in the order of the data.
 
 `night/order.py` defines what each step does; this file defines what the UI shows of it.
 """
@@ -79,7 +79,7 @@ class Shown:
 def _night_asset(
     needs: Sequence[str] = (), after: Sequence[str] = (), **extra: Any
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all eleven share, and `extra`. One that breaks is reported at once, by its rows.
+    """An asset of the night: what all twelve share, and `extra`. One that breaks is reported at once, by its rows.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
     would read each back from its file, with two events of the log, though the run itself has just made it.
@@ -150,6 +150,17 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
 
 #: What the UI shows of the steps between the first one and the report, by name.
 SHOWN: dict[str, Shown] = {
+    "series": Shown(
+        description=(
+            "Lines that machinery writes again and again with other values (five or more on two days or more) become "
+            "one memory in words: the newest values with their day, how many readings, from when, and between which "
+            "values. Each night with new readings makes the next version from all readings; a reading that breaks the "
+            "series stays active and is named. Found by the shape of the lines, before any pair is compared."
+        ),
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(Archive),
+        figures=lambda night, value: describe.archives_metadata(value),
+    ),
     "eligible_memories": Shown(
         description=(
             "The memories that tonight may touch: at least 24 hours old as of the partition, importance below the "

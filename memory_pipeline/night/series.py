@@ -1,0 +1,311 @@
+"""Series: lines that machinery writes again and again with other values become one memory in words.
+
+The step runs before pairs are compared, in time proportional to the memories. Each night that finds new readings makes
+the next version of the memory from the raw readings again, and archives the version before it. A reading that breaks
+the series stays active and is named. Readings that do not form a series yet wait, and are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from memory_pipeline.distillers import STEERS, find_attempt, steering_draft
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.knowledge.entries import is_entry
+from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.clustering import UNCATEGORISED
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.eligibility import too_few
+from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.shapes import note_shapes
+from memory_pipeline.night.word_places import MOST_WORDS, join_shapes
+from memory_pipeline.records import (
+    Archive,
+    Cluster,
+    Distillation,
+    DuplicateGroup,
+    Measured,
+    Memory,
+    derived_id,
+    fingerprint_of,
+)
+from memory_pipeline.records.drafts import drafts_of, members_of
+from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
+from memory_pipeline.wording.normalise import one_line
+from memory_pipeline.wording.readings import Reading, Series, days_of, read_memory, series_of, words_in
+from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series
+from memory_pipeline.wording.templates import Line, Place, read_line
+
+#: Conflicts of these kinds concern figures; between readings, they are not contradictions.
+FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
+#: What a series memory says is computed from its readings.
+SERIES_CONFIDENCE = 1.0
+_DRAFTS_AT_ONCE = 50
+_PLAIN_RUN = re.compile(r"[\w ]+")
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class FoundSeries:
+    """One series with something new tonight: its readings as memories, the previous versions, and those readings that
+    the night archives."""
+
+    project_id: str
+    shapes: tuple[str, ...]
+    seen: int
+    series: Series
+    memories: dict[str, Memory]
+    versions: tuple[SeriesMemory, ...]
+    absorbed: tuple[Memory, ...]
+    breaking_ids: tuple[str, ...]
+
+
+def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archive]:
+    """Tonight's series memories: new ones and next versions. `duplicates`: the copies that were archived before.
+
+    A run whose scope is narrower than projects leaves series to the nights.
+    """
+    night.hold_lease()
+    scope = night.options
+    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
+        return []
+    if scope.cluster_id or not night.settings.series.enabled or too_few(night.store, night.plan) is not None:
+        return []
+    note_shapes(night)
+    settle_conflicts(night)
+    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
+    with night.store.reading() as tx:
+        found = find_series(tx, night.plan, copies)
+    if not found:
+        return []
+    try:
+        night.embed_missing()
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+        return []
+    archives: list[Archive] = []
+    for start in range(0, len(found), _DRAFTS_AT_ONCE):
+        drafts = [draft_series(night, one) for one in found[start : start + _DRAFTS_AT_ONCE]]
+        archives += archive_distillations(night, [draft for draft in drafts if draft is not None])
+        night.progress(SERIES, min(start + _DRAFTS_AT_ONCE, len(found)), len(found))
+    return archives
+
+
+def settle_conflicts(night: Night) -> None:
+    """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
+    with night.store.reading() as tx:
+        readings = tx.series.reading_shapes(night.plan.fresh_after, night.settings.series.min_readings)
+        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
+    if settled:
+        with night.writing() as tx:
+            tx.conflicts.resolve(settled, SERIES)
+
+
+def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()) -> list[FoundSeries]:
+    """The series with new readings as of the night, by project and shapes. `left_out`: memories that the night has
+    archived already or may not touch."""
+    least_days = plan.settings.series.min_days
+    shapes = [s for s in tx.series.shapes(plan.fresh_after, least_days) if plan.may_touch(s.project_id)]
+    versions = tx.series.active()
+    waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
+    found = [
+        one
+        for group in _groups(shapes, plan.settings.series.min_readings)
+        if (one := _look_at(tx, plan, group, _versions_of(group, versions), waiting)) is not None
+    ]
+    return sorted(found, key=lambda one: (one.project_id, one.shapes))
+
+
+def _groups(shapes: Sequence[Shape], least: int) -> list[tuple[Shape, ...]]:
+    """The shapes of each series: lines with different values, often enough."""
+    groups = []
+    for joined in join_shapes(shapes):
+        parts = [joined] if _has_few_words(joined) else [(shape,) for shape in joined]
+        groups += [part for part in parts if sum(shape.count for shape in part) >= least and _differs(part)]
+    return groups
+
+
+def _differs(group: Sequence[Shape]) -> bool:
+    return len(group) > 1 or group[0].texts >= LEAST_TEXTS
+
+
+def _has_few_words(group: Sequence[Shape]) -> bool:
+    if len(group) == 1:
+        return True
+    series = series_of(read_memory(shape.shape, _ANY_TIME, shape.example) for shape in group)
+    return all(len(series.counts(place)) <= MOST_WORDS for place in series.words)
+
+
+def _versions_of(group: Sequence[Shape], versions: Sequence[SeriesMemory]) -> tuple[SeriesMemory, ...]:
+    project, shapes = group[0].project_id, {shape.shape for shape in group}
+    return tuple(one for one in versions if one.project_id == project and shapes & set(one.facts.shapes))
+
+
+def _look_at(
+    tx: Transaction,
+    plan: NightPlan,
+    group: Sequence[Shape],
+    versions: tuple[SeriesMemory, ...],
+    waiting: Collection[str],
+) -> FoundSeries | None:
+    """A series if the night has something to add to it. An earlier night that runs after a later one leaves the
+    memory that the later one made."""
+    shapes = tuple(sorted(shape.shape for shape in group))
+    project, seen = group[0].project_id, sum(shape.count for shape in group)
+    if any(one.created_at > plan.as_of for one in versions):
+        return None
+    if len(versions) == 1 and versions[0].facts.seen == seen and set(shapes) <= set(versions[0].facts.shapes):
+        return None
+    floor = plan.settings.compression.critical_floor
+    active = tx.series.touchable(project, shapes, plan.fresh_after, floor)
+    if any(memory.id in waiting for memory in active):
+        return None  # a person has yet to decide about one of them
+    ids = [memory.id for memory in active]
+    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), plan.as_of)}
+    readings = [reading for memory in memories.values() if _is_reading(reading := reading_in(memory), memory)]
+    if not readings or is_entry(readings[0].line.text):
+        return None
+    strangers = _strangers(tx, plan, project, series_of(readings), memories)
+    series = series_of(readings, map(reading_in, strangers))
+    breaking = {one.memory_id for one in series.breaks} & set(ids)
+    kept = [reading for reading in series.readings if reading.memory_id not in breaking]
+    if len(kept) < plan.settings.series.min_readings or days_of(kept) < plan.settings.series.min_days:
+        return None
+    known = {reading.memory_id for reading in readings}
+    absorbed = tuple(memory for memory in active if memory.id in known - breaking)
+    breaking_ids = tuple(sorted(breaking | {memory.id for memory in strangers}))
+    return FoundSeries(
+        project,
+        shapes,
+        seen,
+        series,
+        memories | {memory.id: memory for memory in strangers},
+        versions,
+        absorbed,
+        breaking_ids,
+    )
+
+
+def _is_reading(reading: Reading, memory: Memory) -> bool:
+    """Whether the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
+    for place, text in zip(reading.line.places, reading.values, strict=True):
+        if place.kind == "date":
+            try:
+                written = datetime.fromisoformat(text[:10].replace("/", "-")).replace(tzinfo=UTC)
+            except ValueError:
+                return False
+            if abs((written.date() - memory.effective_date.date()).days) > 1:
+                return False
+    return True
+
+
+def _strangers(tx: Transaction, plan: NightPlan, project: str, series: Series, known: Collection[str]) -> list[Memory]:
+    """The active lines that are those of the series but for a new word in a place that has two."""
+    if not series.words:
+        return []
+    line, floor = series.newest.line, plan.settings.compression.critical_floor
+    longest = max(_between(line), key=len)
+    return [
+        memory
+        for memory in (tx.series.saying(project, longest, plan.fresh_after, floor) if longest else [])
+        if memory.id not in known and _is_like(read_line(one_line(memory.content)), line, series.words)
+    ]
+
+
+def _between(line: Line) -> list[str]:
+    """The runs of plain words between the places of a line."""
+    edges = [0, *(edge for place in line.places for edge in (place.start, place.end)), len(line.text)]
+    gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return [run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)] or [""]
+
+
+def _is_like(other: Line, line: Line, words: Sequence[int]) -> bool:
+    """Whether a line is another one but for the words in these places."""
+    chosen = {words_in(Line(line.text, _without(line, words))).index(line.places[place]) for place in words}
+    everything = words_in(other)
+    if not chosen or max(chosen) >= len(everything):
+        return False
+    places = sorted((*other.places, *(everything[i] for i in chosen)), key=lambda place: place.start)
+    return Line(other.text, tuple(places)).shape.casefold().rstrip(" .!") == line.shape.casefold().rstrip(" .!")
+
+
+def _without(line: Line, positions: Sequence[int]) -> tuple[Place, ...]:
+    return tuple(place for i, place in enumerate(line.places) if i not in positions)
+
+
+def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
+    """The next version of a series memory, or None if it would say and hold what the last one does."""
+    text = describe_series(found.series, night.embedder.count_tokens, night.settings.series.max_tokens)
+    facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
+    said = [(version.content, version.facts.breaking_ids) for version in found.versions]
+    if not found.absorbed and said == [(text, found.breaking_ids)]:
+        return None
+    ids = tuple(sorted([*(version.id for version in found.versions), *(memory.id for memory in found.absorbed)]))
+    members = [night.reader.memories(ids)[i] for i in ids]
+    vectors = night.reader.vectors_in_order(ids)
+    means = _mean_cosines(vectors)
+    cluster = _cluster(found, members, means)
+    newest = found.memories[found.series.newest.memory_id]
+    attempt = find_attempt({newest.id: newest.content})
+    reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
+    before, after = sum(memory.token_count for memory in members), night.embedder.count_tokens(text)
+    return Distillation(
+        cluster=cluster,
+        similarities=means,
+        content=text,
+        attached=(),
+        outcome="refused" if reason else "accepted",
+        reason=reason,
+        measured=Measured.of(before, after, 0, 0, 0),
+        method="heuristic",
+        prompt_version=WORDS_VERSION,
+        memory_type=newest.memory_type,
+        categories=cluster.top_categories,
+        importance=cluster.max_importance,
+        effective_date=found.series.newest.at,
+        oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
+        confidence=SERIES_CONFIDENCE,
+        relation=SERIES,
+        tags=newest.tags,
+        series=facts,
+    )
+
+
+def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
+    """The mean cosine of each row to the others. Vectors: float32 (n, dimension), unit length."""
+    if len(vectors) < 2:
+        return (1.0,) * len(vectors)
+    wide = vectors.astype(np.float64)
+    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
+    return tuple(round(float(mean), 6) for mean in means)
+
+
+def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
+    ids = tuple(memory.id for memory in members)
+    fingerprint = fingerprint_of(ids)
+    counts = Counter(category for memory in members for category in memory.categories)
+    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
+    return Cluster(
+        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
+        fingerprint=fingerprint,
+        policy=SERIES,
+        project_id=found.project_id,
+        member_ids=ids,
+        member_count=len(ids),
+        avg_similarity=round(float(np.mean(means)), 6),
+        min_similarity=round(float(np.min(means)), 6),
+        dominant_category=top[0] if top else UNCATEGORISED,
+        top_categories=top,
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max(memory.importance for memory in members),
+        oldest_member_at=min(memory.created_at for memory in members),
+        newest_member_at=max(memory.created_at for memory in members),
+    )

@@ -1,0 +1,67 @@
+"""Shapes that are one but for a word: `task=success` and `task=failed` are readings of one series.
+
+Whether a place may hold a word needs strict evidence, because "The port of A is 5432" and "The port of B is 5433" are
+two facts: the rest of the line is equal, each line returns on several days, the words are at most eight, and they say
+how something ended, or stand where programs write a value (after an equals sign or in square brackets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory_pipeline.store import Shape
+from memory_pipeline.wording.normalise import one_line
+from memory_pipeline.wording.readings import words_in
+from memory_pipeline.wording.templates import Line, Place, read_line
+
+#: A place with more different words names things.
+MOST_WORDS = 8
+#: Words with which programs say how something ended or stands.
+OUTCOMES = frozenset(
+    "success successful succeeded succeed ok okay pass passed passing done complete completed finished healthy good "
+    "green up on yes true enabled active correct valid clean stable ready running started stopped idle waiting pending "
+    "queued skipped ignored none partial degraded warning warn unknown timeout failure failed fail failing error "
+    "errors broken crashed aborted cancelled canceled unhealthy bad red down off no false disabled inactive incorrect "
+    "wrong invalid dirty unstable blocked rejected accepted denied allowed critical high medium low info debug "
+    "increasing decreasing improving declining rising falling flat".split()
+)
+
+
+def join_shapes(shapes: Sequence[Shape]) -> list[tuple[Shape, ...]]:
+    """Groups of shapes of one project that differ in words of the same places; most groups have one shape. The result
+    does not depend on the order of the shapes."""
+    ordered = sorted(shapes, key=lambda shape: (shape.project_id, shape.shape))
+    holders: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for number, shape in enumerate(ordered):
+        for key, word in _masked(read_line(one_line(shape.example))):
+            holders.setdefault((shape.project_id, key), {}).setdefault(word, []).append(number)
+    parent = list(range(len(ordered)))
+    for words in holders.values():
+        if 2 <= len(words) <= MOST_WORDS:
+            first, *others = sorted(number for numbers in words.values() for number in numbers)
+            for other in others:
+                parent[_root(parent, other)] = _root(parent, first)
+    groups: dict[int, list[Shape]] = {}
+    for number, shape in enumerate(ordered):
+        groups.setdefault(_root(parent, number), []).append(shape)
+    return [tuple(group) for group in groups.values()]
+
+
+def _root(parent: list[int], number: int) -> int:
+    while parent[number] != number:
+        parent[number] = number = parent[parent[number]]
+    return number
+
+
+def _masked(line: Line) -> Iterator[tuple[str, str]]:
+    """For each word that may be a value: the shape of the line with a place for it, and the word."""
+    for word in words_in(line):
+        said = line.value(word)
+        if len(said) <= 24 and (said.casefold() in OUTCOMES or _is_written_as_value(line.text, word)):
+            places = tuple(sorted((*line.places, word), key=lambda place: place.start))
+            yield Line(line.text, places).shape.casefold(), said.casefold()
+
+
+def _is_written_as_value(text: str, word: Place) -> bool:
+    before, after = text[: word.start].rstrip(" '\""), text[word.end : word.end + 1]
+    return before.endswith("=") or (text[: word.start].endswith("[") and after == "]")

@@ -1,0 +1,255 @@
+"""Lines of one shape, the readings among them, and the series memories that stand for them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from memory_pipeline.records import Memory
+from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.rows import from_utc, to_utc
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.wording.normalise import line_shape
+from memory_pipeline.wording.readings import Reading, read_memory, series_of
+from memory_pipeline.wording.series_words import WORDS_VERSION, is_true
+
+#: A shape has this many different texts, or it is one text (or one and its change) that was written again.
+LEAST_TEXTS = 3
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_READING_SHAPES = f"""
+    select project_id, shape
+    from memories
+    join line_shapes on memory_id = id
+    where created_at <= $as_of and rolled_back_at is null
+    group by 1, 2
+    having count(*) >= $least and count(distinct content_hash) >= {LEAST_TEXTS}
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The raw memories of one project and shape: how many, how many texts, on how many days, and one of the texts."""
+
+    project_id: str
+    shape: str
+    count: int
+    texts: int
+    days: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesMemory:
+    """An active series memory and what it keeps of its series."""
+
+    id: str
+    project_id: str
+    content: str
+    created_at: datetime
+    facts: SeriesFacts
+
+
+class SeriesMemories:
+    """Shapes of lines, readings, and series memories."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def without_shape(self, most: int) -> list[tuple[str, str]]:
+        """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""
+        rows = self._sql.rows(
+            """
+            select id, content
+            from memories
+            anti join line_shapes on memory_id = id
+            where source_connector <> 'night'
+            order by id
+            limit $1
+            """,
+            [most],
+        )
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    def keep_shapes(self, shapes: Mapping[str, str]) -> None:
+        """Store the shape of raw memories, by id."""
+        with self._sql.given(incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())})):
+            self._sql.run("insert into line_shapes by name select * from incoming")
+
+    def shapes(self, as_of: datetime, least_days: int) -> list[Shape]:
+        """Every shape whose lines were created by `as_of` on so many days (of their effective dates, UTC)."""
+        rows = self._sql.rows(
+            """
+            select project_id, shape, count(*), count(distinct content_hash),
+                   count(distinct effective_date::date), min_by(content, (created_at, id))
+            from memories
+            join line_shapes on memory_id = id
+            where created_at <= $1 and rolled_back_at is null
+            group by 1, 2
+            having count(*) > 1 and count(distinct effective_date::date) >= $2
+            order by 1, 2
+            """,
+            [to_utc(as_of), least_days],
+        )
+        return [Shape(*row) for row in rows]
+
+    def active(self) -> list[SeriesMemory]:
+        """The active series memories, by project and id."""
+        rows = self._sql.rows(
+            """
+            select id, project_id, content, created_at, compressed_from
+            from memories
+            where source_connector = 'night' and source_file = $1 and archived_at is null
+              and compressed_from is not null
+            order by project_id, id
+            """,
+            [SERIES],
+        )
+        found = [(row, facts_in(str(row[4]))) for row in rows]
+        return [SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts) for row, facts in found if facts]
+
+    def touchable(
+        self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
+    ) -> list[Memory]:
+        """The active raw memories of these shapes that a night may archive, by id."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            join line_shapes on memory_id = id
+            where project_id = $1 and shape in (select unnest($2::text[])) and created_at <= $3
+              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
+              and abstraction_level = 0
+            order by id
+            """,
+            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
+    def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
+        """The active raw memories that contain these words in any case, by id."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where project_id = $1 and contains(lower(content), lower($2)) and created_at <= $3
+              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
+              and abstraction_level = 0
+            order by id
+            """,
+            [project_id, words, to_utc(as_of), critical_floor],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
+    def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
+        """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
+        however many days. Archived ones count, so that a night's own work changes nothing."""
+        rows = self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least})
+        return {(str(row[0]), str(row[1])) for row in rows}
+
+    def reading_ids(self, as_of: datetime, least: int) -> set[str]:
+        """The active memories that are readings, or that belong to or break a series: they take no part in
+        comparing."""
+        series = self.active()
+        shapes = {(one.project_id, shape) for one in series for shape in one.facts.shapes}
+        shapes |= self.reading_shapes(as_of, least)
+        breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
+        if not shapes:
+            return breaking
+        with self._sql.given(readings=_pairs(sorted(shapes))):
+            ids = self._sql.strings(
+                """
+                select m.id
+                from memories m
+                join line_shapes s on s.memory_id = m.id
+                join readings r on r.project_id = m.project_id and r.shape = s.shape
+                where m.archived_at is null
+                """
+            )
+        return breaking | set(ids)
+
+    def readings(self, member_ids: Sequence[str], breaking_ids: Sequence[str], until: datetime) -> list[Memory]:
+        """The raw memories behind the sources of a series memory and behind the readings that break it, with their
+        copies, by id. Copies of a breaking reading count if they were archived by `until`."""
+        everything = [*member_ids, *breaking_ids]
+        rows = self._sql.rows(
+            f"""
+            with recursive walk(top, id) as (
+                select id, id from memories where id in (select unnest($1::text[]))
+                union
+                select walk.top, l.source_id
+                from lineage l
+                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+            )
+            select {MEMORIES.selected_from("m")}
+            from memories m
+            where m.source_connector <> 'night'
+              and m.id in (
+                  select id
+                  from walk
+                  where top not in (select unnest($2::text[])) or top = id
+                     or m.archived_at <= $3)
+            order by m.id
+            """,
+            [everything, list(breaking_ids), to_utc(until)],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
+
+def facts_in(compressed_from: str) -> SeriesFacts | None:
+    """What a series memory keeps of its series, from its JSON; None if it is not there or cannot be read."""
+    try:
+        kept: Mapping[str, Any] = json.loads(compressed_from)[SERIES]
+        return SeriesFacts(
+            tuple(map(str, kept["shapes"])),
+            str(kept["words"]),
+            int(kept["readings"]),
+            int(kept["seen"]),
+            tuple(map(str, kept["breaking_ids"])),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _pairs(shapes: Sequence[tuple[str, str]]) -> pa.Table:
+    projects, names = zip(*shapes, strict=True)
+    return pa.table({"project_id": pa.array(projects), "shape": pa.array(names)})
+
+
+def reading_in(memory: Memory) -> Reading:
+    """The reading in a memory. Of lines of one time in a Markdown file, the lower one is the newer."""
+    source = memory.source
+    position = source.line or 0 if (source.file or "").endswith(".md") else 0
+    return read_memory(memory.id, memory.effective_date, memory.content, position)
+
+
+def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
+    """What the words of a series memory say that its readings do not, or None. `readings`: the raw memories behind it
+    and those that break it.
+
+    Words in the form of this program are written again; in those of another one, the numbers are looked for.
+    """
+    mine = [reading_in(memory) for memory in readings if line_shape(memory.content) in facts.shapes]
+    others = [reading_in(memory) for memory in readings if line_shape(memory.content) not in facts.shapes]
+    if not mine:
+        return "none of its readings is left"
+    if facts.readings != len(mine):
+        return f"it says {facts.readings} readings, there are {len(mine)}"
+    series = series_of(mine, others)
+    if facts.words == WORDS_VERSION:
+        return None if is_true(series, content) else "its words are not what its readings amount to"
+    known = {number for memory in readings for number in _numbers(memory.content)}
+    dates = {number for memory in readings for number in _numbers(f"{memory.effective_date:%Y %-d}")}
+    counts = {str(number) for number in range(len(readings) + 1)}
+    unknown = [number for number in _numbers(content) if number not in known | dates | counts]
+    return f"none of its readings says {unknown[0]}" if unknown else None
+
+
+def _numbers(text: str) -> list[str]:
+    return _NUMBER.findall(text)

@@ -1,0 +1,246 @@
+"""The readings of one series and what they amount to: each figure's first, newest, least, greatest and median value,
+the words and their counts, and the readings that break the series."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import cached_property
+from math import sqrt
+from statistics import median_low, quantiles
+
+from memory_pipeline.wording.normalise import one_line
+from memory_pipeline.wording.templates import Line, Place, list_elements, read_line
+
+#: A value is outside when it is further than this many spreads from the median.
+SPREADS = 3
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One line of a series: the memory, the time that it refers to, and its values. `position`: the line in a text
+    that is written from top to bottom, for lines of one time."""
+
+    memory_id: str
+    at: datetime
+    line: Line
+    position: int = 0
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The words of each place."""
+        return self.line.values
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as it was written, with its day."""
+
+    text: str
+    at: datetime
+
+    @property
+    def number(self) -> float:
+        """Its number."""
+        return number_of(self.text)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One place with figures, over all readings, oldest first."""
+
+    place: int
+    values: tuple[Value, ...]
+
+    @property
+    def first(self) -> Value:
+        """The oldest value."""
+        return self.values[0]
+
+    @property
+    def newest(self) -> Value:
+        """The newest value."""
+        return self.values[-1]
+
+    @cached_property
+    def least(self) -> Value:
+        """The least value, the newest of equal ones."""
+        return min(reversed(self.values), key=lambda value: value.number)
+
+    @cached_property
+    def greatest(self) -> Value:
+        """The greatest value, the newest of equal ones."""
+        return max(reversed(self.values), key=lambda value: value.number)
+
+    @cached_property
+    def median(self) -> Value:
+        """The median; of an even number of values the lower of the middle ones, so that it is one that was read."""
+        middle = median_low([value.number for value in self.values])
+        return next(value for value in self.values if value.number == middle)
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two values."""
+        return self.least.number != self.greatest.number
+
+    @property
+    def rises(self) -> bool:
+        """Whether no value is lower than the one before, and the last is higher than the first."""
+        numbers = [value.number for value in self.values]
+        return self.varies and all(a <= b for a, b in itertools.pairwise(numbers))
+
+    @property
+    def movement(self) -> float:
+        """The span of the values relative to their size."""
+        size = max(abs(self.least.number), abs(self.greatest.number))
+        return (self.greatest.number - self.least.number) / size if size else 0.0
+
+    @cached_property
+    def outside(self) -> tuple[bool, ...]:
+        """For each value, whether it lies outside what three spreads around the median hold.
+
+        A spread is the interquartile range (Tukey, Exploratory Data Analysis, 1977, who calls what lies that far out
+        "far out"), or the standard deviation of the other values if that is larger, as it is where nearly all are
+        equal: a value is compared with the others, so that one far value does not hide itself (Barnett and Lewis,
+        Outliers in Statistical Data, 1994, on masking). A value that returns on another day is not outside.
+        """
+        numbers = [value.number for value in self.values]
+        if len(numbers) < 3 or not self.varies:
+            return (False,) * len(numbers)
+        lower, _, upper = quantiles(numbers, n=4, method="inclusive")
+        middle = self.median.number
+        moved = [number - middle for number in numbers]  # smaller numbers, whose squares keep their digits
+        total, squares, others = sum(moved), sum(x * x for x in moved), len(moved) - 1
+        days: dict[float, set[date]] = {}
+        for x, value in zip(moved, self.values, strict=True):
+            days.setdefault(x, set()).add(value.at.date())
+        found = []
+        for x in moved:
+            variance = (squares - x * x) / others - ((total - x) / others) ** 2
+            spread = max(upper - lower, sqrt(max(variance, 0.0)))
+            found.append(len(days[x]) == 1 and abs(x) > SPREADS * spread + 1e-9 * abs(x))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A reading that breaks the series: its value in one place."""
+
+    memory_id: str
+    place: int
+    value: Value
+
+
+@dataclass(frozen=True)
+class Series:
+    """Readings of one template, oldest first. `words`: the places that hold one of a few words, by their position
+    among the places of a line."""
+
+    readings: tuple[Reading, ...]
+    words: tuple[int, ...] = ()
+    strangers: tuple[Reading, ...] = ()
+
+    @property
+    def newest(self) -> Reading:
+        """The newest reading."""
+        return self.readings[-1]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places of the newest reading."""
+        return self.newest.line.places
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """The places with figures."""
+        return tuple(
+            Figure(i, tuple(Value(reading.values[i], reading.at) for reading in self.readings))
+            for i, place in enumerate(self.places)
+            if place.kind == "figure"
+        )
+
+    def counts(self, place: int) -> list[tuple[str, int]]:
+        """How often each word (or element of a list) stands in a place, the most frequent first."""
+        texts = [reading.values[place] for reading in self.readings]
+        every = Counter(word for text in texts for word in (list_elements(text) or (text,)))
+        return sorted(every.items(), key=lambda item: (-item[1], item[0]))
+
+    @cached_property
+    def breaks(self) -> tuple[Break, ...]:
+        """The readings outside the bounds of a figure, and those with a new word, oldest first."""
+        found = [
+            Break(reading.memory_id, figure.place, value)
+            for figure in self.figures
+            for reading, value, is_outside in zip(self.readings, figure.values, figure.outside, strict=True)
+            if is_outside
+        ]
+        return tuple(sorted(found, key=lambda one: (one.value.at, one.memory_id, one.place)))
+
+
+def number_of(text: str) -> float:
+    """The number that a figure writes."""
+    return float(text.replace(",", ""))
+
+
+def read_memory(memory_id: str, at: datetime, content: str, position: int = 0) -> Reading:
+    """The reading in a memory."""
+    return Reading(memory_id, at, read_line(one_line(content)), position)
+
+
+def in_order(readings: Iterable[Reading]) -> tuple[Reading, ...]:
+    """Readings from the oldest to the newest. Those of one time are ordered by their position in a text, then by what
+    they say."""
+    return tuple(sorted(readings, key=lambda r: (r.at, r.position, r.line.text, r.memory_id)))
+
+
+def days_of(readings: Sequence[Reading]) -> int:
+    """The number of days (UTC) with a reading."""
+    return len({reading.at.date() for reading in readings})
+
+
+def series_of(readings: Iterable[Reading], strangers: Iterable[Reading] = ()) -> Series:
+    """The series of readings that differ only in values and in some words. `strangers`: readings with a new word in
+    the place of one."""
+    ordered = in_order(readings)
+    varying = _varying_words([reading.line for reading in ordered])
+    return Series(
+        tuple(replace(reading, line=_with_words(reading.line, varying)) for reading in ordered),
+        _positions(ordered[0].line, varying),
+        tuple(replace(reading, line=_with_words(reading.line, varying)) for reading in in_order(strangers)),
+    )
+
+
+def words_in(line: Line) -> list[Place]:
+    """Every word between the places of a line."""
+    found, done = [], 0
+    for start, end in [*((place.start, place.end) for place in line.places), (len(line.text),) * 2]:
+        found += [Place("word", match.start(), match.end()) for match in _WORD.finditer(line.text, done, start)]
+        done = end
+    return found
+
+
+def _varying_words(lines: Sequence[Line]) -> tuple[int, ...]:
+    """The numbers of the words that differ between lines which are otherwise equal."""
+    by_shape = {line.shape.casefold(): line for line in lines}
+    if len(by_shape) < 2:
+        return ()
+    texts = [[line.value(word).casefold() for word in words_in(line)] for line in by_shape.values()]
+    return tuple(i for i, column in enumerate(zip(*texts, strict=False)) if len(set(column)) > 1)
+
+
+def _with_words(line: Line, numbers: Sequence[int]) -> Line:
+    """The line with places for these of its words."""
+    words = words_in(line)
+    chosen = [words[number] for number in numbers if number < len(words)]
+    return Line(line.text, tuple(sorted((*line.places, *chosen), key=lambda place: place.start))) if chosen else line
+
+
+def _positions(line: Line, numbers: Sequence[int]) -> tuple[int, ...]:
+    """The positions of these words among all places of a line."""
+    chosen = _with_words(line, numbers).places
+    return tuple(i for i, place in enumerate(chosen) if place.kind == "word")

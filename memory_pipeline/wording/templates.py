@@ -1,0 +1,128 @@
+"""What a line written by machinery says, apart from its values: its template, with a place for each value.
+
+Lines of one template differ only in figures, ids, clock times, dates and lists in the same places. Everything else
+must be equal, so that two facts about two things never share a template. Found in time proportional to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+PlaceKind = Literal["figure", "id", "clock", "date", "list", "word"]
+
+#: Characters that hold a value together; a value is read within one run of them.
+_RUN = re.compile(r"[#\w.:,/+%-]++")
+_DIGIT = re.compile(r"\d")
+_TRAILING = ".,:;/+-"
+_LEADING = ".,:;/+"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,3}(?![\w]))?"
+_UNIT = r"(?:%|[A-Za-zµ]{1,5}(?:/[a-z]{1,3})?)?"
+_FIGURE = re.compile(rf"[-+]?({_NUMBER})({_UNIT})")
+_FIGURES = re.compile(rf"[-+]?{_NUMBER}{_UNIT}(?:[/:x-]{_NUMBER}{_UNIT})+")
+_ONE_NUMBER = re.compile(_NUMBER)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?|\d{4}/\d{2}/\d{2}")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?(?:[AaPp][Mm]|Z)?")
+_LONG_NUMBER = re.compile(r"\d{8,}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+){2,}(?::\d+)?")
+_NUMBERED = re.compile(r"#\d+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"(?=[0-9a-f]*[a-f])(?=(?:[a-f]*[0-9]){2})[0-9a-f]{7,64}", re.IGNORECASE)
+_GENERATED = re.compile(r"\d{4}")
+_LETTER = re.compile(r"[^\W\d]")
+#: A list of quoted words in brackets; its elements are checked one by one.
+_LIST = re.compile(r"[\[{(][^\[\]{}()\n]{2,4000}[\]})]")
+_ELEMENT = re.compile(r"\s*(?:'([^'\n]*)'|\"([^\"\n]*)\")\s*")
+_MARK = {"figure": "\ue010", "id": "\ue011", "clock": "\ue012", "date": "\ue013", "list": "\ue014", "word": "\ue015"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value in a line: its kind, and where it stands."""
+
+    kind: PlaceKind
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A text on one line, without marks and leading times, and its places in their order."""
+
+    text: str
+    places: tuple[Place, ...]
+
+    def value(self, place: Place) -> str:
+        """The words of a place."""
+        return self.text[place.start : place.end]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The words of each place."""
+        return tuple(self.value(place) for place in self.places)
+
+    @property
+    def shape(self) -> str:
+        """The line with a mark of its kind in place of each value."""
+        parts: list[str] = []
+        done = 0
+        for place in self.places:
+            parts += (self.text[done : place.start], _MARK[place.kind])
+            done = place.end
+        return "".join([*parts, self.text[done:]])
+
+
+def read_line(text: str) -> Line:
+    """The places of a text that is already on one line, without marks."""
+    return Line(text, tuple(_places(text)))
+
+
+def list_elements(text: str) -> tuple[str, ...] | None:
+    """The words of a bracketed list of quoted words, or None if it is something else."""
+    found = [_ELEMENT.fullmatch(part) for part in text[1:-1].split(",")]
+    if not found or any(match is None for match in found):
+        return None
+    return tuple((match.group(1) or match.group(2) or "") for match in found if match is not None)
+
+
+def _places(text: str) -> Iterator[Place]:
+    done = 0
+    for match in _LIST.finditer(text) if "'" in text or '"' in text else ():
+        if list_elements(match.group()) is not None:
+            yield from _values(text, done, match.start())
+            yield Place("list", match.start(), match.end())
+            done = match.end()
+    yield from _values(text, done, len(text))
+
+
+def _values(text: str, start: int, end: int) -> Iterator[Place]:
+    for match in _RUN.finditer(text, start, end):
+        run = match.group()
+        if _DIGIT.search(run):
+            left = len(run) - len(run.lstrip(_LEADING))
+            word = run[left:].rstrip(_TRAILING)
+            yield from _read(word, match.start() + left)
+
+
+def _read(word: str, at: int) -> Iterator[Place]:
+    """The places of one run of characters with a digit in it; none if it is a name, such as `p95` or `web-01`."""
+    if _DATE.fullmatch(word):
+        yield Place("date", at, at + len(word))
+    elif _CLOCK.fullmatch(word):
+        yield Place("clock", at, at + len(word))
+    elif _is_id(word):
+        yield Place("id", at, at + len(word))
+    elif figure := _FIGURE.fullmatch(word):
+        yield Place("figure", at, at + figure.end(1))
+    elif _FIGURES.fullmatch(word):
+        for number in _ONE_NUMBER.finditer(word):
+            yield Place("figure", at + number.start(), at + number.end())
+
+
+def _is_id(word: str) -> bool:
+    """Whether a word is an id that was generated or counted, rather than the name of a thing."""
+    if any(form.fullmatch(word) for form in (_LONG_NUMBER, _VERSION, _NUMBERED, _UUID, _HEX)):
+        return True
+    return bool(_GENERATED.search(word) and _LETTER.search(word) and not _FIGURE.fullmatch(word))

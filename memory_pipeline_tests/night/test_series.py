@@ -1,0 +1,214 @@
+"""Series: lines that machinery writes again and again become one memory in words, kept up to date by the nights."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+
+import pytest
+
+from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.records import Memory
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
+
+DAY = date(2026, 3, 20)
+
+
+def lines(text: str, *values: object, start: int = 0, hours: int = 24) -> list[Candidate]:
+    """A line for each value (a tuple fills several places), one a day."""
+    return [
+        candidate(
+            text.format(*(value if isinstance(value, tuple) else (value,))),
+            FIRST + timedelta(hours=hours * (start + n)),
+            native_id=f"r{start + n:02}-{content_hash(text)[:6]}",
+        )
+        for n, value in enumerate(values)
+    ]
+
+
+def after_a_night(store: Store, notes: list[Candidate], day: date = DAY) -> list[str]:
+    """What the active series memories say after a night over these lines."""
+    fill(store, notes)
+    run(store, day, run_id=f"night-{day}")
+    return [memory.content for memory in series_in(store)]
+
+
+def series_in(store: Store) -> list[Memory]:
+    with store.reading() as tx:
+        return list(tx.memories.read([one.id for one in tx.series.active()]).values())
+
+
+def active(store: Store) -> set[str]:
+    with store.reading() as tx:
+        return {memory.content for memory in tx.memories.all(include_archived=False)}
+
+
+def active_hash(store: Store) -> str:
+    with store.reading() as tx:
+        return tx.contents.digest(active_only=True)
+
+
+def problems(store: Store) -> list[str]:
+    with store.reading() as tx:
+        return [finding.problem for finding in tx.integrity.check(deep=True, facts=True)]
+
+
+def test_the_newest_value_speaks_and_extremes_have_their_days(store: Store) -> None:
+    (text,) = after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
+    assert text == (
+        "Crates: 310 kg, Moist 0.61 on 6 March 2026; 6 readings since 1 March. Crates 280 kg (4 March) to 350 kg "
+        "(3 March), median 300 kg; Moist 0.55 (2 March) to 0.66 (5 March), median 0.60, first 0.58."
+    )
+    assert not [text for text in active(store) if text.startswith("**Crates**")] and problems(store) == []
+
+
+BARN = ((300, "0.58"), (290, "0.55"), (350, "0.60"), (280, "0.62"), (345, "0.66"), (310, "0.61"))
+
+
+def test_machine_marks_become_words(store: Store) -> None:
+    values = [(3, 0.41), (7, 0.52), (9, 0.50), (12, 0.44), (15, 0.47)]
+    (text,) = after_a_night(store, lines("**robot**: AFTER: SEED WATCH: dry×calm → gain={}, mean={}", *values))
+    assert text.startswith("Seed watch: dry calm, gain 15, mean 0.47 on 5 March 2026; 5 readings since 1 March.")
+    assert not set("*=→{}|×'\"") & set(text)
+
+
+def test_ids_and_clock_times_only_are_counted(store: Store) -> None:
+    ids = [(f"job_2026030{n}_11{n}059", f"0{n}:3{n}") for n in range(1, 7)]
+    (text,) = after_a_night(store, lines("Nightly: report kept as {} at {}", *ids))
+    assert text == "Nightly: report kept, 6 times from 1 to 6 March 2026."
+
+
+def test_a_next_night_makes_the_next_version_and_keeps_every_reading(store: Store) -> None:
+    text = "Pump check complete in {}s"
+    after_a_night(store, lines(text, 30, 31, 33, 29, 32), date(2026, 3, 7))
+    (first,) = series_in(store)
+    after_a_night(store, lines(text, 34, start=8), date(2026, 3, 12))
+    (second,) = series_in(store)
+    assert "complete in 34 s on 9 March 2026; 6 readings since 1 March" in second.content
+    with store.reading() as tx:
+        before = tx.memories.read([first.id])[first.id]
+        assert before.consolidated_into_id == second.id and before.archived_at is not None
+        assert len(tx.lineage.raw_sources_of([second.id])[second.id]) == 6
+        assert json.loads(second.compressed_from or "")["source_ids"] == sorted([first.id, "r08-" + text_id(text)])
+    assert problems(store) == []
+
+
+def text_id(text: str) -> str:
+    return content_hash(text)[:6]
+
+
+def test_rolling_back_a_version_brings_the_one_before(store: Store) -> None:
+    text = "Pump check complete in {}s"
+    after_a_night(store, lines(text, 30, 31, 33, 29, 32), date(2026, 3, 7))
+    fill(store, lines(text, 34, start=8))
+    before = active_hash(store)
+    run(store, date(2026, 3, 12), run_id="later")
+    assert active_hash(store) != before
+    roll_back(store, settings_for(store), RollbackScope(run_id="later"))
+    assert active_hash(store) == before and problems(store) == []
+    run(store, date(2026, 3, 12), run_id="again")
+    assert "34 s" in series_in(store)[0].content and problems(store) == []
+
+
+def test_an_identical_line_on_another_day_is_a_reading_too(store: Store) -> None:
+    (text,) = after_a_night(store, lines("Pump check complete in {}s", 30, 31, 30, 29, 31, 30))
+    assert "6 readings" in text and "29 s (4 March)" in text
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [f"The port of {name} is {5432 + n}" for n, name in enumerate(("alpha", "beta", "gamma", "delta", "omega"))],
+        [f"Server web-0{n} has {n * 2} processors" for n in range(1, 7)],
+        [f"Invoice of {name}: due on 2026-05-1{n}" for n, name in enumerate(("Ann", "Ben", "Cem", "Dia", "Eli"))],
+        [f"The bill of the carpenter is due on 2026-06-1{n}" for n in range(6)],
+        [
+            "The deploy took 14 minutes because the cache was cold.",
+            "Because of a cold cache the deploy took 25 minutes.",
+            "This deploy took 19 minutes, the cache had been cleared.",
+            "22 minutes for the deploy: cold cache again.",
+            "The deploy needed 17 minutes with a cold cache.",
+        ],
+        [f"{name} likes {drink}" for name, drink in (("Ada", "tea"), ("Bo", "milk"), ("Cy", "tea"), ("Di", "tea"))] * 2,
+    ],
+)
+def test_facts_and_events_are_no_series(store: Store, facts: list[str]) -> None:
+    fill(store, [candidate(f, FIRST + timedelta(days=n), native_id=f"f{n}") for n, f in enumerate(facts)])
+    run(store, DAY)
+    assert series_in(store) == []
+
+
+def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: Store) -> None:
+    text = "POST: outcome of {} files, task={}"
+    told = [(4, "success"), (5, "failed"), (6, "success"), (7, "failed"), (8, "success"), (9, "success")]
+    (said,) = after_a_night(store, [*lines(text, *told), *lines(text, (3, "lost"), start=7)])
+    assert "Success 4, failed 2." in said and "'lost' on 8 March" in said
+    assert text.format(3, "lost") in active(store) and problems(store) == []
+
+
+def test_a_place_with_nine_words_names_things(store: Store) -> None:
+    told = [(n, f"t{chr(97 + n % 9)}x") for n in range(36)]
+    fill(store, lines("POST: outcome of {} files, task={}", *told, hours=12))
+    run(store, date(2026, 4, 1))
+    assert series_in(store) == []
+
+
+def test_a_reading_far_outside_stays_active_and_is_named(store: Store) -> None:
+    (said,) = after_a_night(store, lines("Pump check complete in {}s", 30, 31, 33, 29, 32, 500, 30.5))
+    assert "Unusual: 500 s on 6 March." in said
+    assert "Pump check complete in 500s" in active(store) and problems(store) == []
+    report = run(store, DAY + timedelta(days=1))
+    assert report.clusters_compressed == 0
+
+
+def test_lines_of_one_day_and_four_lines_wait(store: Store) -> None:
+    assert after_a_night(store, lines("Pump check complete in {}s", *range(30, 40), hours=1)) == []
+    assert after_a_night(store, lines("Barn check complete in {}s", 1, 2, 3, 4, start=20)) == []
+    settings = settings_for(store, series__min_readings=4)
+    run(store, date(2026, 3, 28), settings)
+    assert len(series_in(store)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [("350 kg (3 March)", "350 kg (4 March)"), ("310 kg, Moist", "311 kg, Moist"), ("6 readings", "7 readings")],
+)
+def test_a_tampered_series_is_found(store: Store, said: str, instead: str) -> None:
+    after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
+    (series,) = series_in(store)
+    wrong = series.content.replace(said, instead)
+    assert wrong != series.content
+    with store.writing("test") as tx:
+        sql_rows(tx, "drop trigger memories_updated on memories")
+        sql_rows(
+            tx,
+            "update memories set content = $2, content_hash = $3, shape_hash = $4 where id = $1",
+            [series.id, wrong, content_hash(wrong), shape_hash(wrong)],
+        )
+    assert problems(store) == ["its words are not what its readings amount to"]
+
+
+def test_an_earlier_night_after_a_later_one_leaves_its_series(store: Store) -> None:
+    text = "Pump check complete in {}s"
+    after_a_night(store, lines(text, 30, 31, 33, 29, 32), DAY)
+    fill(store, lines(text, 34, start=6))
+    before = active_hash(store)
+    run(store, date(2026, 3, 10), run_id="earlier")
+    assert active_hash(store) == before
+    run(store, DAY + timedelta(days=1), run_id="next")
+    assert "6 readings" in series_in(store)[0].content
+
+
+@pytest.mark.parametrize("text", ["检查完成，用时 {} 秒", "Die Prüfung dauerte {} Sekunden", "Проверка заняла {} с"])
+def test_lines_of_any_language_are_counted(store: Store, text: str) -> None:
+    (said,) = after_a_night(store, lines(text, 30, 31, 33, 29, 32))
+    assert "32" in said and "5 readings" in said and problems(store) == []
+
+
+def test_long_lines_stay_within_the_tokens(store: Store) -> None:
+    text = "LOG: " + " ".join(f"step{chr(97 + n % 26)}{chr(97 + n // 26)}=done" for n in range(300)) + " total={}"
+    (said,) = after_a_night(store, lines(text, 30, 31, 33, 29, 32))
+    assert len(said.split()) <= 60 and problems(store) == []
