@@ -46,6 +46,7 @@ from memory_pipeline_tests.messages_server import MessagesServer, faithful
 DAY = "2026-03-03"
 ASSETS = (
     "exact_duplicates",
+    "series",
     "eligible_memories",
     "similarity_batches",
     "merges",
@@ -68,7 +69,7 @@ def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **opti
     )
 
 
-def test_a_night_is_eleven_assets_in_one_run_and_the_same_as_the_plain_function(
+def test_a_night_is_twelve_assets_in_one_run_and_the_same_as_the_plain_function(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
     fill(store, lesson(5))

@@ -46,7 +46,7 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, settings_for
 from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
-ALL = ("duplicates", "merge", "canonical", "patterns", "principles", "playbook")
+ALL = ("duplicates", "series", "merge", "canonical", "patterns", "principles", "playbook")
 
 
 def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope: Any) -> JobRecord:
@@ -78,7 +78,7 @@ def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance:
     assert figures["duplicates_archived"] == 1 and figures["pattern_archived"] == 4
     assert figures["pattern_created"] == figures["playbook_created"] == 1
     assert job.started_at < job.completed_at and job.duration_seconds > 0 and job.error is None
-    assert list_jobs(instance) == [job] and "phases completed: duplicates, merge" in job_text(job)
+    assert list_jobs(instance) == [job] and "phases completed: duplicates, series, merge" in job_text(job)
     (judged,) = with_verdicts(settings_for(store), [job])
     assert judged.verdict == "PASS" and "completed (PASS), manual" in job_text(judged)
     with store.reading() as tx:
@@ -158,7 +158,7 @@ def test_a_phase_that_fails_is_tried_again(
     assert (job.status, job.retry_count, len(calls)) == ("completed", 2, 3)
     monkeypatch.setitem(phases.PHASES, "merge", lambda night: 1 / 0)  # type: ignore[arg-type]
     job = start(instance)
-    assert (job.status, job.retry_count, job.phases_completed) == ("failed", 3, ("duplicates",))
+    assert (job.status, job.retry_count, job.phases_completed) == ("failed", 3, ("duplicates", "series"))
     assert "division by zero" in job.error
     assert archived(store) == {"gateway-0", "gateway-1", "gateway-2", "gateway-3"}
 
@@ -201,7 +201,7 @@ def test_a_job_ends_at_its_time_limit_with_what_it_has_done(
         0,
         "timed out after 600 s (setting consolidation.timeout)",
     )
-    assert job.phases_completed == ("duplicates", "merge", "canonical") and len(archived(store)) == 4
+    assert job.phases_completed == ("duplicates", "series", "merge", "canonical") and len(archived(store)) == 4
     with store.reading() as tx:
         report = tx.journal.report(job.job_id)
     assert report is not None and (report["verdict"], report["memories_archived"]) == ("FAIL", 4)
@@ -239,7 +239,7 @@ def test_a_running_job_is_cancelled_between_two_pieces_of_work(
         ended = start(instance)
         job = cancelling.result(60)
     assert job.status == ended.status == "cancelled" and ended.retry_count == 0
-    assert job.phases_completed == ("duplicates", "merge", "canonical") and archived(store) == set()
+    assert job.phases_completed == ("duplicates", "series", "merge", "canonical") and archived(store) == set()
     with pytest.raises(InputError, match="has ended"):
         cancel_job(instance, job.job_id)
 
