@@ -6,14 +6,15 @@ A model's claims about itself do not count; ratios, facts and lengths are measur
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
+from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
@@ -35,8 +36,7 @@ def judge(
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
-    days = {witness.effective_date.date() for member in members for witness in (member.memory, *member.made_from)}
-    reason = _refusal(cluster, sources, days, draft, before, after, settings)
+    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, sources, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
@@ -93,13 +93,7 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
 
 
 def _refusal(
-    cluster: Cluster,
-    sources: Sequence[str],
-    days: Collection[date],
-    draft: Draft,
-    before: int,
-    after: int,
-    settings: Settings,
+    task: Task, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
 ) -> str | None:
     if not draft.text.strip():
         return "empty abstraction"
@@ -109,13 +103,21 @@ def _refusal(
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
     if draft.confidence < settings.consolidation.confidence.min:
         return f"confidence {draft.confidence:.2f} is below {settings.consolidation.confidence.min:g}"
-    if any(member_id in draft.content for member_id in cluster.member_ids if len(member_id) >= 6):
+    if any(member_id in draft.content for member_id in task.cluster.member_ids if len(member_id) >= 6):
         return "abstraction contains a member's id"
-    if steering := steering_draft(draft.content):
-        return steering
-    invented = find_invention(sources, draft.content, days)
+    return steering_draft(draft.content)
+
+
+def _wrong_content(task: Task, sources: Sequence[str], draft: Draft, model: DistillationModel) -> str | None:
+    """What a draft says beyond its sources or against them, in words, or None. What a model wrote is read statement
+    by statement; the other methods only repeat words of their sources."""
+    dates = [[memory.effective_date.date() for memory in (member.memory, *member.made_from)] for member in task.members]
+    invented = find_invention(sources, draft.content, [day for days in dates for day in days])
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"
+    if model.method == "llm" and task.cluster.policy != PRINCIPLE:
+        problem = find_unborne_in(draft.text, Evidence(sources, dates))
+        return f"unsupported: {problem}" if problem else None
     contradiction = find_contradiction(sources, draft.text)
     return f"contradicts a source: {contradiction}" if contradiction else None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_pipeline.distillers.entailment import Evidence, implied_advice, implied_facts, implied_negations, is_derived
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
@@ -23,14 +24,20 @@ class Preservation:
 
 
 def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str]) -> Preservation:
-    """Look up every fact of the sources in the abstraction's text and in the attached facts."""
+    """Look up every fact of the sources in the abstraction's text and in the attached facts. A range of the text, whose
+    ends are the sources' own extremes, holds the values between them."""
     facts: dict[tuple[str, str], Fact] = {}
     for source in sources:
         for fact in find_facts(source):
             facts.setdefault(fact.key, fact)
     kept = [key for key, fact in facts.items() if keeps(text, fact)]
-    rest = [fact for key, fact in facts.items() if key not in set(kept)]
-    lost = tuple(fact for fact in rest if not any(keeps(piece, fact) for piece in attached))
+    rest = {key: fact for key, fact in facts.items() if key not in set(kept)}
+    if rest:
+        evidence = Evidence(sources)
+        implied = implied_facts(text, evidence) | implied_negations(text, evidence) | implied_advice(text, evidence)
+        kept += [key for key in rest if key in implied]
+        rest = {key: fact for key, fact in rest.items() if key not in implied}
+    lost = tuple(fact for fact in rest.values() if not any(keeps(piece, fact) for piece in attached))
     return Preservation(len(facts), len(kept), len(rest) - len(lost), lost)
 
 
@@ -50,7 +57,8 @@ def find_contradiction(sources: Sequence[str], text: str) -> str | None:
 
 
 def find_invention(sources: Sequence[str], content: str, written: Iterable[date] = ()) -> Fact | None:
-    """A figure or identifier of the abstraction that no source has, or None.
+    """A figure or identifier of the abstraction that no source has, or None. How many sources there are is no
+    invention, and neither is a rounded end of a range.
 
     `written`: the days of the sources. An abstraction may name these, and the days that `tomorrow` and the like mean.
     """
@@ -58,4 +66,8 @@ def find_invention(sources: Sequence[str], content: str, written: Iterable[date]
     days = {day for each in written for day in days_meant(each)}
     named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
     said = (fact for fact in find_facts(content) if fact.kind in FIGURES)
-    return next((fact for fact in said if fact.key not in known and fact.key not in named), None)
+    strange = [fact for fact in said if fact.key not in known and fact.key not in named]
+    if not strange:
+        return None
+    evidence = Evidence(sources)
+    return next((fact for fact in strange if not is_derived(fact, content, evidence)), None)

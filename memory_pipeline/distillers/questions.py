@@ -10,11 +10,13 @@ from dataclasses import replace
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
-from memory_pipeline.distillers.attachments import left_out_of, unsaid_statements
+from memory_pipeline.distillers.attachments import unsaid_statements
 from memory_pipeline.distillers.draft import Draft, Task
+from memory_pipeline.distillers.entailment import Evidence
+from memory_pipeline.distillers.mending import mend
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
-from memory_pipeline.distillers.support import find_unshared, find_unsupported
+from memory_pipeline.distillers.support import find_unshared
 from memory_pipeline.llm import Declined, Question
 from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.wording.redaction import redact
@@ -24,15 +26,23 @@ _QUOTE = 200
 
 
 def distillation_question(task: Task, strategy: DistillationStrategy, settings: Settings) -> Question[Answer, Draft]:
-    """The question for a cluster's abstraction. It must contain everything that its members say, and pass the checks
-    of its strategy."""
+    """The question for a cluster's abstraction. What its members do not bear out is dropped, what it omits is added in
+    their own sentences, and it must pass the checks of its strategy."""
     version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
 
     def check(answer: Answer, members: Sequence[str]) -> Draft | Declined:
-        problem = find_unsupported(answer, members)
-        draft = Declined(f"unsupported: {problem}") if problem else _draft(task, answer, version)
-        if isinstance(draft, Declined):
-            return draft
+        disagreements = _disagreements(task, answer)
+        if isinstance(disagreements, Declined):
+            return disagreements
+        dates = [[memory.effective_date.date() for memory in member.witnesses] for member in task.members]
+        mended = mend(
+            answer,
+            Evidence([m.memory.content for m in task.members], dates),
+            beside=[quote for _, quote in disagreements],
+        )
+        if isinstance(mended, str):
+            return Declined(f"unsupported: {mended}")
+        draft = _draft(answer, mended.text, disagreements, version)
         refused = strategy.validate(draft)
         return Declined(f"strategy {strategy.name}: {refused}") if refused else draft
 
@@ -48,7 +58,10 @@ def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft
     def check(answer: Answer, patterns: Sequence[str]) -> Draft | Declined:
         shared = answer.abstraction.strip()
         problem = find_unshared(answer, patterns, settings.principles.min_patterns) if shared else None
-        return Declined(f"unsupported: {problem}") if problem else _draft(task, answer, version)
+        if problem:
+            return Declined(f"unsupported: {problem}")
+        disagreements = _disagreements(task, answer)
+        return disagreements if isinstance(disagreements, Declined) else _draft(answer, shared, disagreements, version)
 
     return _question(task, strategy, version, check, settings)
 
@@ -95,29 +108,33 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, 
     return memories, secrets, personal
 
 
-def _draft(task: Task, answer: Answer, version: str) -> Draft | Declined:
-    """The draft that an answer proposes; omitted facts of the members and their contradictions are attached word for
-    word."""
+def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]] | Declined:
+    """The contradictions between members that an answer names, each with both sides word for word."""
     members = [member.memory for member in task.members]
-    numbers = range(1, len(members) + 1)
+    text = " ".join(answer.abstraction.split())
     pairs = []
     for contradiction in answer.contradictions:
         between = sorted(set(contradiction.members))
-        if len(between) < 2 or any(number not in numbers for number in between):
+        if len(between) < 2 or any(number not in range(1, len(members) + 1) for number in between):
             return Declined("malformed answer: a contradiction names no two members")
         pairs += [(members[between[0] - 1], members[other - 1]) for other in between[1:]]
-    text = " ".join(answer.abstraction.split())
-    quotes = tuple(f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}" for a, b in pairs)
-    left_out = left_out_of("\n".join((text, *quotes)), [memory.content for memory in members])
+    return [
+        (Disagreement.between(a.id, b.id), f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}")
+        for a, b in pairs
+    ]
+
+
+def _draft(answer: Answer, abstraction: str, disagreements: list[tuple[Disagreement, str]], version: str) -> Draft:
+    """The draft that an answer proposes, with the contradictions that it found attached."""
     causal = Causal(answer.subject, answer.action, answer.outcome, answer.consequences)
     return Draft(
-        text=text,
+        text=" ".join(abstraction.split()),
         prompt_version=version,
-        attached=(*quotes, *left_out),
+        attached=tuple(quote for _, quote in disagreements),
         pattern_type=answer.pattern_type,
         confidence=answer.confidence,
         causal=causal if answer.is_causal and causal.subject.strip() and causal.outcome.strip() else None,
-        contradictions=tuple(Disagreement.between(a.id, b.id) for a, b in pairs),
+        contradictions=tuple(disagreement for disagreement, _ in disagreements),
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks whether the named members support every statement of an answer, by words and facts."""
+"""Checks whether the named members support every statement of a principle, by words and facts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,17 @@ from memory_pipeline.wording.sentences import split_statements
 
 #: At least this share of a statement's content words must be in what supports it, and
 SUPPORT_SHARE = 0.5
-#: at least this share if one source must support it on its own (measured in `attachments.SAID_SHARE`), and
+#: at least this share if one source must support it on its own (measured in `attachments.SAID_SHARE`).
 SHARED_WORDS = 0.62
-#: at least this share of each member's content words in the abstraction's text (measured in `attachments.SAID_SHARE`).
-COVERAGE_SHARE = 0.35
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
 _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
 
 
-def find_unsupported(answer: Answer, contents: Sequence[str]) -> str | None:
-    """What the members do not support, in words, or None. `contents`: the members' texts, member 1 first."""
-    return _wrong_claim(answer, contents) or _uncovered(answer, contents) or _unclaimed(answer, contents)
-
-
 def find_unshared(answer: Answer, contents: Sequence[str], least: int) -> str | None:
-    """The same for an answer whose sources stay (a principle): it does not have to repeat what they say, but each of
-    its claims needs `least` members that support it on their own."""
+    """What the members do not support, in words, or None. `contents`: the members' texts, member 1 first. They stay, so
+    that the answer does not have to repeat what they say, but each of its claims needs `least` members that support
+    it on their own."""
     problem = _wrong_claim(answer, contents) or _unclaimed(answer, contents)
     if problem:
         return problem
@@ -63,19 +57,6 @@ def _unclaimed(answer: Answer, contents: Sequence[str]) -> str | None:
         words = content_words(statement)
         if words and sum(word in claimed for word in words) < SUPPORT_SHARE * len(words):
             return f"no claim supports '{_short(statement)}'"
-    return None
-
-
-def _uncovered(answer: Answer, contents: Sequence[str]) -> str | None:
-    """A member that no claim is based on, or whose words the abstraction does not contain."""
-    named = {member for claim in answer.claims for member in claim.members}
-    said = set(content_words(answer.abstraction))
-    for number, content in enumerate(contents, start=1):
-        if number not in named:
-            return f"no claim is based on member {number}"
-        words = content_words(content)
-        if words and sum(word in said for word in words) < COVERAGE_SHARE * len(words):
-            return f"the abstraction omits what member {number} says"
     return None
 
 

@@ -200,6 +200,21 @@ def _all_facts(text: str) -> Iterator[Fact]:
     yield from _negations_and_recommendations(plain_text(text))
 
 
+def locate_values(text: str) -> list[tuple[Fact, int, int]]:
+    """The numbers, dates, times and identifiers of a text in order, each with the start and end of its words."""
+    rest = text
+    found = []
+    for pattern, read in _READERS:
+        spans = []
+        for match in pattern.finditer(rest):
+            for fact in read(match):
+                start = rest.index(fact.text, match.start()) if fact.text in match.group() else match.start()
+                found.append((fact, start, start + len(fact.text)))
+                spans.append((start, start + len(fact.text)))
+        rest = _blank(rest, spans)
+    return sorted(found, key=lambda item: item[1:])
+
+
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
     parts: list[str] = []
     done = 0

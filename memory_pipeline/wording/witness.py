@@ -45,6 +45,19 @@ _BREAKS = ",;:.!?)]}'\""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=:)\s+|[•|—]|\s[-–]\s")
 _ASSIGNED = re.compile(r"(?<=\w)=(?=[\w~])")
 _FIGURE = re.compile(r"[~≈<>≤≥+]?(-?)([$€£]?)(\d[\d,]*(?:\.\d+)?)([a-zµ%]*)$")
+_END = r"(\d[\w.:-]*?|[A-Za-z][\w-]*?\d[\w-]*?)"
+_RANGE = re.compile(
+    rf"(?<![\w.-]){_END}\s?[a-z%]{{0,8}}(?:\s+(?:to|and)\s+|\s?[–-]\s?){_END}(?=[a-z%]{{0,8}}(?:[\s,;:)]|\.(?!\d)|$))"
+)
+#: A value with the word before it and the word after it.
+_PLACED = re.compile(
+    r"(?:(?P<before>[A-Za-z_]+)\W{0,5})?(?<![\w.])(?P<value>[A-Za-z]\w*\d[\w-]*|\d[\w:]*_\w+|\d\d?:\d\d|\d[\d,]*(?:\.\d+)?)"
+    r"(?:[a-z%]{1,3}(?![a-z]))?(?=(?:\W{0,3}(?P<after>[A-Za-z_]{2,}))?)"
+)
+_LISTED = re.compile(
+    r"(?<![\w.])(?P<list>(?:\d[\d.]*\s*(?:,\s*(?:and|or)\s|,\s|\sand\s|\sor\s|\sto\s)\s*)+)\d[\d.,]*\s?(?P<unit>[A-Za-z%]+)"
+)
+_PAIR = re.compile(r"(?<![\w./])(\d{1,5})/(\d{1,5})(?![\w/])")
 _ISO_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:t.*)?$")
 _CLOCK = re.compile(r"(\d{1,2}:\d{2})(?::\d{2})?(?:am|pm|z)?$")
 _MARKED = re.compile(r"[a-z0-9][_/@#\\]|[_/@#\\][a-z0-9]|[a-z]\.[a-z]|\d\.\d+\.\d|^--[a-z]")
@@ -77,8 +90,45 @@ def what_is_kept(sources: Sequence[str], stored: str) -> Kept:
     facts = {(said.kind, said.value): said for source in reversed(sources) for said in read_said(source)}
     kept = {key for key in facts if in_text.has(*key)}
     attached = {key for key in facts if key not in kept and in_details.has(*key)}
+    ranged = _in_ranges(text, sources, [said for key, said in facts.items() if key not in kept and key not in attached])
+    kept |= ranged
     lost = tuple(said for key, said in sorted(facts.items()) if key not in kept and key not in attached)
     return Kept(len(facts), len(kept), len(attached), lost)
+
+
+def _in_ranges(text: str, sources: Sequence[str], lost: Sequence[Said]) -> set[tuple[str, str]]:
+    """The facts that lie in a range of the text (`31s to 36s`) whose ends stand in sources where the facts stand."""
+    ranges = [(match[1], match[2]) for match in _RANGE.finditer(text)]
+    if not lost or not ranges:
+        return set()
+    where: dict[str, set[str]] = {}
+    for match in (match for source in sources for match in _PLACED.finditer(source)):
+        where.setdefault(_even(match["value"]), set()).update(filter(None, (match["before"], match["after"])))
+    found = set()
+    for low, high in ranges:
+        ends = where.get(_even(low), set()) & where.get(_even(high), set())
+        for said in lost:
+            value = said.value.split(" ")[0]
+            places = ends & where.get(_even(value), set())
+            if said.kind in ("number", "date", "identifier") and places and _lies_between(value, low, high):
+                found.add((said.kind, said.value))
+    return found
+
+
+def _even(value: str) -> str:
+    """A number in one form, or the text as it is, in lower case."""
+    try:
+        return f"{float(value.replace(',', '')):.12g}"
+    except ValueError:
+        return value.lower()
+
+
+def _lies_between(value: str, low: str, high: str) -> bool:
+    try:
+        return float(_even(low)) <= float(_even(value)) <= float(_even(high))
+    except ValueError:
+        shapes = {re.sub(r"\d", "0", one.lower()) for one in (value, low, high)}
+        return len(shapes) == 1 and low.lower() <= value.lower() <= high.lower()
 
 
 class _Reading:
@@ -86,7 +136,8 @@ class _Reading:
 
     def __init__(self, text: str) -> None:
         said = read_said(text)
-        self._keys = {(one.kind, one.value) for one in said}
+        self._keys = {(one.kind, one.value) for one in said} | set(_with_the_last_unit(text))
+        self._keys |= {("number", f"{float(part):g}") for pair in _PAIR.findall(text) for part in pair}
         self._values = {one.value.split(" ")[0] for one in said if one.kind == "number"}
         self._words = f" {' '.join(_bare(token) for token in text.split())} "
         self._plain = text.lower()
@@ -103,6 +154,15 @@ class _Reading:
         signs = _NEGATORS if kind == "negation" else _ADVICE
         roots = {_root(sign) for sign in signs} | ({"n't"} if kind == "negation" else set())
         return any(value in words and (words & roots or _refuses(words)) for words in self._sentences)
+
+
+def _with_the_last_unit(text: str) -> Iterator[tuple[str, str]]:
+    """The numbers of a list with the unit that only its last one has: `40, 25 and 30 minutes`."""
+    for match in _LISTED.finditer(text):
+        unit = _UNIT_OF.get(match["unit"].lower())
+        for figure in re.findall(r"\d[\d,]*(?:\.\d+)?(?=\W|$)", match["list"]) if unit else ():
+            value = figure.replace(",", "")
+            yield "number", f"{float(value):g} {unit}" if len(value) < 6 else f"{value} {unit}"
 
 
 @remembered

@@ -1,0 +1,255 @@
+"""Whether the values of a statement are the sources' own, and belong to what the statement says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory_pipeline.distillers.entailment.evidence import (
+    Evidence,
+    Place,
+    Source,
+    is_alike,
+    is_equal,
+    near_words,
+    weighs,
+    weighted_keys,
+)
+from memory_pipeline.distillers.entailment.vocabulary import MOSTLY
+from memory_pipeline.wording.facts import Fact
+from memory_pipeline.wording.reading import Segment, Span, Statement, Value, Word, read_text
+
+_COUNTED = frozenset(
+    "time times case cases run runs record records entry entries occasion occasions reading readings".split()
+)
+
+#: A value without words of its own beside one that has some may be less close to what it belongs to, by this share.
+_PAIRED = 0.4
+
+
+def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
+    """The values that no source has, or has for something else."""
+    ranged = [value for span in statement.spans for value in (span.low, span.high)]
+    for span in statement.spans:
+        if _is_told(span, evidence):
+            ranged = [value for value in ranged if value not in (span.low, span.high)]
+        elif problem := _wrong_range(span, statement, evidence):
+            yield problem
+    for value in statement.values:
+        if value in ranged or value.kind == "identifier" or _is_count(value, statement, evidence):
+            continue  # an identifier is one of the words that a source must have
+        if problem := _wrong_value(value, statement, evidence):
+            yield problem
+
+
+def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str | None:
+    places = list(evidence.having(value))
+    if not places:
+        if _is_fraction_of(value, evidence):
+            return None
+        return f"no source has the {value.kind} '{value.text}'"
+    if value.bound and not any(place.value.bound == value.bound for _, place in places):
+        return f"no source says '{'at least' if value.bound == 'least' else 'at most'} {value.text}'"
+    if not value.bound and not value.rough and all(place.value.bound for _, place in places):
+        return f"the sources limit '{value.text}'; it is no exact figure"
+    number = statement.segment_of(value)
+    if not any(_belongs(source, place, value, number, statement, evidence) for source, place in places):
+        return f"'{value.text}' belongs to something else in the sources"
+    return None
+
+
+def _belongs(source: Source, place: Place, value: Value, number: int, statement: Statement, evidence: Evidence) -> bool:
+    segment = statement.segments[number]
+    mates = [
+        other
+        for other in _mates(statement, number, value)
+        if not any(is_equal(other, one.value) for one in source.places)
+    ]
+    if mates:
+        return False
+    # what stands beside another value that has words of its own may lack them: `at 3e-4 at step 900`
+    slack = _PAIRED if _mates(statement, number, value) and not _has_words(segment, value) else 0.0
+    if place.value.start == place.value.end == 0:  # a date that stands beside the content
+        return all(source.says(word) for word in _required(segment))
+    return any(
+        any(_same_value(place, one) for one in source.bound_to(keys, place.value, slack))
+        for group, keys in weighted_keys(statement, number, value)
+        if all(source.says(word) for word in group if weighs(word) and evidence.knows(word))
+    )
+
+
+def _has_words(segment: Segment, value: Value) -> bool:
+    return any(weighs(word) for word in near_words(segment, value))
+
+
+def _same_value(one: Place, other: Place) -> bool:
+    return one.value.key == other.value.key
+
+
+def _required(segment: Segment) -> list[Word]:
+    return [word for word in segment.keys if weighs(word)]
+
+
+def _mates(statement: Statement, number: int, value: Value) -> list[Value]:
+    """The other values that a value stands with: in its segment, or before the bracket that it is in."""
+    segment = statement.segments[number]
+    ranged = {v for span in statement.spans for v in (span.low, span.high)}
+    mates = [other for other in segment.values if other is not value and other not in ranged]
+    if segment.depth:
+        place = number
+        while place >= 0 and statement.segments[place].depth >= segment.depth:
+            place -= 1
+        if place >= 0:
+            mates += [other for other in statement.segments[place].values[-1:] if other not in ranged]
+    return [mate for mate in mates if mate.unit != "x"]
+
+
+def _is_told(span: Span, evidence: Evidence) -> bool:
+    """Whether a source has both ends in one statement, in this order: a change, not a range over sources."""
+    return any(
+        is_equal(span.low, one.low) and is_equal(span.high, one.high)
+        for source in evidence.sources
+        for statement in source.statements
+        for one in statement.spans
+    )
+
+
+def values_of(span: Span, statement: Statement, evidence: Evidence) -> list[Value]:
+    """The sources' values of what a range is about."""
+    if span.low.kind == "identifier":
+        return [
+            place.value
+            for source in evidence.sources
+            for place in source.places
+            if _shape(place.value) == _shape(span.low)
+        ]
+    number = statement.segment_of(span.low)
+    readings = weighted_keys(statement, number)
+    found = []
+    for source in evidence.sources:
+        for group, keys in readings:
+            if all(source.says(word) for word in group if weighs(word) and evidence.knows(word)):
+                found += [place.value for place in source.bound_to(keys, span.high)]
+                break
+    return found
+
+
+def order_of(value: Value) -> tuple[float, str]:
+    """By what values of one kind are compared."""
+    magnitude = value.magnitude
+    return (magnitude, "") if magnitude is not None else (0.0, value.value)
+
+
+def _wrong_range(span: Span, statement: Statement, evidence: Evidence) -> str | None:
+    low, high = order_of(span.low), order_of(span.high)
+    shown = f"'{span.low.text} to {span.high.text}'"
+    if low >= high:
+        return f"the range {shown} runs backwards"
+    values = values_of(span, statement, evidence)
+    if len({value.key for value in values}) < 2:
+        return f"no sources have values from {shown}"
+    rough = span.low.rough or span.high.rough
+    ends = [_reaches(end, values, rough=rough) for end in (span.low, span.high)]
+    if not all(ends):
+        return f"the ends of {shown} are not the sources' own"
+    slack = _unit_in_last_place(span.low) / 2 if rough else 0.0
+    outside = [v for v in values if not (low[0] - slack, low[1]) <= order_of(v) <= (high[0] + slack, high[1])]
+    said = [value for value in statement.values if value not in (span.low, span.high)]
+    unsaid = [v for v in outside if not any(is_equal(v, one) or is_equal(one, v) for one in said)]
+    if unsaid:
+        return f"'{unsaid[0].text}' lies outside {shown}"
+    words = {word.low for segment in statement.segments for word in segment.words}
+    if outside and words & MOSTLY and 2 * len(outside) >= len(values):
+        return f"most values do not lie within {shown}"
+    return None
+
+
+def _reaches(end: Value, values: Sequence[Value], *, rough: bool) -> bool:
+    if any(is_equal(end, value) for value in values):
+        return True
+    magnitude = end.magnitude
+    if not rough or magnitude is None:
+        return False
+    unit = _unit_in_last_place(end)
+    return any(v.magnitude is not None and round(v.magnitude / unit) == round(magnitude / unit) for v in values)
+
+
+def _unit_in_last_place(value: Value) -> float:
+    _, _, decimals = value.value.partition(".")
+    return 10.0 ** -len(decimals)
+
+
+def _shape(value: Value) -> str:
+    return "".join("0" if c.isdigit() else c for c in value.value)
+
+
+def _is_fraction_of(value: Value, evidence: Evidence) -> bool:
+    """`323/291` for two figures of one source."""
+    parts = value.value.split("/")
+    if value.kind != "number" or len(parts) != 2:
+        return False
+    return any(
+        all(any(place.value.value == part for place in source.places) for part in parts) for source in evidence.sources
+    )
+
+
+def _is_count(value: Value, statement: Statement, evidence: Evidence) -> bool:
+    """Whether a number counts the sources: it is checked with the quantities."""
+    if value.kind != "number" or any(is_equal(value, place.value) for s in evidence.sources for place in s.places):
+        return False
+    return value.unit == "x" or (value.value == str(len(evidence.sources)) and _counts(value, statement))
+
+
+def _counts(value: Value, statement: Statement) -> bool:
+    following = [word for word in statement.words if value.end <= word.start <= value.end + 2]
+    return bool(following) and following[0].low in _COUNTED
+
+
+def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """The keys of the sources' facts that lie in a range of the text whose ends are the true ones."""
+    return frozenset(
+        value.key
+        for statement in read_text(text)
+        for span in statement.spans
+        if not _is_told(span, evidence) and _wrong_range(span, statement, evidence) is None
+        for value in values_of(span, statement, evidence)
+        if order_of(span.low) <= order_of(value) <= order_of(span.high)
+    )
+
+
+def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """The keys of the sources' facts that a text has in another form: in a range, in a list whose last value alone has
+    the unit, as two figures with a slash, or as a name after a number."""
+    found = set(ranged_facts(text, evidence))
+    for statement in read_text(text):
+        found |= {("name", word.low) for word in statement.words if word.text[:1].isupper()}
+        for value in statement.values:
+            found.add(value.key)
+            if "/" in value.value and _is_fraction_of(value, evidence):
+                found |= {("number", part) for part in value.value.split("/")}
+    return frozenset(found)
+
+
+def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
+    """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
+    them, a date beside one, the rounded end of a range, two figures of one source with a slash."""
+    total = len(evidence.sources)
+    number, _, unit = fact.value.partition(" ")
+    if fact.kind == "number" and unit == "x":
+        return number.isdigit() and int(number) <= total
+    if fact.kind == "identifier":
+        parts = [part for part in fact.value.split("/") if part]
+        words = [Word(part, 0, 0, False) for part in parts if part.isalpha()]
+        return len(parts) == len(words) > 1 and any(all(s.says(word) for word in words) for s in evidence.sources)
+    for statement in read_text(text):
+        rough = {end for span in statement.spans if span.low.rough or span.high.rough for end in (span.low, span.high)}
+        for value in statement.values:
+            if value.key != fact.key and value.text != fact.text:
+                continue
+            like = [place.value for source in evidence.sources for place in source.places]
+            if any(is_equal(value, one) for one in like) or _is_fraction_of(value, evidence):
+                return True
+            if (value in rough or value.rough) and _reaches(value, [v for v in like if is_alike(v, value)], rough=True):
+                return True
+            if value.value == str(total) and _counts(value, statement):
+                return True
+    return False
