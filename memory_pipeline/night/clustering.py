@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.contradictions import link_contradictions
 from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.similarity import edges_among
@@ -23,7 +24,6 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import kept_apart
 from memory_pipeline.store import Store
-from memory_pipeline.wording.conflicts import WORDING
 
 UNCATEGORISED = "uncategorised"
 
@@ -52,10 +52,7 @@ def link_conflicts(night: Night, edges: pa.Table) -> None:
     """Link the contradictions among the pairs in the store. A proposed memory is linked when it is written."""
     with night.store.reading() as tx:
         there = tx.memories.existing(sorted({*edges["a"].to_pylist(), *edges["b"].to_pylist()}))
-    conflicts = [conflict for conflict in conflicts_in(edges) if {conflict.a, conflict.b} <= there.keys()]
-    if conflicts:
-        with night.writing() as tx:
-            tx.conflicts.record(conflicts, night.as_of)
+    link_contradictions(night, [c for c in conflicts_in(edges) if {c.a, c.b} <= there.keys()])
 
 
 def cut_clusters(
@@ -111,12 +108,12 @@ def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:
-    """The pairs of an edge table that contradict each other. Pairs kept apart because of one unknown word are not
-    contradictions and are not linked."""
+    """The pairs of an edge table that contradict each other. Pairs that are only kept apart have no detail, and are not
+    linked."""
     return [
         Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
         for row in edges.to_pylist()
-        if row["conflict_kind"] not in (None, WORDING)
+        if row["conflict_detail"] is not None
     ]
 
 

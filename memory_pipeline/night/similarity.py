@@ -17,13 +17,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.knowledge.contradictions import contradiction_of
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.night.cells import CROWD_LEAST, Cells, with_crowd
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.contradictions import link_alike
 from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
 from memory_pipeline.records import EligibleMemory
 from memory_pipeline.store import EDGE_SCHEMA
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
 #: Pairs whose findings are packed into columns at once.
 _GUARD_AT_ONCE = 1 << 14
@@ -59,6 +61,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
     new = EDGE_SCHEMA.empty_table()
     if fresh:
         cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
+        link_alike(night, stored, fresh)
     if fresh or cells.new:
         with night.writing() as tx:
             tx.cells.keep(model, cells.new)
@@ -123,7 +126,8 @@ def _crowd_of(ids: Sequence[str], vectors: Vectors, floor: float, cells: Cells, 
 
 
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
-    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair.
+    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair. Only a contradiction has a detail;
+    other findings keep a pair apart, and no person needs to see them.
 
     `pairs`: rows of `ids`, and scores.
     """
@@ -135,13 +139,17 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
         part = slice(start, start + _GUARD_AT_ONCE)
         a, b = [ids[row] for row in i[part].tolist()], [ids[row] for row in j[part].tolist()]
         found = [find_conflict(claims[one], claims[other]) for one, other in zip(a, b, strict=True)]
+        shown = [
+            contradiction_of(memories[one], memories[other]) if finding and finding.kind != WORDING else None
+            for one, other, finding in zip(a, b, found, strict=True)
+        ]
         columns: list[Any] = [
             [project] * len(a),
             a,
             b,
             scores[part],
             [finding.kind if finding else None for finding in found],
-            [finding.detail if finding else None for finding in found],
+            [contradiction.detail if contradiction else None for contradiction in shown],
         ]
         tables.append(
             pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)

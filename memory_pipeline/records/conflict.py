@@ -30,8 +30,8 @@ class ConflictCase:
     found_at: Annotated[datetime, Column("The night in which it was found.")]
     resolution: Annotated[
         str | None,
-        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` by the pipeline; nothing while it is "
-               "open."),
+        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` or `compatible` by the pipeline; nothing "
+               "while it is open."),
     ] = None  # fmt: skip
     resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
     resolved_by: Annotated[str | None, Column("Who decided.")] = None

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from memory_pipeline.knowledge.contradictions import newer_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
@@ -145,6 +146,7 @@ def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple
             **asdict(conflict),
             a_says=visible(memories[conflict.a].content),
             b_says=visible(memories[conflict.b].content),
+            newer=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
             alike=len(group) - 1,
         )
         for group in groups

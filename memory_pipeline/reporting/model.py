@@ -60,6 +60,11 @@ class ConflictReport(Document):
     score: float = Field(description="The cosine of the two memories.")
     a_says: str = Field(description="The content of memory `a`.")
     b_says: str = Field(description="The content of memory `b`.")
+    newer: str | None = Field(
+        default=None,
+        description="The memory that supersedes the other one, as a later value of a setting does; nothing if they "
+        "contradict each other at one time.",
+    )
     alike: int = Field(description="How many further conflicts the same memories have.")
 
 

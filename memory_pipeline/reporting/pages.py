@@ -168,9 +168,10 @@ def _outcome(cluster: ClusterReport) -> str:
 
 def _what_differs(conflict: ConflictReport) -> str:
     alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
+    newer = f"; {conflict.newer} is newer and supersedes the other" if conflict.newer else ""
     return (
         f"{conflict.id[:8]} {conflict.kind}: {conflict.detail} (cosine {conflict.score:.3f}, project "
-        f"{conflict.project_id}){alike}"
+        f"{conflict.project_id}){newer}{alike}"
     )
 
 

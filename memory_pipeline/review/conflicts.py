@@ -10,6 +10,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
+from memory_pipeline.knowledge.contradictions import newer_of
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
@@ -37,6 +38,11 @@ class DescribedConflict(Document):
     similarity: float = Field(description="The cosine of the two memories.")
     found_at: Moment = Field(description="When it was found.")
     status: str = Field(description="`open`, or how it was settled: `keep_newer`, `keep_one`, `keep_both`, `series`.")
+    newer_id: str | None = Field(
+        default=None,
+        description="The side that supersedes the other one, as a later value of a setting does; nothing if they "
+        "contradict each other at one time.",
+    )
     a: ConflictSide = Field(description="One side.")
     b: ConflictSide = Field(description="The other side.")
     resolved_at: Moment | None = Field(description="When it was settled.")
@@ -132,6 +138,7 @@ def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedC
         similarity=round(conflict.score, 4),
         found_at=case.found_at,
         status=case.resolution or "open",
+        newer_id=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
         a=_side(memories[conflict.a], case.scope_a),
         b=_side(memories[conflict.b], case.scope_b),
         resolved_at=case.resolved_at,
@@ -160,6 +167,7 @@ def conflict_text(shown: DescribedConflict) -> str:
     for name, side in (("a", shown.a), ("b", shown.b)):
         scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
+        gone += " [newer: supersedes the other side]" if side.id == shown.newer_id else ""
         lines.append(f"  {name}  {_minute(side.effective_date)}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")
     if shown.resolved_by and shown.resolved_at:

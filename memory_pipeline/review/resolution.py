@@ -90,7 +90,8 @@ def reopen_conflict(store: Store, settings: Settings, conflict_id: str) -> Rollb
                 f"conflict '{case.id}' is still open, so there is no decision to reverse; settle it with "
                 "'memory-pipeline conflicts resolve'"
             )
-        found = "a series of readings" if case.resolution == "series" else case.resolution
+        words = {"series": "a series of readings", "compatible": "that both sides can be true"}
+        found = words.get(case.resolution, case.resolution)
         raise InputError(
             f"conflict '{case.id}' was settled by a night, which found {found}; only a person's decision can be "
             "reversed"

@@ -8,7 +8,7 @@ keeping two memories apart costs a few tokens, merging two contradictory ones lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.wording.alignment import Difference, differences, reaches, tokens_of
@@ -60,6 +60,7 @@ _DIRECTION = frozenset(
     "before after depends depend calls call blocks block over than instead follows follow precedes precede beats feeds "
     "replaces replace requires require triggers trigger causes cause reports owns imports sends overrides ->".split()
 )
+_PIVOTS = _DIRECTION | {stem(word) for word in _DIRECTION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +162,18 @@ def _read(statement: str) -> _Sentence:
         negated=negated,
         tokens=tokens_of(statement),
         masked=tuple("#" if any(c.isdigit() for c in word) else word for word in lowered if word),
-        is_event=_tells_an_event(lowered),
+        is_event=tells_an_event(lowered),
         labelled=bool(raw) and raw[0].endswith(":"),
     )
 
 
-def _tells_an_event(words: list[str]) -> bool:
+def tells_an_event(words: Sequence[str]) -> bool:
     """Whether a sentence describes a single event: a verb in the past, and no rule or permanent state."""
     if RULE_WORDS & set(words):
         return False
     return any(
-        word in PAST_VERBS
-        or (len(word) > 4 and word.endswith("ed") and not STATE_WORDS & set(words[max(0, n - 2) : n]))
+        (word in PAST_VERBS or (len(word) > 4 and word.endswith("ed")))
+        and not STATE_WORDS & set(words[max(0, n - 2) : n])
         for n, word in enumerate(words)
     )
 
@@ -314,25 +315,32 @@ def _quantifiers(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
 
 
 def _order(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
-    """The same words, but what follows a directional word in one precedes it in the other.
+    what = differ_in_order(a.sequence, b.sequence)
+    return ConflictFinding("order", what) if what else None
 
-    `A depends on B` against `B depends on A`. Clauses that are merely reordered keep what follows.
+
+def differ_in_order(a: Sequence[str], b: Sequence[str]) -> str | None:
+    """How the order of the same words makes two statements differ, or None: what follows a directional word in one
+    precedes it in the other.
+
+    `A depends on B` against `B depends on A`. Clauses that are merely reordered keep what follows. `a`, `b`: the
+    words of each, or their stems.
     """
-    if Counter(a.sequence) != Counter(b.sequence) or a.sequence == b.sequence:
+    if a == b or Counter(a) != Counter(b):
         return None
-    for pivot in sorted({stem(word) for word in _DIRECTION} & set(a.sequence)):
-        here, there = a.sequence.index(pivot), b.sequence.index(pivot)
-        after_a, after_b = _next_word(a.sequence, here), _next_word(b.sequence, there)
-        if after_a != after_b and after_a in b.sequence[:there] and after_b in a.sequence[:here]:
-            return ConflictFinding("order", f"what stands before and after '{pivot}'")
-    if {"from", "to"} <= set(a.sequence):
-        ends_a, ends_b = ([_next_word(s, s.index(word)) for word in ("from", "to")] for s in (a.sequence, b.sequence))
+    for pivot in sorted(_PIVOTS & set(a)):
+        here, there = a.index(pivot), b.index(pivot)
+        after_a, after_b = _next_word(a, here), _next_word(b, there)
+        if after_a != after_b and after_a in b[:there] and after_b in a[:here]:
+            return f"what stands before and after '{pivot}'"
+    if {"from", "to"} <= set(a):
+        ends_a, ends_b = ([_next_word(s, s.index(word)) for word in ("from", "to")] for s in (a, b))
         if ends_a == ends_b[::-1] and ends_a[0] != ends_a[1]:
-            return ConflictFinding("order", f"from {ends_a[0]} to {ends_a[1]}, and back")
+            return f"from {ends_a[0]} to {ends_a[1]}, and back"
     return None
 
 
-def _next_word(sequence: tuple[str, ...], place: int) -> str:
+def _next_word(sequence: Sequence[str], place: int) -> str:
     """The first content word after a position."""
     return next((word for word in sequence[place + 1 :] if word not in STOP_WORDS), "")
 

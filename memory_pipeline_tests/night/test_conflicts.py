@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import Conflict, ConflictCase
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import conflict_text, group_conflicts, list_conflicts
 from memory_pipeline.review.resolution import Decision, reopen_conflict, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
@@ -271,3 +273,55 @@ def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(sto
     assert shown.alike == 2 and len(list_conflicts(store, each=True)) == 3
     (reported,) = report.conflicts
     assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown.id)
+
+
+def told(*texts: str, days: int = 1) -> list[Candidate]:
+    """Memories of one project, some days apart."""
+    return [candidate(text, FIRST + timedelta(days=n * days), native_id=str(n)) for n, text in enumerate(texts)]
+
+
+def test_a_later_value_of_a_setting_supersedes_the_earlier_one_and_both_stay_active(store: Store) -> None:
+    fill(store, told("The proxy listens on port 80 of the host.", "The proxy listens on port 81 of the host."))
+    report = run(store, DAY + timedelta(days=2))
+    (shown,) = list_conflicts(store)
+    assert (shown.newer_id, shown.detail, shown.status) == ("1", "80 / 81", "open")
+    assert "1 is newer and supersedes" in as_markdown(report)
+    assert report.memories_archived == 0
+
+
+def test_statements_of_one_day_contradict_each_other_and_none_is_newer(store: Store) -> None:
+    fill(store, told("The proxy listens on port 80 of the host.", "The proxy listens on port 81 of the host.", days=0))
+    run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert shown.newer_id is None
+
+
+def test_another_name_in_the_same_words_is_found_however_low_the_cosine(store: Store) -> None:
+    fill(
+        store, told("The reviews of the paper are handled by Priya.", "The reviews of the paper are handled by Tomas.")
+    )
+    run(store, DAY + timedelta(days=2), settings_for(store, compression__similarity_threshold=0.95))
+    assert [shown.detail for shown in list_conflicts(store)] == ["Priya / Tomas"]
+
+
+def test_what_takes_many_values_is_measured_and_contradicts_nothing(store: Store) -> None:
+    text = "The water level of the tank is {} cm in the morning."
+    memories = told(*(text.format(n) for n in (30, 42, 51, 63)))
+    fill(store, memories[:2])
+    run(store, DAY)
+    assert len(list_conflicts(store)) == 1
+    fill(store, memories)
+    run(store, DAY + timedelta(days=4))
+    assert list_conflicts(store) == []
+    assert {shown.status for shown in list_conflicts(store, settled=True)} == {"series"}
+
+
+def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(store: Store) -> None:
+    fill(store, told("The backup took 12 minutes tonight.", "The backup took 19 minutes tonight."))
+    with store.writing("earlier") as tx:
+        tx.conflicts.record([Conflict("p", "0", "1", "number", "12 / 19", 0.97)], FIRST)
+    run(store, DAY + timedelta(days=2))
+    (shown,) = list_conflicts(store, settled=True)
+    assert shown.status == "compatible"
+    with pytest.raises(InputError, match="both sides can be true"):
+        reopen_conflict(store, settings_for(store), shown.id)

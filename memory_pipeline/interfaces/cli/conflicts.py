@@ -43,12 +43,13 @@ def conflicts_list(
             "id": row.id[:8],
             "found": row.found_at.date(),
             "project": row.project_id,
+            "newer": {row.a.id: "one side", row.b.id: "the other"}.get(row.newer_id or ""),
             "one side": " ".join(row.a.content.split())[:60],
             "the other": " ".join(row.b.content.split())[:60],
         }
         for row in shown[:limit]
     ]
-    columns = ["id", "found", "project", "status", "kind", "detail", "alike", "one side", "the other"]
+    columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
     lines = [table(rows, columns) if rows else _none_words(project, kind, settled=all_)]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")

@@ -1,0 +1,39 @@
+"""Whether two memories contradict each other, and which of them is the newer word on something that can change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.records import Conflict, Memory
+from memory_pipeline.wording.contradictions import Contradiction, find_contradiction
+
+
+def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
+    """The contradiction between two memories, or None."""
+    return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=_are_of_one_day(a, b))
+
+
+def newer_of(a: Memory, b: Memory) -> Memory | None:
+    """The memory that supersedes the other one: it says later, on another day, how a setting, a preference or a state
+    is now. None if the two contradict each other at one time, or about what does not change."""
+    found = None if _are_of_one_day(a, b) else contradiction_of(a, b)
+    if found is None or not found.can_change:
+        return None
+    return a if a.effective_date > b.effective_date else b
+
+
+def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> dict[str, str]:
+    """By memory that a newer one supersedes, the newest of these. `memories`: the sides of the conflicts, by id."""
+    newest: dict[str, Memory] = {}
+    for conflict in conflicts:
+        a, b = memories[conflict.a], memories[conflict.b]
+        newer = newer_of(a, b)
+        if newer is not None:
+            older = b.id if newer.id == a.id else a.id
+            newest[older] = max(newest.get(older, newer), newer, key=lambda memory: (memory.effective_date, memory.id))
+    return {older: newer.id for older, newer in newest.items()}
+
+
+def _are_of_one_day(a: Memory, b: Memory) -> bool:
+    return a.effective_date.date() == b.effective_date.date()
