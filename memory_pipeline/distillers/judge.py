@@ -48,7 +48,7 @@ def judge(
         attached=draft.attached,
         outcome="refused" if reason else "accepted",
         reason=reason,
-        measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
+        measured=Measured.of(cluster.total_tokens, after, preserved.found, preserved.kept, preserved.attached),
         method=model.method,
         prompt_version=draft.prompt_version,
         memory_type=min(memory_types, key=lambda kind: (-memory_types[kind], kind)),
@@ -64,8 +64,9 @@ def judge(
 
 
 def similarities_of(cluster: Cluster, means: Mapping[str, float]) -> tuple[float, ...]:
-    """Each member's mean cosine to the others, in the order of the cluster's member ids. `means`: by member."""
-    return tuple(round(means[memory_id], 6) for memory_id in cluster.member_ids)
+    """Each member's mean cosine to the others, in the order of the cluster's member ids. `means`: by member;
+    the previous version of a pattern, whose sources are the members instead, has that of the pairs."""
+    return tuple(round(means.get(memory_id, cluster.avg_similarity), 6) for memory_id in cluster.member_ids)
 
 
 def undistilled(cluster: Cluster, why: Declined | Exception, model: DistillationModel) -> Distillation:

@@ -152,7 +152,11 @@ def write_abstractions(
     tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
     pairs = list(zip(distillations, memories, strict=True))
-    sources = [Replacement(source, d.id, memory.id) for d, memory in pairs for source in d.member_ids]
+    sources = [
+        Replacement(source, d.id, memory.id, is_version=d.relation == DISTILLED)
+        for d, memory in pairs
+        for source in d.member_ids
+    ]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.contradictions import link_contradictions
 from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.similarity import edges_among
 from memory_pipeline.records import (
     Cluster,
     Conflict,
@@ -28,26 +27,6 @@ from memory_pipeline.store import Store
 UNCATEGORISED = "uncategorised"
 
 
-def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
-    """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
-
-    `eligible` and `edges`: what merging left. A memory is in at most one cluster. A fingerprint decided within the
-    last `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, all other clusters are marked
-    settled.
-    """
-    night.hold_lease()
-    # Edges from a file may be those of an earlier run, whose memories have been archived since.
-    edges = edges_among(edges, [memory.id for memory in eligible])
-    link_conflicts(night, edges)
-    clusters: list[Cluster] = []
-    for policy in night.plan.policies:
-        if policy.method == "distill":
-            taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
-            left = [memory for memory in eligible if memory.id not in taken]
-            clusters += cut_clusters(night.store, night.plan, policy, left, edges)
-    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
-
-
 def link_conflicts(night: Night, edges: pa.Table) -> None:
     """Link the contradictions among the pairs in the store. A proposed memory is linked when it is written."""
     with night.store.reading() as tx:
@@ -59,16 +38,22 @@ def cut_clusters(
     store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
 ) -> list[Cluster]:
     """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
-    ttl = plan.settings.compression.fingerprint_ttl_days
     with store.reading() as tx:
         apart = kept_apart(tx)
-        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
-        reviewed = tx.proposals.reviewed_fingerprints()
-    decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     usable = _without(edges, apart)
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
         clusters = _split_by_conflict(eligible, usable, policy, clusters)
+    return mark_settled(store, plan, policy, clusters)
+
+
+def mark_settled(store: Store, plan: NightPlan, policy: Policy, clusters: Iterable[Cluster]) -> list[Cluster]:
+    """The clusters, with the reason for those that the night leaves alone."""
+    ttl = plan.settings.compression.fingerprint_ttl_days
+    with store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
+        reviewed = tx.proposals.reviewed_fingerprints()
+    decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
     wanted = plan.options.cluster_id
     marked = []
     for cluster in clusters:
@@ -128,7 +113,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
     for memory in eligible:
         cut = cuts[memory.project_id]
-        if cut is not None and _takes(cut, memory):
+        if cut is not None and takes(cut, memory):
             kind = memory.memory_type if cut.group_by == "memory_type" else ""
             groups.setdefault((memory.project_id, kind), []).append(memory)
     scores = _usable_scores(edges, {m.id: group for group, members in groups.items() for m in members}, cuts)
@@ -141,7 +126,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _takes(policy: Policy, memory: EligibleMemory) -> bool:
+def takes(policy: Policy, memory: EligibleMemory) -> bool:
     """Entries of the knowledge base only become canonical entries: otherwise their form would be lost."""
     if memory.is_entry != (policy.method == "canonical"):
         return False
@@ -183,7 +168,7 @@ def _clusters_of_group(
         return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
 
     return [
-        _describe([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy)
+        describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy)
         for label, nodes in components.items()
         if is_large(nodes)
         for group in link(nodes, inside[label], policy.linkage, policy.threshold)
@@ -195,7 +180,8 @@ def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> lis
     return [edges[(x, y)] for place, x in enumerate(group) for y in group[place + 1 :] if (x, y) in edges]
 
 
-def _describe(members: list[EligibleMemory], scores: list[float], policy: Policy) -> Cluster:
+def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: Policy) -> Cluster:
+    """The cluster of these members. `scores`: the cosines that join them."""
     ids = tuple(sorted(memory.id for memory in members))
     fingerprint = fingerprint_of(ids)
     project = members[0].project_id

@@ -22,7 +22,7 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import ModelError
 from memory_pipeline.llm import AnswerBook, Declined, Session
 from memory_pipeline.night.context import Night
-from memory_pipeline.records import Cluster, Distillation, Memory
+from memory_pipeline.records import LEVEL_PATTERN, Cluster, Distillation, Memory
 
 _CLUSTERS_AT_ONCE = 50
 
@@ -93,12 +93,15 @@ def _tasks(
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
         with night.store.reading():
             memories = night.reader.memories(wanted)
-            vectors = dict(zip(*night.reader.vectors_of(wanted), strict=True))
             made_from = night.reader.witnesses(wanted)
+            versions = {i: made_from.get(i, []) for i in wanted if memories[i].abstraction_level == LEVEL_PATTERN}
+            memories |= {raw.id: raw for behind in versions.values() for raw in behind}
+            vectors = dict(zip(*night.reader.vectors_of(sorted(memories)), strict=True))
         for cluster in page:
             try:
-                task = _task(cluster, memories, vectors, made_from, as_seen)
-                attempt = find_attempt({i: memories[i].content for i in cluster.member_ids})
+                ids = _told_by(cluster, versions)
+                task = _task(cluster, ids, memories, vectors, made_from, as_seen)
+                attempt = find_attempt({i: memories[i].content for i in ids})
             except Exception as error:  # one failing cluster leaves the others
                 unasked[cluster.cluster_id] = error
                 continue
@@ -109,14 +112,24 @@ def _tasks(
                 yield task
 
 
+def _told_by(cluster: Cluster, versions: Mapping[str, Sequence[Memory]]) -> list[str]:
+    """The members of a cluster, and for a pattern that grows the raw memories behind it, from which its next version
+    is made."""
+    ids: list[str] = []
+    for member_id in cluster.member_ids:
+        ids += [raw.id for raw in versions[member_id]] if member_id in versions else [member_id]
+    return ids
+
+
 def _task(
     cluster: Cluster,
+    ids: Sequence[str],
     memories: Mapping[str, Memory],
     vectors: Mapping[str, Vectors],
     made_from: Mapping[str, Sequence[Memory]],
     as_seen: Callable[[Memory], str],
 ) -> Task:
-    members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
+    members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
     similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
     shown = [replace(memory, content=as_seen(memory)) for memory in members]
     behind = [tuple(made_from.get(memory.id, ())) for memory in members]

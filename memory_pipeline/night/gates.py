@@ -17,7 +17,7 @@ from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.records import MADE, SERIES, Archive, Distillation, Memory
+from memory_pipeline.records import LEVEL_PATTERN, MADE, SERIES, Archive, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.wording.conflicts import find_conflict
@@ -38,7 +38,8 @@ _MARGIN = 2000
 class Evidence:
     """The input of a gate: an accepted draft, its members as they are in the store now, and the night's rules.
 
-    `members` lacks memories that no longer exist; `readings`: of a series, the raw memories behind its members and
+    `members` lacks memories that no longer exist; `told`: those whose words the draft has to keep, for a pattern that
+    grows the raw memories behind it; `readings`: of a series, the raw memories behind its members and
     those that break it.
     """
 
@@ -46,6 +47,7 @@ class Evidence:
     members: tuple[Memory, ...]
     plan: NightPlan
     readings: tuple[Memory, ...] = ()
+    told: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def losses(evidence: Evidence) -> list[str]:
     draft = evidence.draft
     if draft.relation == SERIES:
         return []  # a series says what its readings amount to: see `untrue_series`
-    lost = losses_of([memory.content for memory in evidence.members], draft.content)
+    lost = losses_of([memory.content for memory in evidence.told], draft.content)
     if lost:
         return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
@@ -171,6 +173,9 @@ def unsafe_members(evidence: Evidence) -> list[str]:
     """Sources of an accepted draft that a night must not touch, in words."""
     draft, plan = evidence.draft, evidence.plan
     there = {memory.id for memory in evidence.members}
+    patterns = [memory.id for memory in evidence.members if memory.abstraction_level >= LEVEL_PATTERN]
+    if len(patterns) > 1 or (patterns and draft.relation != "distilled"):
+        return [f"'{patterns[-1]}' is a pattern, and no other memory may be made of it than its next version"]
     problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
     for memory in evidence.members:
         if memory.archived_at is not None and memory.archived_by != draft.id:
@@ -191,7 +196,7 @@ def conflicts_inside(evidence: Evidence) -> list[str]:
     if evidence.draft.relation == SERIES:
         return []  # readings are never a conflict
     problems = []
-    for a, b in combinations(evidence.members, 2):
+    for a, b in combinations(evidence.told, 2):
         finding = find_conflict(claim_of(a.content), claim_of(b.content))
         if finding is not None:
             problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
@@ -216,7 +221,7 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
     date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
     that was judged: it may come from a file, or from a proposal that another store exported."""
-    draft, members = evidence.draft, evidence.members
+    draft, members = evidence.draft, evidence.told
     if draft.relation == SERIES:
         return []  # see `untrue_series`
     if len(set(draft.member_ids)) < _LEAST_SOURCES:
@@ -258,12 +263,11 @@ def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evide
             if draft.series is not None:
                 raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
                 readings[draft.id] = tuple(raw)
-    return [
-        Evidence(
-            draft,
-            tuple(memories[i] for i in draft.member_ids if i in memories),
-            reader.plan,
-            readings.get(draft.id, ()),
-        )
-        for draft in accepted
-    ]
+    versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
+    behind = reader.witnesses(versions) if versions else {}
+    evidence = []
+    for draft in accepted:
+        members = [memories[i] for i in draft.member_ids if i in memories]
+        told = [one for member in members for one in behind.get(member.id, [member])]
+        evidence.append(Evidence(draft, tuple(members), reader.plan, readings.get(draft.id, ()), tuple(told)))
+    return evidence

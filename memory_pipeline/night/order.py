@@ -15,12 +15,12 @@ import pyarrow as pa
 from memory_pipeline.config.policies import Method
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.atoms import grow_atoms
-from memory_pipeline.night.clustering import cluster_memories
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
+from memory_pipeline.night.patterns import cluster_memories
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.series import update_series
 from memory_pipeline.night.similarity import find_similar

@@ -37,9 +37,8 @@ def measure_preservation(store: Store, archives: Sequence[Archive]) -> Preservat
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
-        for link in tx.lineage.of(made):
-            if link.relation in _SAID_AGAIN:
-                sources[link.memory_id].append(link.source_id)
+        again = {link.memory_id for link in tx.lineage.of(made) if link.relation in _SAID_AGAIN}
+        sources.update(tx.lineage.told_by(again))
         memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
     return _summed((i, _contents(memories, sources[i]), memories[i].content) for i in made if i in memories)
 

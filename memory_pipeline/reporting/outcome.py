@@ -126,7 +126,8 @@ def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
     )
     links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
     members = tx.memories.read([link.source_id for link in links])
-    kept = check_preservation([memory.content for memory in members.values()], made.content, ()) if made else None
+    told = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
+    kept = check_preservation([memory.content for memory in told.values()], made.content, ()) if made else None
     measured = Measured.of(
         sum(memory.token_count for memory in members.values()),
         made.token_count if made else 0,

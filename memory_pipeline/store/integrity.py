@@ -6,7 +6,7 @@ Each finding names a memory or a row, the problem, and how to fix it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from pydantic import Field
@@ -106,7 +106,7 @@ class Integrity:
         found = []
         pages = self._sql.pages(
             """
-            select m.id, any_value(m.content), list(s.content order by s.id)
+            select m.id, any_value(m.content), list(s.content order by s.id), bool_or(s.abstraction_level = 2)
             from memories m
             join lineage l on l.memory_id = m.id and l.relation in ('distilled', 'merged', 'canonical')
             join memories s on s.id = l.source_id
@@ -117,8 +117,10 @@ class Integrity:
             _READ_AT_ONCE,
         )
         for rows in pages:
-            for memory_id, content, sources in rows:
-                lost = what_is_kept(sources, content).lost
+            grown = [memory_id for memory_id, _, _, is_version in rows if is_version]
+            told = {made: self._contents_behind(ids) for made, ids in Lineage(self._sql).told_by(grown).items()}
+            for memory_id, content, direct, _ in rows:
+                lost = what_is_kept(told[memory_id] if memory_id in told else direct, content).lost
                 if lost:
                     words = ", ".join(f"the {said.kind} '{said.words}'" for said in lost[:3])
                     more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
@@ -129,6 +131,11 @@ class Integrity:
                 if len(found) >= _MAX_PER_RULE:
                     return found
         return found
+
+    def _contents_behind(self, ids: Sequence[str]) -> list[str]:
+        return self._sql.strings(
+            "select content from memories where id in (select unnest($1::text[])) order by id", [list(ids)]
+        )
 
     def _wrong_hashes(self) -> list[Finding]:
         found = []

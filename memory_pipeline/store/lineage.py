@@ -113,6 +113,25 @@ class Lineage:
         )
         return {str(top): [str(i) for i in found] for top, found in rows}
 
+    def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
+        pattern among them, whose next version it is, the raw memories behind that pattern."""
+        wanted = list(ids)
+        direct = self._sql.rows(
+            """
+            select l.memory_id, l.source_id, s.abstraction_level = 2 as is_version
+            from lineage l
+            join memories s on s.id = l.source_id
+            where l.memory_id in (select unnest($1::text[])) and l.relation not in ('duplicate', 'superseded')
+            """,
+            [wanted],
+        )
+        behind = self.witnesses_of({str(source) for _, source, is_version in direct if is_version})
+        found: dict[str, set[str]] = {}
+        for memory_id, source, is_version in direct:
+            found.setdefault(str(memory_id), set()).update(behind.get(source, []) if is_version else [str(source)])
+        return {memory_id: sorted(sources) for memory_id, sources in found.items()}
+
     def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)

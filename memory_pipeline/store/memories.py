@@ -26,11 +26,13 @@ class SameContent(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A memory to archive: the id of its cluster, and of the memory that replaces it."""
+    """A memory to archive: the id of its cluster, and of the memory that replaces it. `is_version`: a pattern may be
+    replaced by this one, its next version."""
 
     id: str
     archived_by: str
     into: str
+    is_version: bool = False
 
 
 class Text(NamedTuple):
@@ -233,13 +235,28 @@ class Memories:
                     consolidated_into_id = r.into, updated_at = $1
                 from replacements r
                 where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
-                  and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'))
-                  and m.abstraction_level <= 1
+                  and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'
+                                                     or r.is_version))
+                  and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
                 returning m.id
                 """,
                 [to_utc(archived_at), critical_floor],
             )
         return set(archived)
+
+    def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
+        """The active patterns of a policy that were made before a time and may be archived, by id."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where abstraction_level = 2 and source_connector = 'night' and source_file = $2 and archived_at is null
+              and rolled_back_at is null and created_at < $1 and importance < $3 and not pinned
+            order by id
+            """,
+            [to_utc(before), policy, critical_floor],
+        )
+        return [MEMORIES.read(row) for row in rows]
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
         """Archive the side of a conflict that a person decided against, of any level; returns False if it is

@@ -1,0 +1,34 @@
+"""The clusters that tonight may become patterns: known patterns that grow, then new ones."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from memory_pipeline.night.clustering import cut_clusters, link_conflicts, mark_settled
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.growth import find_growth
+from memory_pipeline.night.similarity import edges_among
+from memory_pipeline.records import Cluster, EligibleMemory
+
+
+def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
+    """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
+
+    What says again what a pattern says joins that pattern; the rest may form new ones. `eligible` and `edges`: what
+    merging left. A memory is in at most one cluster. A fingerprint decided within the last `fingerprint_ttl_days` as
+    of the night is marked settled. With `cluster_id`, all other clusters are marked settled.
+    """
+    night.hold_lease()
+    # Edges from a file may be those of an earlier run, whose memories have been archived since.
+    edges = edges_among(edges, [memory.id for memory in eligible])
+    link_conflicts(night, edges)
+    clusters: list[Cluster] = []
+    for policy in night.plan.policies:
+        if policy.method == "distill":
+            taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
+            left = [memory for memory in eligible if memory.id not in taken]
+            grown = mark_settled(night.store, night.plan, policy, find_growth(night.reader, policy, left))
+            again = {i for cluster in grown if cluster.settled is None for i in cluster.member_ids}
+            rest = [memory for memory in left if memory.id not in again]
+            clusters += grown + cut_clusters(night.store, night.plan, policy, rest, edges)
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
