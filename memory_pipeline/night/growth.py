@@ -6,7 +6,7 @@ The version before it is archived into it with them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from memory_pipeline.records import Cluster, EligibleMemory, Memory
 from memory_pipeline.wording.agreement import says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+
+#: Rows of both sides that are compared at once: this bounds the memory.
+_AT_ONCE = 2048
 
 
 def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[EligibleMemory]) -> list[Cluster]:
@@ -58,30 +61,50 @@ def _member(plan: NightPlan, pattern: Memory) -> EligibleMemory:
 def _nearest(
     reader: NightReader, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
 ) -> list[tuple[str, str, float]]:
-    """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine."""
-    pattern_ids, pattern_vectors = reader.vectors_of(sorted(patterns))
+    """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine.
+
+    A pattern is as near as the nearest of it and the raw memories behind it: the more details it has gathered, the
+    farther it is from a short note of the same thing.
+    """
+    owner = {source.id: i for i, sources in reader.witnesses(patterns).items() for source in sources}
+    owner |= {i: i for i in patterns}
+    source_ids, sources = reader.vectors_of(sorted(owner))
     ids, vectors = reader.vectors_of(sorted(others))
-    if not pattern_ids or not ids:
-        return []
-    pairs = _pairs(pattern_vectors, vectors, policy.threshold)
-    contents = reader.memories({ids[j] for _, j, _ in pairs})
-    best: dict[str, tuple[float, str]] = {}
-    for i, j, score in pairs:
-        pattern, memory = patterns[pattern_ids[i]], contents[ids[j]]
-        if policy.group_by == "memory_type" and pattern.memory_type != memory.memory_type:
-            continue
-        if says_again(pattern.content, memory.content) and (-score, pattern.id) < best.get(memory.id, (1.0, "")):
-            best[memory.id] = (-score, pattern.id)
-    return [(pattern_id, memory_id, -score) for memory_id, (score, pattern_id) in sorted(best.items())]
+    near: dict[str, dict[str, float]] = {}
+    for i, j, score in _pairs(sources, vectors, policy.threshold):
+        found = near.setdefault(ids[j], {})
+        found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
+    contents = reader.memories(near)
+    return [
+        (pattern_id, memory_id, scores[pattern_id])
+        for memory_id, scores in sorted(near.items())
+        if (pattern_id := _first_said(patterns, contents[memory_id], scores, policy)) is not None
+    ]
 
 
-def _pairs(patterns: Vectors, vectors: Vectors, threshold: float) -> list[tuple[int, int, float]]:
+def _first_said(
+    patterns: Mapping[str, Memory], memory: Memory, scores: Mapping[str, float], policy: Policy
+) -> str | None:
+    """The nearest pattern that the memory says again."""
+    for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
+        pattern = patterns[pattern_id]
+        of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
+        if of_one_kind and says_again(pattern.content, memory.content):
+            return pattern_id
+    return None
+
+
+def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tuple[int, int, float]]:
     """Rows of both with a cosine at or above the threshold. Vectors: float32 (n, dimension), unit length."""
-    product = patterns @ vectors.T
-    i, j = np.nonzero(product >= np.float32(threshold - proposal_margin(vectors.shape[1])))
-    both = np.concatenate([patterns, vectors])
-    scores = exact_scores(both, i, j + len(patterns))
-    return [(int(a), int(b), float(s)) for a, b, s in zip(i, j, scores, strict=True) if s >= threshold]
+    lowest = np.float32(threshold - proposal_margin(vectors.shape[1]))
+    for left in range(0, len(vectors), _AT_ONCE):
+        for top in range(0, len(sources), _AT_ONCE):
+            rows, columns = sources[top : top + _AT_ONCE], vectors[left : left + _AT_ONCE]
+            i, j = np.nonzero(rows @ columns.T >= lowest)
+            scores = exact_scores(np.concatenate([rows, columns]), i, j + len(rows))
+            for a, b, score in zip(i, j, scores, strict=True):
+                if score >= threshold:
+                    yield int(a) + top, int(b) + left, float(score)
 
 
 def says_again(pattern: str, content: str) -> bool:

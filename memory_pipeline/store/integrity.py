@@ -120,7 +120,7 @@ class Integrity:
             grown = [memory_id for memory_id, _, _, is_version in rows if is_version]
             told = {made: self._contents_behind(ids) for made, ids in Lineage(self._sql).told_by(grown).items()}
             for memory_id, content, direct, _ in rows:
-                lost = what_is_kept(told[memory_id] if memory_id in told else direct, content).lost
+                lost = what_is_kept(told.get(memory_id) or direct, content).lost
                 if lost:
                     words = ", ".join(f"the {said.kind} '{said.words}'" for said in lost[:3])
                     more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
