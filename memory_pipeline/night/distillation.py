@@ -114,7 +114,9 @@ def _tasks(
 
 def _told_by(cluster: Cluster, versions: Mapping[str, Sequence[Memory]]) -> list[str]:
     """The members of a cluster, and for a pattern that grows the raw memories behind it, from which its next version
-    is made."""
+    is made. Several patterns are those of a principle, and stay."""
+    if sum(member_id in versions for member_id in cluster.member_ids) != 1:
+        return list(cluster.member_ids)
     ids: list[str] = []
     for member_id in cluster.member_ids:
         ids += [raw.id for raw in versions[member_id]] if member_id in versions else [member_id]

@@ -119,7 +119,7 @@ class Lineage:
         wanted = list(ids)
         direct = self._sql.rows(
             """
-            select l.memory_id, l.source_id, s.abstraction_level = 2 as is_version
+            select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
             where l.memory_id in (select unnest($1::text[])) and l.relation not in ('duplicate', 'superseded')
