@@ -52,6 +52,12 @@ _AT_MOST = re.compile(
 )
 
 
+#: So many characters before a value are looked at for what limits it.
+_BEFORE = 30
+#: So many negators of one clause are read.
+_MOST_NEGATORS = 8
+#: A longer statement is read as one clause.
+_LONGEST = 6_000
 #: The connective of a clause that follows the cause or condition it depends on.
 FRONTED = "fronted"
 
@@ -209,6 +215,9 @@ def read_statement(text: str) -> Statement:
     values, spans = _values(text)
     masked = _masked(text, values, spans)
     words = tuple(_words(text, masked))
+    if len(text) > _LONGEST:
+        whole = _clause(text, (0, len(text), "", "", 0), words, values, [])
+        return Statement(text, (whole,), (Segment(0, len(text), 0, words, tuple(values)),), ())
     brackets = [match.span() for match in _BRACKET.finditer(masked)]
     outside = _BRACKET.sub(lambda match: " " * len(match.group()), masked)
     parts = [(start, end, link, said, 0) for start, end, link, said in _clause_spans(outside)]
@@ -242,7 +251,7 @@ def _clause(
         depth,
         mine,
         tuple(value for value in values if is_mine(value.start)),
-        tuple(word for word in mine if word.low in NEGATORS or _CONTRACTION.search(word.low)),
+        tuple(word for word in mine if word.low in NEGATORS or _CONTRACTION.search(word.low))[:_MOST_NEGATORS],
     )
 
 
@@ -263,7 +272,8 @@ def _values(text: str) -> tuple[list[Value], list[Span]]:
     for one, other in pairwise(values):
         between = text[one.end : other.start]
         if one.kind == other.kind and (
-            _RANGE.fullmatch(between) or (_AND.fullmatch(between) and _BETWEEN.search(text[: one.start]))
+            _RANGE.fullmatch(between)
+            or (_AND.fullmatch(between) and _BETWEEN.search(text[max(0, one.start - _BEFORE) : one.start]))
         ):
             spans.append(Span(one, other))
     return values, spans
@@ -277,7 +287,7 @@ def _parts(kind: str, value: str) -> tuple[str, str]:
 
 
 def _bound(text: str, start: int) -> tuple[str, bool]:
-    before = text[max(0, start - 30) : start]
+    before = text[max(0, start - _BEFORE) : start]
     bound = "least" if _AT_LEAST.search(before) else "most" if _AT_MOST.search(before) else ""
     return bound, bool(_ROUGHLY.search(before))
 

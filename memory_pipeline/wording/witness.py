@@ -45,17 +45,17 @@ _BREAKS = ",;:.!?)]}'\""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=:)\s+|[•|—]|\s[-–]\s")
 _ASSIGNED = re.compile(r"(?<=\w)=(?=[\w~])")
 _FIGURE = re.compile(r"[~≈<>≤≥+]?(-?)([$€£]?)(\d[\d,]*(?:\.\d+)?)([a-zµ%]*)$")
-_END = r"(\d[\w.:-]*?|[A-Za-z][\w-]*?\d[\w-]*?)"
+_END = r"(\d[\w.:-]{0,60}?|[A-Za-z][\w-]{0,30}?\d[\w-]{0,30}?)"
 _RANGE = re.compile(
     rf"(?<![\w.-]){_END}\s?[a-z%]{{0,8}}(?:\s+(?:to|and)\s+|\s?[–-]\s?){_END}(?=[a-z%]{{0,8}}(?:[\s,;:)]|\.(?!\d)|$))"
 )
 #: A value with the word before it and the word after it.
 _PLACED = re.compile(
-    r"(?:(?P<before>[A-Za-z_]+)\W{0,5})?(?<![\w.])(?P<value>[A-Za-z]\w*\d[\w-]*|\d[\w:]*_\w+|\d\d?:\d\d|\d[\d,]*(?:\.\d+)?)"
-    r"(?:[a-z%]{1,3}(?![a-z]))?(?=(?:\W{0,3}(?P<after>[A-Za-z_]{2,}))?)"
+    r"(?:(?P<before>[A-Za-z_]{1,40})\W{0,5})?(?<![\w.])(?P<value>[A-Za-z]\w{0,40}\d[\w-]{0,40}|\d[\w:]{0,40}_\w{1,40}|\d\d?:\d\d|\d[\d,]*(?:\.\d+)?)"
+    r"(?:[a-z%]{1,3}(?![a-z]))?(?=(?:\W{0,3}(?P<after>[A-Za-z_]{2,40}))?)"
 )
 _LISTED = re.compile(
-    r"(?<![\w.])(?P<list>(?:\d[\d.]*\s*(?:,\s*(?:and|or)\s|,\s|\sand\s|\sor\s|\sto\s)\s*)+)\d[\d.,]*\s?(?P<unit>[A-Za-z%]+)"
+    r"(?<![\w.])(?P<list>(?:\d[\d.]*\s*(?:,\s*(?:and|or)\s|,\s|\sand\s|\sor\s|\sto\s)\s*){1,60})\d[\d.,]*\s?(?P<unit>[A-Za-z%]+)"
 )
 _PAIR = re.compile(r"(?<![\w./])(\d{1,5})/(\d{1,5})(?![\w/])")
 _ISO_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:t.*)?$")
