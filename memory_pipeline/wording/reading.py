@@ -54,6 +54,8 @@ _AT_MOST = re.compile(
 
 #: So many characters before a value are looked at for what limits it.
 _BEFORE = 30
+#: Words of state, which are stop words elsewhere.
+_STATES = frozenset(("done", "down", "off"))
 #: So many negators of one clause are read.
 _MOST_NEGATORS = 8
 #: A longer statement is read as one clause.
@@ -199,7 +201,7 @@ class Statement:
 
 def is_content(low: str) -> bool:
     """Whether a lower-case word has a meaning of its own."""
-    return low not in STOP_WORDS and low not in NEGATORS and unit_of(low) != "x"
+    return (low not in STOP_WORDS or low in _STATES) and low not in NEGATORS and unit_of(low) != "x"
 
 
 @remembered

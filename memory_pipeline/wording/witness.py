@@ -141,6 +141,8 @@ class _Reading:
         self._values = {one.value.split(" ")[0] for one in said if one.kind == "number"}
         self._words = f" {' '.join(_bare(token) for token in text.split())} "
         self._plain = text.lower()
+        firsts = (part.split()[:1] for part in _SENTENCE.split(text.lower()) if part)
+        self._firsts = {_root(_bare(token)) for first in firsts for token in first}
         self._sentences = [{_root(_bare(token)) for token in part.split()} for part in _SENTENCE.split(text.lower())]
 
     def has(self, kind: str, value: str) -> bool:
@@ -151,6 +153,8 @@ class _Reading:
             return f" {value} " in self._words or (kind == "identifier" and value in self._plain)
         if kind == "number":  # a figure whose unit is spelled out elsewhere in the sentence
             return " " not in value and value in self._values
+        if kind == "recommendation" and value in self._firsts:  # an imperative
+            return True
         signs = _NEGATORS if kind == "negation" else _ADVICE
         roots = {_root(sign) for sign in signs} | ({"n't"} if kind == "negation" else set())
         return any(value in words and (words & roots or _refuses(words)) for words in self._sentences)

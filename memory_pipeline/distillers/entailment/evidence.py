@@ -200,6 +200,12 @@ def own_keys(statement: Statement, number: int, value: Value | None = None) -> l
     return groups
 
 
+def own_noun(statement: Statement, number: int, value: Value) -> tuple[Word, ...]:
+    """The noun right after a value, or after the list that it is in."""
+    after = tuple(word for word in statement.segments[number].keys if 0 <= word.start - value.end <= 1)
+    return after or _trailing(statement, number)
+
+
 def near_words(segment: Segment, value: Value | None) -> tuple[Word, ...]:
     """The words of a segment that a value of it belongs to: those before it, up to another value, and the noun after
     it; those further on only if there are none."""
@@ -279,13 +285,13 @@ def _has(statement: Statement, word: Word) -> bool:
 
 
 def is_alike(one: Value, other: Value) -> bool:
-    """Whether two values are of one kind and unit."""
+    """Whether two values are of one kind and unit; the first may lack the unit."""
     if one.kind != other.kind:
         return False
     if one.kind != "number":
         return True
     fraction = ("/" in one.value) == ("/" in other.value)
-    return fraction and (one.unit == other.unit or not one.unit or not other.unit)
+    return fraction and (one.unit == other.unit or not one.unit)
 
 
 def is_equal(one: Value, other: Value) -> bool:

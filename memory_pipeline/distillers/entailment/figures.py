@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.distillers.entailment.evidence import (
@@ -11,6 +12,7 @@ from memory_pipeline.distillers.entailment.evidence import (
     is_alike,
     is_equal,
     near_words,
+    own_noun,
     weighs,
     weighted_keys,
 )
@@ -22,6 +24,7 @@ _COUNTED = frozenset(
     "time times case cases run runs record records entry entries occasion occasions reading readings".split()
 )
 
+_LISTED_BELOW = re.compile(r"\s*\([^()]*\)")
 #: A value without words of its own beside one that has some may be less close to what it belongs to, by this share.
 _PAIRED = 0.4
 
@@ -42,7 +45,10 @@ def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
 
 
 def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str | None:
+    number = statement.segment_of(value)
     places = list(evidence.having(value))
+    if not value.unit and value.kind == "number" and any(map(weighs, own_noun(statement, number, value))):
+        places = [(source, place) for source, place in places if not place.value.unit]  # `5 coalitions` are no 5 s
     if not places:
         if _is_fraction_of(value, evidence):
             return None
@@ -51,7 +57,6 @@ def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str 
         return f"no source says '{'at least' if value.bound == 'least' else 'at most'} {value.text}'"
     if not value.bound and not value.rough and all(place.value.bound for _, place in places):
         return f"the sources limit '{value.text}'; it is no exact figure"
-    number = statement.segment_of(value)
     if not any(_belongs(source, place, value, number, statement, evidence) for source, place in places):
         return f"'{value.text}' belongs to something else in the sources"
     return None
@@ -154,6 +159,8 @@ def _wrong_range(span: Span, statement: Statement, evidence: Evidence) -> str | 
     slack = _unit_in_last_place(span.low) / 2 if rough else 0.0
     outside = [v for v in values if not (low[0] - slack, low[1]) <= order_of(v) <= (high[0] + slack, high[1])]
     said = [value for value in statement.values if value not in (span.low, span.high)]
+    if bracket := _LISTED_BELOW.match(statement.text, span.high.end):  # what is listed there is no exception
+        said = [value for value in said if not bracket.start() <= value.start < bracket.end()]
     unsaid = [v for v in outside if not any(is_equal(v, one) or is_equal(one, v) for one in said)]
     if unsaid:
         return f"'{unsaid[0].text}' lies outside {shown}"

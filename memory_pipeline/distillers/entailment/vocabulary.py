@@ -16,7 +16,7 @@ LIGHT = frozenset(
     "perform performs performed follow respectively otherwise instead see stand stands different various thing things "
     "one ones kind kinds way ways place places part parts even per each respective overall between from until through "
     "towards there also still about around roughly approximately against among within along without day days date "
-    "dates event events being must should shall need needs needed ought do done exactly namely note noted say says "
+    "dates event events being must should shall need needs needed ought do exactly namely note noted say says "
     "said state states stated mention mentions mentioned call calls called name named known like such well onwards "
     "respectively aspect aspects element elements component components capability capabilities area areas property "
     "properties information detail details fact facts reason reasons cause causes caused causing lead leads led "
