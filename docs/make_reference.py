@@ -25,6 +25,7 @@ from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.results import (
     BackfillResult,
     CheckResult,
+    ExportedReadings,
     ExportResult,
     NightResult,
     RecoveryResult,
@@ -39,6 +40,7 @@ from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.past import StateListing, StateSearch
+from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
@@ -207,6 +209,15 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`atoms search` prints a list, `atoms chain` a list of lists, and `atoms add` one object.",
         DescribedAtom,
     ),
+    "Series": (
+        "`series list` prints a list.",
+        DescribedSeries,
+    ),
+    "Series with their readings": (
+        "`series show` prints one object: the fields of a [series](#series), and",
+        ShownSeries,
+    ),
+    "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
     "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),

@@ -17,6 +17,7 @@ from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.atoms import FoundAtom, describe_atom
 from memory_pipeline.recall.past import describe_hits, list_state
 from memory_pipeline.recall.search import Hit
+from memory_pipeline.recall.series import list_series, show_series
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import list_conflicts
@@ -26,6 +27,7 @@ from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of
 from memory_pipeline_tests.night.test_atoms import stories
 from memory_pipeline_tests.night.test_conflicts import TEXT
 from memory_pipeline_tests.night.test_review import manual, steps
+from memory_pipeline_tests.night.test_series import lines
 from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
 
@@ -79,10 +81,23 @@ def check(heading: str, *documents: Document) -> None:
     assert {name for document in documents for name in shown(document.as_json())} == documented(heading), heading
 
 
+#: Readings with two words that return, and one far outside.
+READINGS = (
+    (30, "success"),
+    (31, "failed"),
+    (33, "success"),
+    (29, "failed"),
+    (32, "success"),
+    (500, "failed"),
+    (30, "success"),
+)
+
+
 def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     fill(store, [*stories("a"), *lesson(4, topic="scanner")])
     fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=n), native_id=str(n))
                  for n, port in enumerate((5432, 5433))])  # fmt: skip
+    fill(store, lines("Pump check complete in {}s, task={}", *READINGS, hours=12))
     night = night_of(store, date(2026, 3, 5))
     night.note_error("c", "enrich", "something went wrong")
     check("Report fields", run_night(night))
@@ -90,6 +105,9 @@ def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     with store.reading() as tx:
         check("Histories", *tx.history.of("a-0"))
         atoms = [describe_atom(FoundAtom(atom, 1.0)) for atom in tx.atoms.read()]
+        check("Series", *list_series(tx))
+        fields = shown(show_series(tx, list_series(tx)[0].id).as_json())
+        assert fields == documented("Series") | documented("Series with their readings")
     check("Atoms", *atoms)
     now, before = read_state(store, "now"), read_state(store, "before:night:2026-03-05")
     changed = replace(before, memories=tuple(replace(m, pinned=True) for m in before.memories))

@@ -50,6 +50,13 @@ MERGE_CHECKS = [
         description="Recomputed from the store: every merged memory contains every statement of its sources.",
     )
 ]
+SERIES_CHECKS = [
+    AssetCheckSpec(
+        "series_true",
+        asset="series",
+        description="Recomputed from the store: every series memory of tonight says what its readings amount to.",
+    )
+]
 CANONICAL_CHECKS = [
     AssetCheckSpec(
         "entries_kept",
@@ -91,6 +98,16 @@ def check_level(reader: NightReader, asset: str, archives: Sequence[Archive]) ->
     done = [archive for archive in archives if archive.status == "compressed"]
     name = MERGE_CHECKS[0].name if asset == "merges" else CANONICAL_CHECKS[0].name
     return [_gate(name, lost_in_levels(reader, done), len(done), _WARN, mend=LOST_IN_LEVELS_MEND)]
+
+
+def check_series(store: Store, archives: Sequence[Archive]) -> list[AssetCheckResult]:
+    """Whether every series memory made tonight says what its readings amount to, recomputed from the store."""
+    done = {archive.abstraction_id for archive in archives if archive.status == "compressed"}
+    wrong = []
+    if done:
+        with store.reading() as tx:
+            wrong = [f"{finding.where}: {finding.problem}" for finding in tx.integrity.untrue_series(done)]
+    return [_gate(SERIES_CHECKS[0].name, wrong, len(done))]
 
 
 def check_archives(store: Store) -> list[AssetCheckResult]:

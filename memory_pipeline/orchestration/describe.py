@@ -18,6 +18,7 @@ from dagster import (
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.recall import diff_states, diff_text, read_state
+from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
     Archive,
     AtomDecision,
@@ -184,6 +185,33 @@ def archives_metadata(archives: Sequence[Archive]) -> dict[str, Any]:
         "memories_archived": sum(len(archive.archived_ids) for archive in done),
         "tokens_saved": sum(archive.measured.tokens_before - archive.measured.tokens_after for archive in done),
         "preview": table(rows, "Nothing was archived."),
+    }
+
+
+def series_metadata(store: Store, archives: Sequence[Archive]) -> dict[str, Any]:
+    """The series memories that were made or updated, each figure of them over time, and what breaks them."""
+    done = {archive.abstraction_id for archive in archives if archive.status == "compressed"}
+    with store.reading() as tx:
+        shown = [show_series(tx, one.id) for one in tx.series.active() if one.id in done]
+    rows: list[dict[str, object]] = [
+        {
+            "series": clipped(one.content, 60),
+            "figure": figure.name or "value",
+            "over time": figure.plot,
+            "least": figure.least.value + figure.unit,
+            "greatest": figure.greatest.value + figure.unit,
+            "newest": figure.newest.value + figure.unit,
+        }
+        for one in shown
+        for figure in one.figures
+        if figure.least.value != figure.greatest.value
+    ]
+    said = "\n".join(f"- {plain(one.content)}" for one in shown)
+    return {
+        **{name: value for name, value in archives_metadata(archives).items() if name != "preview"},
+        "readings_breaking": sum(len(one.breaking_ids) for one in shown),
+        "preview": MetadataValue.md(said or "No series has a new reading tonight."),
+        "figures": table(rows[: _PREVIEW * 4], "No figure moved."),
     }
 
 

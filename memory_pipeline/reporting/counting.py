@@ -15,6 +15,8 @@ from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import check_recall
 from memory_pipeline.records import (
+    MADE,
+    SERIES,
     Archive,
     AtomDecision,
     Causal,
@@ -32,10 +34,12 @@ from memory_pipeline.reporting.model import (
     CountedRun,
     Kind,
     PolicyReport,
+    SeriesReport,
     StoreFacts,
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.review.conflicts import group_conflicts
+from memory_pipeline.store import facts_in
 from memory_pipeline.wording.hidden import visible
 
 _EXAMPLES = 20
@@ -56,6 +60,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.plan.policies if policy.method == "distill"}
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
+    series = _series(night.reader, compressed)
     preserved = measure_preservation(night.store, compressed)
     return CountedRun(
         run_id=night.options.run_id,
@@ -79,6 +84,11 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         abstractions_created=len(compressed),
         patterns_created=len(ratios),
         policies=_by_policy(night.plan, clusters, archives),
+        series_created=sum(not one.updated for one in series),
+        series_updated=sum(one.updated for one in series),
+        readings_archived=sum(one.archived for one in series),
+        readings_breaking=sum(len(one.breaking_ids) for one in series),
+        series=series,
         atoms_created=sum(decision.status == "created" for decision in atoms),
         atoms_enriched=sum(decision.status == "strengthened" for decision in atoms),
         atoms_skipped=sum(decision.status == "skipped" for decision in atoms),
@@ -135,6 +145,30 @@ def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[
             )
         )
     return tuple(sections)
+
+
+def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
+    """The series memories among the results, with what their rows say."""
+    mine = {archive.abstraction_id: archive for archive in compressed if archive.cluster.policy == SERIES}
+    made = reader.memories(i for i in mine if i)
+    facts = {i: found for i, memory in made.items() if (found := facts_in(memory.compressed_from or "")) is not None}
+    told = reader.memories(
+        {i for archive in mine.values() for i in archive.member_ids}
+        | {i for found in facts.values() for i in found.breaking_ids}
+    )
+    return tuple(
+        SeriesReport(
+            memory_id=i,
+            project_id=made[i].project_id,
+            content=visible(made[i].content),
+            updated=any(told[m].source.connector == MADE for m in mine[i].member_ids if m in told),
+            readings=found.readings,
+            archived=sum(told[m].source.connector != MADE for m in mine[i].archived_ids if m in told),
+            breaking_ids=found.breaking_ids,
+            breaking=tuple(visible(told[m].content) for m in found.breaking_ids if m in told),
+        )
+        for i, found in sorted(facts.items())
+    )
 
 
 def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:

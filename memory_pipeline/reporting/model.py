@@ -48,6 +48,19 @@ class AtomReport(Document):
     consequences: str = Field(description="What followed further on.")
 
 
+class SeriesReport(Document):
+    """A series memory that the run made or updated."""
+
+    memory_id: str = Field(description="The series memory.")
+    project_id: str = Field(description="Its project.")
+    content: str = Field(description="What it says.")
+    updated: bool = Field(description="Whether it is the next version of an earlier one.")
+    readings: int = Field(description="How many readings it stands for, including those that break it.")
+    archived: int = Field(description="Readings that the run archived into it.")
+    breaking_ids: tuple[str, ...] = Field(description="Readings that break the series and stay active.")
+    breaking: tuple[str, ...] = Field(description="What these say.")
+
+
 class ConflictReport(Document):
     """A contradiction that awaits a decision, with what each side says."""
 
@@ -148,6 +161,16 @@ class CountedRun(Document):
     policies: tuple[PolicyReport, ...] = Field(
         description="A section for each policy, in the order in which they ran: its threshold, clusters and tokens."
     )
+    series_created: int = Field(title="Series created", description="New series memories.")
+    series_updated: int = Field(title="Series updated", description="Next versions of series memories.")
+    readings_archived: int = Field(
+        title="Readings archived", description="Readings archived into these series memories, without copies."
+    )
+    readings_breaking: int = Field(
+        title="Readings that break a series",
+        description="Readings that break one of these series; they stay active.",
+    )
+    series: tuple[SeriesReport, ...] = Field(description="Each series memory that was made or updated.")
     atoms_created: int = Field(title="Atoms created", description="Causal atoms created.")
     atoms_enriched: int = Field(title="Atoms strengthened", description="Causal atoms strengthened.")
     atoms_skipped: int = Field(description="Causal findings that the sources do not support, or that lack a field.")

@@ -15,7 +15,7 @@ from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.runs import ArchivedRow
-from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, reading_in, wrong_in_series
+from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, facts_in, reading_in, wrong_in_series
 from memory_pipeline.store.snapshots import (
     Snapshot,
     create_snapshot,
@@ -58,6 +58,7 @@ __all__ = [
     "Transaction",
     "answers_as_json",
     "create_snapshot",
+    "facts_in",
     "list_snapshots",
     "put_in_blank_place",
     "reading_in",

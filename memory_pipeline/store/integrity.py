@@ -6,7 +6,7 @@ Each finding names a memory or a row, the problem, and how to fix it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
 from pydantic import Field
@@ -72,7 +72,7 @@ class Integrity:
             )
         findings += _unless_known("hashes", [contents[MEMORIES]], self._wrong_hashes)
         if deep:
-            findings += _unless_known("series", [contents[MEMORIES], contents[LINEAGE]], self._untrue_series)
+            findings += _unless_known("series", [contents[MEMORIES], contents[LINEAGE]], self.untrue_series)
         return findings + (self._lost_facts() if facts else [])
 
     def _contents_of(self, tables: Iterable[str]) -> dict[str, Row]:
@@ -87,12 +87,13 @@ class Integrity:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
         return [_finding(rule.name, str(where), str(problem), rule.mend) for where, problem in rows]
 
-    def _untrue_series(self) -> list[Finding]:
-        """Active series memories that do not say what their readings amount to, computed again from the readings."""
+    def untrue_series(self, ids: Collection[str | None] | None = None) -> list[Finding]:
+        """Active series memories (of these ids, when given) that do not say what their readings amount to, computed
+        again from the readings."""
         found = []
         series = SeriesMemories(self._sql)
         links = Lineage(self._sql)
-        for memory in series.active():
+        for memory in (one for one in series.active() if ids is None or one.id in ids):
             sources = [link.source_id for link in links.of([memory.id]) if link.relation == SERIES]
             readings = series.readings(sources, memory.facts.breaking_ids, memory.created_at)
             wrong = wrong_in_series(memory.content, memory.facts, readings)

@@ -17,7 +17,7 @@ from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.wording.normalise import line_shape
-from memory_pipeline.wording.readings import Reading, read_memory, series_of
+from memory_pipeline.wording.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.wording.series_words import WORDS_VERSION, is_true
 
 #: A shape has this many different texts, or it is one text (or one and its change) that was written again.
@@ -113,6 +113,18 @@ class SeriesMemories:
         )
         found = [(row, facts_in(str(row[4]))) for row in rows]
         return [SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts) for row, facts in found if facts]
+
+    def series_of(self, one: SeriesMemory) -> Series:
+        """The readings behind an active series memory, with those that break it."""
+        sources = self._sql.strings(
+            "select source_id from lineage where memory_id = $1 and relation = $2 order by 1", [one.id, SERIES]
+        )
+        raw = self.readings(sources, one.facts.breaking_ids, one.created_at)
+        mine = [line_shape(memory.content) in one.facts.shapes for memory in raw]
+        return series_of(
+            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if is_mine],
+            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if not is_mine],
+        )
 
     def touchable(
         self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float

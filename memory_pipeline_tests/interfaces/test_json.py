@@ -75,6 +75,8 @@ COMMANDS = [
     "jobs list",
     "kb-compress --dry-run",
     "atoms search",
+    "series list",
+    "series export csv readings.csv",
     "history MEMORY",
     "rollback --run-id run-2026-03-03",
 ]

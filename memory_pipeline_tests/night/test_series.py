@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from datetime import date, timedelta
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.recall.series import list_series, series_text, show_series
+from memory_pipeline.recall.series_export import export_series
 from memory_pipeline.records import Memory
+from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
@@ -162,6 +169,55 @@ def test_a_reading_far_outside_stays_active_and_is_named(store: Store) -> None:
     assert "Pump check complete in 500s" in active(store) and problems(store) == []
     report = run(store, DAY + timedelta(days=1))
     assert report.clusters_compressed == 0
+
+
+def test_the_report_names_the_series_its_readings_and_what_breaks_it(store: Store) -> None:
+    text = "Pump check complete in {}s"
+    fill(store, lines(text, 30, 31, 33, 29, 32, 500, 30.5))
+    report = run(store, DAY)
+    (one,) = report.series
+    assert (report.series_created, report.series_updated, report.readings_archived) == (1, 0, 6)
+    assert (report.readings_breaking, one.breaking, one.updated) == (1, ("Pump check complete in 500s",), False)
+    assert one.content in as_markdown(report) and "stays active" in as_markdown(report)
+    fill(store, lines(text, 34, start=8))
+    later = run(store, DAY + timedelta(days=1))
+    assert (later.series_created, later.series_updated, later.readings_archived) == (0, 1, 1)
+
+
+def test_a_series_shows_every_reading_and_each_figure_over_time(store: Store) -> None:
+    after_a_night(store, lines("Pump check complete in {}s", 30, 31, 33, 29, 32, 500, 30.5))
+    with store.reading() as tx:
+        (listed,) = list_series(tx)
+        shown = show_series(tx, listed.id[:8])
+    (figure,) = shown.figures
+    assert (listed.readings, len(shown.values), len(figure.plot)) == (7, 7, 7)
+    assert (figure.least.value, figure.greatest.value, figure.newest.value, figure.first.value) == (
+        "29",
+        "500",
+        "30.5",
+        "30",
+    )
+    assert [one.values for one in shown.values if one.breaks] == [("500",)]
+    assert "breaks the series" in series_text(shown) and "▁" in series_text(shown)
+    with store.reading() as tx, pytest.raises(InputError, match="series list"):
+        show_series(tx, "nothing")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_readings_are_exported_as_rows(store: Store, tmp_path: Path, form: str) -> None:
+    after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
+    path = tmp_path / f"readings.{form}"
+    assert export_series(store, form, path) == 12
+    rows = {
+        "csv": lambda: list(csv.DictReader(path.open(newline=""))),
+        "json": lambda: json.loads(path.read_text())["series"],
+        "parquet": lambda: pq.read_table(path).to_pylist(),
+    }[form]()
+    assert [(row["name"], row["value"]) for row in rows[:2]] == [("Crates", "300"), ("Moist", "0.58")]
+    assert export_series(store, form, path) == 12
+    path.write_text("my own words, not an export of anything")
+    with pytest.raises(OutputError):
+        export_series(store, form, path)
 
 
 def test_lines_of_one_day_and_four_lines_wait(store: Store) -> None:

@@ -33,6 +33,13 @@ class ExportResult(Document):
     path: str = Field(description="The file.")
 
 
+class ExportedReadings(Document):
+    """A file with the readings of series."""
+
+    exported: int = Field(description="The number of values in the file, one a row.")
+    path: str = Field(description="The file.")
+
+
 class CheckResult(StoreFacts):
     """Whether a store is sound, with its row counts."""
 

@@ -35,11 +35,13 @@ from memory_pipeline.orchestration.checks import (
     DISTILLATION_CHECKS,
     MERGE_CHECKS,
     REPORT_CHECKS,
+    SERIES_CHECKS,
     check_archives,
     check_atoms,
     check_distillations,
     check_level,
     check_report,
+    check_series,
 )
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.io import ParquetByPartition
@@ -159,7 +161,9 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
-        figures=lambda night, value: describe.archives_metadata(value),
+        figures=lambda night, value: describe.series_metadata(night.store, value),
+        check_specs=SERIES_CHECKS,
+        check=lambda night, value: check_series(night.store, value),
     ),
     "eligible_memories": Shown(
         description=(

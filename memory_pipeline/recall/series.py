@@ -1,0 +1,200 @@
+"""Series as they are: what each series memory says, every reading behind it, and each figure over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document, Moment
+from memory_pipeline.errors import InputError
+from memory_pipeline.store import SeriesMemory, Transaction
+from memory_pipeline.wording.readings import Figure, Series, Value
+from memory_pipeline.wording.series_words import name_of, unit_of
+
+#: The columns of a plot in text.
+_WIDTH = 40
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+class DescribedSeries(Document):
+    """A series memory and how much it stands for."""
+
+    id: str = Field(description="The series memory.")
+    project_id: str = Field(description="Its project.")
+    content: str = Field(description="What it says.")
+    readings: int = Field(description="How many readings it stands for, including those that break it.")
+    first_at: Moment = Field(description="The time of its oldest reading.")
+    newest_at: Moment = Field(description="The time of its newest reading.")
+    breaking_ids: tuple[str, ...] = Field(description="Readings that break the series and stay active.")
+
+
+class ValueOfFigure(Document):
+    """A value with its time."""
+
+    value: str = Field(description="The value as it was written.")
+    at: Moment = Field(description="The time of the reading.")
+
+
+class DescribedFigure(Document):
+    """One figure of a series over time."""
+
+    name: str = Field(description="The words that stand next to it; empty if there are none.")
+    unit: str = Field(description="Its unit; empty if there is none.")
+    newest: ValueOfFigure = Field(description="The newest value.")
+    first: ValueOfFigure = Field(description="The oldest value.")
+    least: ValueOfFigure = Field(description="The least value.")
+    greatest: ValueOfFigure = Field(description="The greatest value.")
+    median: str = Field(description="The median; of an even number of values the lower of the middle ones.")
+    plot: str = Field(description="The values over time, oldest first, as a line of blocks.")
+
+
+class DescribedReading(Document):
+    """One reading of a series."""
+
+    memory_id: str = Field(description="The memory with the line.")
+    at: Moment = Field(description="The time that it refers to.")
+    values: tuple[str, ...] = Field(description="The value in each place of the line, in their order.")
+    breaks: bool = Field(description="Whether it breaks the series.")
+
+
+class CountedWord(Document):
+    """A word in a place of a series."""
+
+    place: str = Field(description="What the place is called; empty without a name.")
+    word: str = Field(description="The word.")
+    count: int = Field(description="How many readings have it there.")
+
+
+class ShownSeries(DescribedSeries):
+    """A series with its figures and every reading."""
+
+    places: tuple[str, ...] = Field(description="What each place of the line is called; empty without a name.")
+    figures: tuple[DescribedFigure, ...] = Field(description="Each figure over time.")
+    words: tuple[CountedWord, ...] = Field(description="How often each word stands in a place of words or lists.")
+    values: tuple[DescribedReading, ...] = Field(description="Every reading, oldest first.")
+
+
+def list_series(tx: Transaction, project: str | None = None) -> list[DescribedSeries]:
+    """Every active series memory, by project and id."""
+    return [
+        _described(one, tx.series.series_of(one)) for one in tx.series.active() if project in (None, one.project_id)
+    ]
+
+
+def show_series(tx: Transaction, series_id: str) -> ShownSeries:
+    """The series memory with an id, or the only active one whose id starts with it. Raises InputError for none or
+    several."""
+    one = _only(tx.series.active(), series_id)
+    series = tx.series.series_of(one)
+    names = tuple(name_of(series, place) for place in range(len(series.places)))
+    breaking = {found.memory_id for found in series.breaks} | set(one.facts.breaking_ids)
+    every = sorted((*series.readings, *series.strangers), key=lambda reading: (reading.at, reading.memory_id))
+    return ShownSeries(
+        **_described(one, series).model_dump(),
+        places=names,
+        figures=tuple(_figure(series, figure) for figure in series.figures),
+        words=tuple(
+            CountedWord(place=names[place], word=word, count=count)
+            for place, found in enumerate(series.places)
+            if found.kind in ("word", "list")
+            for word, count in series.counts(place)
+        ),
+        values=tuple(
+            DescribedReading(
+                memory_id=reading.memory_id,
+                at=reading.at,
+                values=reading.values,
+                breaks=reading.memory_id in breaking,
+            )
+            for reading in every
+        ),
+    )
+
+
+def series_text(shown: ShownSeries) -> str:
+    """A series as plain text: its words, each figure over time, and every reading."""
+    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, ""]
+    for figure in shown.figures:
+        if figure.least.value != figure.greatest.value:
+            lines.append(f"{figure.name or 'value'}: {figure.least.value} to {figure.greatest.value}{figure.unit}")
+            lines.append(f"  {figure.plot}")
+    if shown.words:
+        lines.append("words: " + ", ".join(f"{one.word} {one.count}" for one in shown.words))
+    lines.append("")
+    for reading in shown.values:
+        mark = "  breaks the series" if reading.breaks else ""
+        lines.append(f"{reading.at:%Y-%m-%d %H:%M}  {'  '.join(reading.values)}{mark}  ({reading.memory_id})")
+    return "\n".join(lines)
+
+
+def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every value of every reading as a row: of these series (or starts of their ids), or of all."""
+    ids = list(series_ids) or [one.id for one in tx.series.active()]
+    rows = []
+    for series_id in ids:
+        shown = show_series(tx, series_id)
+        for reading in shown.values:
+            for place, (name, value) in enumerate(zip(shown.places, reading.values, strict=True), start=1):
+                rows.append(
+                    {
+                        "series_id": shown.id,
+                        "project_id": shown.project_id,
+                        "memory_id": reading.memory_id,
+                        "at": reading.at.isoformat(),
+                        "place": place,
+                        "name": name,
+                        "value": value,
+                        "breaks": reading.breaks,
+                    }
+                )
+    return rows
+
+
+def plot_line(figure: Figure, width: int = _WIDTH) -> str:
+    """The values of a figure over time as a line of blocks, the oldest first; of many values, the newest of each
+    stretch."""
+    numbers = [value.number for value in figure.values]
+    if len(numbers) > width:
+        numbers = [numbers[(step + 1) * len(numbers) // width - 1] for step in range(width)]
+    low, high = figure.least.number, figure.greatest.number
+    top = len(_LEVELS) - 1
+    return "".join(_LEVELS[round((number - low) / (high - low) * top) if high > low else 0] for number in numbers)
+
+
+def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
+    return DescribedSeries(
+        id=one.id,
+        project_id=one.project_id,
+        content=one.content,
+        readings=len(series.readings),
+        first_at=series.readings[0].at,
+        newest_at=series.newest.at,
+        breaking_ids=one.facts.breaking_ids,
+    )
+
+
+def _figure(series: Series, figure: Figure) -> DescribedFigure:
+    return DescribedFigure(
+        name=name_of(series, figure.place),
+        unit=unit_of(series, figure.place),
+        newest=_value(figure.newest),
+        first=_value(figure.first),
+        least=_value(figure.least),
+        greatest=_value(figure.greatest),
+        median=figure.median.text,
+        plot=plot_line(figure),
+    )
+
+
+def _value(value: Value) -> ValueOfFigure:
+    return ValueOfFigure(value=value.text, at=value.at)
+
+
+def _only(every: Sequence[SeriesMemory], series_id: str) -> SeriesMemory:
+    found = [one for one in every if one.id == series_id] or [one for one in every if one.id.startswith(series_id)]
+    if len(found) == 1 and series_id:
+        return found[0]
+    count = f"{len(found)} series start" if found else "no active series starts"
+    raise InputError(f"{count} with '{series_id}'; 'memory-pipeline series list' shows every series")
