@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
-from memory_pipeline.wording.agreement import says_the_same
+from memory_pipeline.wording.agreement import keep_their_roles, says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.keeping import facts_lacking
@@ -39,6 +39,27 @@ def merge_contents(contents: Sequence[str]) -> str:
         if all(any(_holds(piece, other) for piece in pieces) for other in kept):
             return content
     return join_statements([piece.text for piece in kept])
+
+
+def says_again(one: str, other: str) -> bool:
+    """Whether two contents say one thing but for synonyms, order and light words, and at most one further sentence of
+    one of them: every other statement is said in both, with the same figures and names in the same roles."""
+    fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
+    if len(more) - len(fewer) > 1:
+        return False
+    partner = {n: m for n, piece in enumerate(fewer) if (m := _told_in(piece, more)) is not None}
+    return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
+
+
+def _told_in(piece: _Piece, among: Sequence[_Piece]) -> int | None:
+    return next(
+        (
+            n
+            for n, other in enumerate(among)
+            if _holds(piece, other) and _holds(other, piece) and keep_their_roles(piece.text, other.text)
+        ),
+        None,
+    )
 
 
 def tells_several(contents: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.review.proposals import kept_apart
-from memory_pipeline.store import Store
+from memory_pipeline.store import SAID_AGAIN, Store
 
 UNCATEGORISED = "uncategorised"
 
@@ -98,16 +98,16 @@ def conflicts_in(edges: pa.Table) -> list[Conflict]:
     return [
         Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
         for row in edges.to_pylist()
-        if row["conflict_detail"] is not None
+        if row["conflict_kind"] is not None and row["conflict_detail"] is not None
     ]
 
 
 def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
     """Clusters of one policy, by size (largest first) and fingerprint.
 
-    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not link. A
-    cluster needs two memories that represent the minimum number of raw ones. The result does not depend on the order
-    of memories or edges.
+    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not link; for
+    merging, memories that say one thing link at any stored score. A cluster needs two memories that represent the
+    minimum number of raw ones. The result does not depend on the order of memories or edges.
     """
     groups: dict[tuple[str, str], list[EligibleMemory]] = {}
     cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
@@ -136,14 +136,19 @@ def takes(policy: Policy, memory: EligibleMemory) -> bool:
 def _usable_scores(
     edges: pa.Table, group_of: Mapping[str, tuple[str, str]], cuts: Mapping[str, Policy | None]
 ) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """By group, the pairs that link: both memories in the group, at or above its threshold, and no conflict."""
+    """By group, the pairs that link: both memories in the group, no conflict, and at or above its threshold or, for
+    merging, said again."""
     scores: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
-    columns = zip(*(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind")), strict=True)
-    for a, b, score, conflict in columns:
+    columns = zip(
+        *(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind", "conflict_detail")), strict=True
+    )
+    for a, b, score, conflict, detail in columns:
         group = group_of.get(a)
         if conflict is None and group is not None and group == group_of.get(b):
             cut = cuts[group[0]]
-            if cut is not None and score >= cut.threshold:
+            if cut is None:
+                continue
+            if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
                 scores.setdefault(group, {})[(min(a, b), max(a, b))] = score
     return scores
 
@@ -171,9 +176,14 @@ def _clusters_of_group(
         describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy)
         for label, nodes in components.items()
         if is_large(nodes)
-        for group in link(nodes, inside[label], policy.linkage, policy.threshold)
+        for group in link(nodes, _at_least(policy.threshold, inside[label]), policy.linkage, policy.threshold)
         if is_large(group)
     ]
+
+
+def _at_least(threshold: float, edges: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """The edges with the scores by which they link: every one of them is at the threshold."""
+    return {pair: max(score, threshold) for pair, score in edges.items()}
 
 
 def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> list[float]:

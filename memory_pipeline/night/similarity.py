@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.contradictions import contradiction_of
 from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.knowledge.merging import says_again
 from memory_pipeline.night.cells import CROWD_LEAST, Cells, with_crowd
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.contradictions import link_alike
 from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
-from memory_pipeline.records import EligibleMemory
-from memory_pipeline.store import EDGE_SCHEMA
-from memory_pipeline.wording.conflicts import WORDING, find_conflict
+from memory_pipeline.records import EligibleMemory, Memory
+from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN
+from memory_pipeline.wording.conflicts import WORDING, ConflictFinding, find_conflict
 
 #: Pairs whose findings are packed into columns at once.
 _GUARD_AT_ONCE = 1 << 14
@@ -126,8 +127,10 @@ def _crowd_of(ids: Sequence[str], vectors: Vectors, floor: float, cells: Cells, 
 
 
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
-    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair. Only a contradiction has a detail;
-    other findings keep a pair apart, and no person needs to see them.
+    """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair.
+
+    Of the pairs kept apart, only a contradiction has a detail, because no person needs to see the others. Of the
+    rest, those that say one thing have the detail SAID_AGAIN.
 
     `pairs`: rows of `ids`, and scores.
     """
@@ -139,9 +142,8 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
         part = slice(start, start + _GUARD_AT_ONCE)
         a, b = [ids[row] for row in i[part].tolist()], [ids[row] for row in j[part].tolist()]
         found = [find_conflict(claims[one], claims[other]) for one, other in zip(a, b, strict=True)]
-        shown = [
-            contradiction_of(memories[one], memories[other]) if finding and finding.kind != WORDING else None
-            for one, other, finding in zip(a, b, found, strict=True)
+        details = [
+            _detail_of(finding, memories[one], memories[other]) for one, other, finding in zip(a, b, found, strict=True)
         ]
         columns: list[Any] = [
             [project] * len(a),
@@ -149,13 +151,20 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
             b,
             scores[part],
             [finding.kind if finding else None for finding in found],
-            [contradiction.detail if contradiction else None for contradiction in shown],
+            details,
         ]
         tables.append(
             pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
         )
         night.keep_going()
     return pa.concat_tables(tables)
+
+
+def _detail_of(finding: ConflictFinding | None, a: Memory, b: Memory) -> str | None:
+    if finding is None:
+        return SAID_AGAIN if says_again(claim_of(a.content), claim_of(b.content)) else None
+    contradiction = contradiction_of(a, b) if finding.kind != WORDING else None
+    return contradiction.detail if contradiction else None
 
 
 def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:

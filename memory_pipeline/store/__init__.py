@@ -28,7 +28,7 @@ from memory_pipeline.store.snapshots import (
 from memory_pipeline.store.tables import AUDIT_LOG
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
-from memory_pipeline.store.vectors import EDGE_SCHEMA
+from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN
 
 __all__ = [
     "AUDIT_LOG",
@@ -40,6 +40,7 @@ __all__ = [
     "LEFT_BEHIND",
     "RECORD_NAMES",
     "REJECTED",
+    "SAID_AGAIN",
     "ArchivedRow",
     "Candidate",
     "Cell",

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from memory_pipeline.store.cells import Cell, cell_table
 from memory_pipeline.store.sql import Sql
 
-#: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any.
+#: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any. A
+#: pair without a conflict that says one thing has SAID_AGAIN as its detail.
 EDGE_SCHEMA = pa.schema(
     [
         ("project_id", pa.string()),
@@ -22,6 +23,7 @@ EDGE_SCHEMA = pa.schema(
         ("conflict_detail", pa.string()),
     ]
 )
+SAID_AGAIN = "said again"
 
 
 class Vectors:

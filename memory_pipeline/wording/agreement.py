@@ -12,6 +12,7 @@ from typing import Literal
 
 from memory_pipeline.wording.alignment import tokens_of
 from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
+from memory_pipeline.wording.languages import is_english, same_copy
 from memory_pipeline.wording.lexicon import FILLERS, LIGHT_WORDS, PAST_VERBS, RULE_WORDS, STATE_WORDS, mean_the_same
 from memory_pipeline.wording.memo import remembered
 
@@ -28,6 +29,7 @@ _DONE = re.compile(
     r"delivered|released|solved)\b",
     re.IGNORECASE,
 )
+_CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 #: `Do A, or B happens` says what `B happens unless A is done` says.
@@ -83,14 +85,55 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 def says_the_same(statement: str, by: str) -> bool:
     """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
 
-    What is negated stays negated, and what is open is never what is done.
+    What is negated stays negated, and what is open is never what is done. A text of another language says only what
+    its copy says.
     """
+    if not (is_english(statement) and is_english(by)):
+        return same_copy(statement, by)
     if status_of(statement) != status_of(by) or _states_in(statement) != _states_in(by):
         return False
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
     otherwise = _OTHERWISE & set(by.lower().split())
     return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
+
+
+def keep_their_roles(one: str, other: str) -> bool:
+    """Whether the names and figures of two statements that share their words keep a neighbour: the word before or
+    after them. `Dana pays Marco` and `Marco pays Dana` have the same words."""
+    names = _names_in(one) | _names_in(other)
+    mine, theirs = (
+        {w: near for w, near in _neighbours_of(s).items() if w in names or value_of(w)} for s in (one, other)
+    )
+    return len(mine) < 2 or all(
+        word not in theirs
+        or any(
+            _is_one_word(before, others[0]) or _is_one_word(after, others[1])
+            for before, after in places
+            for others in theirs[word]
+        )
+        for word, places in mine.items()
+    )
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    return one == other or bool(one and other and mean_the_same(one, other))
+
+
+@remembered
+def _neighbours_of(statement: str) -> dict[str, list[tuple[str, str]]]:
+    """By content word of a statement, the content words before and after each of its places; "" at an end."""
+    tokens = ["", *(token for token in tokens_of(statement) if token not in _EMPTY), ""]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        found.setdefault(token, []).append((before, after))
+    return found
+
+
+@remembered
+def _names_in(statement: str) -> frozenset[str]:
+    """The words that are written as names, in lower case. The first word may be any."""
+    return frozenset(match.lower() for match in _CAPITAL.findall(statement.lstrip()[1:]))
 
 
 @remembered

@@ -22,6 +22,7 @@ from memory_pipeline.wording.facts import (
     unit_of,
     value_of,
 )
+from memory_pipeline.wording.languages import turned
 from memory_pipeline.wording.lexicon import (
     PAST_VERBS,
     QUANTITIES,
@@ -81,6 +82,7 @@ class _Sentence:
     words: Counter[str]
     plain: Counter[str]
     sequence: tuple[str, ...]
+    written: dict[str, str]
     facts: dict[str, dict[str, str]]
     negated: int
     masked: tuple[str, ...]
@@ -98,6 +100,8 @@ def find_conflict(a: str, b: str) -> ConflictFinding | None:
     """
     if a == b or _folded(a) == _folded(b):
         return None
+    if against := turned(a, b):
+        return ConflictFinding(*against)
     left, right = _sentences(a), _sentences(b)
     if len(left) == 1 and len(right) == 1:
         return _compare(left[0], right[0])
@@ -158,6 +162,7 @@ def _read(statement: str) -> _Sentence:
         words=words,
         plain=plain,
         sequence=sequence,
+        written={stem(word): word for word in lowered},
         facts=facts,
         negated=negated,
         tokens=tokens_of(statement),
@@ -262,7 +267,10 @@ def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
 def _opposites(a: _Sentence, b: _Sentence) -> ConflictFinding | None:
     mine, theirs = sorted(set(a.sequence) - set(b.sequence)), sorted(set(b.sequence) - set(a.sequence))
     against = find_opposites(mine, theirs) if mine and theirs else None
-    return ConflictFinding("opposite", " / ".join(against)) if against else None
+    if against is None:
+        return None
+    one, other = against
+    return ConflictFinding("opposite", f"{a.written.get(one, one)} / {b.written.get(other, other)}")
 
 
 def _negation(a: _Sentence, b: _Sentence) -> ConflictFinding | None:

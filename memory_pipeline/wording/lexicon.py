@@ -179,10 +179,13 @@ _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "
 
 @lru_cache(maxsize=20_000)
 def _root(word: str) -> str:
-    """The stem without the `e` that some endings remove: `enable` and `enabled` share it."""
+    """The stem without the `e` that some endings remove and the letter that they double: `enable` and `enabled`, `stop`
+    and `stopped` share it."""
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
-    return stem(word).rstrip("e")
+    root = stem(word).rstrip("e")
+    doubled = len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "lsfz"
+    return root[:-1] if doubled else root
 
 
 def _links(pairs: str) -> dict[str, frozenset[str]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memory_pipeline.knowledge.merging import says_again
 from memory_pipeline.wording.conflicts import find_conflict
 
 CONFLICTS = [
@@ -89,3 +92,75 @@ def test_an_event_copied_with_another_figure_is_still_a_conflict() -> None:
     one = "The deploy took 14 minutes because the build cache was cold."
     finding = find_conflict(one, one.replace("14", "41"))
     assert finding is not None and finding.kind == "number"
+
+
+_SENTENCES = st.sampled_from(
+    [
+        "The timeout of the {} gateway is {} seconds after {} retries.",
+        "Keep {} copies of the {} archive for {} days.",
+        "Run the {} job {} times before step {}.",
+        "The {} database has {} replicas in {} zones.",
+    ]
+)
+_NAMES = st.sampled_from("billing search export staging".split())
+_FIGURES = st.integers(2, 999)
+
+
+@given(_SENTENCES, _NAMES, _FIGURES, _FIGURES, _FIGURES, st.integers(0, 1))
+def test_a_changed_figure_never_merges(text: str, name: str, first: int, second: int, changed: int, place: int) -> None:
+    figures = [first, second]
+    others = [changed if n == place else figure for n, figure in enumerate(figures)]
+    if figures == others:
+        return
+    one, other = _filled(text, name, figures), _filled(text, name, others)
+    assert find_conflict(one, other) is not None and find_conflict(other, one) is not None
+    assert not says_again(one, other) and not says_again(other, one)
+
+
+def _filled(text: str, name: str, figures: list[int]) -> str:
+    """The name in its place, before or after the first figure."""
+    first_is_figure = text.startswith(("Keep",))
+    return text.format(*([figures[0], name, figures[1]] if first_is_figure else [name, *figures]))
+
+
+@given(st.sampled_from([one for _, one, _ in CONFLICTS]), st.sampled_from(["not", "never", "no longer"]))
+def test_a_negation_put_in_never_merges(one: str, negator: str) -> None:
+    for verb in ("is", "are", "runs", "need", "handled", "needs"):
+        if f" {verb} " in one:
+            other = one.replace(f" {verb} ", f" {verb} {negator} ", 1)
+            assert find_conflict(one, other) is not None and not says_again(one, other)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_the_guard_is_symmetric(one: str, other: str) -> None:
+    found, back = find_conflict(one, other), find_conflict(other, one)
+    assert (found and found.kind) == (back and back.kind)
+    assert says_again(one, other) == says_again(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Restart the mail server after you change its certificate.",
+            "After changing the certificate of the mail server, restart it.",
+        ),
+        ("Keep the heating at 14 degrees.", "Keep the heating at 14 degrees. Worth keeping in mind."),
+        ("He renewed the library card.", "He renewed the lirbary card."),
+        ("The temporary password can't be used twice.", "The temp password cannot be used twice."),
+    ],
+)
+def test_synonyms_order_and_one_further_sentence_say_again(one: str, other: str) -> None:
+    assert says_again(one, other) and says_again(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Dana pays Marco for the garden.", "Marco pays Dana for the garden."),
+        ("Keep the heating at 14 degrees.", "Keep the heating at 14 degrees. The old valve leaks. Call Omar about it."),
+        ("The report is pending.", "The report is done."),
+    ],
+)
+def test_other_roles_and_more_sentences_do_not(one: str, other: str) -> None:
+    assert not says_again(one, other) and not says_again(other, one)
