@@ -249,7 +249,8 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     if not found.absorbed and said == [(text, found.breaking_ids)]:
         return None
     ids = tuple(sorted([*(version.id for version in found.versions), *(memory.id for memory in found.absorbed)]))
-    members = [night.reader.memories(ids)[i] for i in ids]
+    there = night.reader.memories(ids)
+    members = [there[i] for i in ids]
     vectors = night.reader.vectors_in_order(ids)
     means = _mean_cosines(vectors)
     cluster = _cluster(found, members, means)

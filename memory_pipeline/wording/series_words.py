@@ -28,8 +28,8 @@ _NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
 _NAMED_AFTER = re.compile(r"[ ]([^\W\d_][\w-]*)")
 _UNIT_AFTER = re.compile(r"(%|[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?)(?![\w])")
 _SPACED_UNIT = re.compile(
-    r" (%|[kmcµn]?[mgslWVAJ]|[kMGT]i?[BWVH]z?|[kKMGT]?B|Hz|ppm|px|°[CF]|EUR|USD|min|sec|hours?|days?|minutes?|seconds?"
-    r"|percent|tokens|bytes)(?![\w])"
+    r" (%|[CFK]|[kmcµn]?[mgslWVAJ]|[kMGT]i?[BWVH]z?|[kKMGT]?B|Hz|ppm|px|°[CF]|EUR|USD|min|sec|hours?|days?"
+    r"|minutes?|seconds?|percent|tokens|bytes)(?![\w])"
 )
 _NO_NAMES = frozenset(
     "a an and are as at by for from in into is it of on or per since than that the then there to under up via was "

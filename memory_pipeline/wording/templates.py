@@ -13,8 +13,9 @@ from typing import Literal
 
 PlaceKind = Literal["figure", "id", "clock", "date", "list", "word"]
 
-#: Characters that hold a value together; a value is read within one run of them.
-_RUN = re.compile(r"[#\w.:,/+%-]++")
+#: Characters that hold a value together; a value is read within one run of them. Scripts that write no space between
+#: words end a run.
+_RUN = re.compile(r"(?:(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[#\w.:,/+%-])++")
 _DIGIT = re.compile(r"\d")
 _TRAILING = ".,:;/+-"
 _LEADING = ".,:;/+"

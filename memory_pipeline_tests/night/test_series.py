@@ -258,7 +258,10 @@ def test_an_earlier_night_after_a_later_one_leaves_its_series(store: Store) -> N
     assert "6 readings" in series_in(store)[0].content
 
 
-@pytest.mark.parametrize("text", ["检查完成，用时 {} 秒", "Die Prüfung dauerte {} Sekunden", "Проверка заняла {} с"])
+@pytest.mark.parametrize(
+    "text",
+    ["检查完成,用时{}秒,状态=正常", "복사 완료: {}개", "Die Prüfung dauerte {} Sekunden", "Проверка заняла {} с"],
+)
 def test_lines_of_any_language_are_counted(store: Store, text: str) -> None:
     (said,) = after_a_night(store, lines(text, 30, 31, 33, 29, 32))
     assert "32" in said and "5 readings" in said and problems(store) == []
