@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -12,6 +13,8 @@ from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.keeping import facts_lacking
 from memory_pipeline.wording.normalise import normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
+
+_LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,22 @@ def tells_several(contents: Sequence[str]) -> bool:
 
 
 def _tell_of_two_times(held: Sequence[_Piece], others: Sequence[_Piece]) -> bool:
-    """Whether two contents have a statement in the same words, each with figures that the other one has not."""
-    mine, theirs = ({(shape_hash(piece.text), normalise(piece.text)) for piece in side} for side in (held, others))
-    return bool({shape for shape, _ in mine - theirs} & {shape for shape, _ in theirs - mine})
+    """Whether two contents have a statement in the same words, each with figures that the other one has not, or one
+    under the same label (`QUEUE: 3 pending`), each with something else."""
+    mine, theirs = (
+        [one.text for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
+        for side, opposite in ((held, others), (others, held))
+    )
+    return any(
+        {told for text in mine if (told := told_by(text))} & set(map(told_by, theirs))
+        for told_by in (shape_hash, _label_of)
+    )
+
+
+def _label_of(statement: str) -> str:
+    """What stands before the first colon or equals sign of a statement, if it is short; or nothing."""
+    match = _LABEL.match(statement)
+    return match.group(1).casefold() if match else ""
 
 
 def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
