@@ -14,6 +14,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
+from memory_pipeline.knowledge.contradictions import superseded_ids
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
@@ -62,6 +63,9 @@ class FoundMemory(Document):
     score: float = Field(description="Relevance, fused from word and vector scores.")
     id: str = Field(description="The memory.")
     archived: bool = Field(description="Whether it was archived then.")
+    superseded_by: str | None = Field(
+        default=None, description="The newer memory that supersedes it, as a later value of a setting does."
+    )
     content: str = Field(description="Its content.")
 
 
@@ -99,6 +103,7 @@ def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
                 score=round(hit.score, 4),
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
+                superseded_by=hit.superseded_by,
                 content=hit.memory.content,
             )
             for hit in hits
@@ -137,7 +142,8 @@ def read_state(store: Store, when: str) -> PastState:
 def search_state(
     store: Store, state: PastState, embedder: Embedder, query: str, project: str | None, limit: int, weight: float
 ) -> list[Hit[Memory]]:
-    """The best memories of a state for a query; archived ones have weight `weight`.
+    """The best memories of a state for a query; archived ones, and those that a newer one supersedes, have weight
+    `weight`.
 
     Raises InputError if the state has several projects and none is given.
     """
@@ -146,9 +152,11 @@ def search_state(
         raise InputError(f"give one project with --project: {', '.join(projects)}")
     chosen = project or "".join(projects)
     memories = [memory for memory in state.memories if memory.project_id == chosen]
+    there = {memory.id: memory for memory in memories}
     with store.reading() as tx:
+        superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
-    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embedder.embed, weight)
+    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embedder.embed, weight, superseded)
     return index.search(query, limit)
 
 

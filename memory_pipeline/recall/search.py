@@ -6,7 +6,7 @@ Archived memories stay searchable at half weight, below the abstraction that rep
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -54,10 +54,11 @@ _Searchable = TypeVar("_Searchable", bound=Searchable)
 
 @dataclass(frozen=True, slots=True)
 class Hit(Generic[_Searchable]):
-    """One memory found, with its fused score."""
+    """One memory found, with its fused score, and the newer memory that supersedes it."""
 
     memory: _Searchable
     score: float
+    superseded_by: str | None = None
 
 
 class SearchIndex(Generic[_Searchable]):
@@ -69,8 +70,10 @@ class SearchIndex(Generic[_Searchable]):
         vectors: dict[str, NDArray[np.float32]],
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         archived_weight: float = 0.5,
+        superseded: Mapping[str, str] | None = None,
     ) -> None:
-        """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors.
+        """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the
+        newer one that supersedes it; it has the weight of an archived one.
 
         Raises InputError if the memories belong to more than one project: no query crosses projects.
         """
@@ -81,7 +84,10 @@ class SearchIndex(Generic[_Searchable]):
             )
         self._memories = list(memories)
         self._embed = embed
-        self._weights = np.array([archived_weight if m.archived_at else 1.0 for m in self._memories])
+        self._superseded = superseded or {}
+        self._weights = np.array(
+            [archived_weight if m.archived_at or m.id in self._superseded else 1.0 for m in self._memories]
+        )
         self._replaced, self._replacing = _replacements(self._memories)
         self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
         self._dense_weights = self._weights[self._dense_rows]
@@ -119,7 +125,8 @@ class SearchIndex(Generic[_Searchable]):
         if len(self._replaced):
             np.maximum.at(fused, self._replacing, fused[self._replaced] * _JUST_ABOVE)
         found = sorted(np.flatnonzero(fused), key=lambda row: (-fused[row], self._memories[row].id))
-        return [Hit(self._memories[row], float(fused[row])) for row in found[:limit]]
+        chosen = [(self._memories[row], float(fused[row])) for row in found[:limit]]
+        return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 
     def _by_vector(self, query: str, known: NDArray[np.float32] | None) -> list[int]:
         if self._matrix is None:

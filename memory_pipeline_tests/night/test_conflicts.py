@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.recall import read_state, search_state
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import conflict_text, group_conflicts, list_conflicts
@@ -285,6 +287,9 @@ def test_a_later_value_of_a_setting_supersedes_the_earlier_one_and_both_stay_act
     report = run(store, DAY + timedelta(days=2))
     (shown,) = list_conflicts(store)
     assert (shown.newer_id, shown.detail, shown.status) == ("1", "80 / 81", "open")
+    settings = settings_for(store)
+    found = search_state(store, read_state(store, "now"), choose_embedder(settings), "proxy port", None, 5, 0.5)
+    assert [(hit.memory.id, hit.superseded_by) for hit in found] == [("1", None), ("0", "1")]
     assert "1 is newer and supersedes" in as_markdown(report)
     assert report.memories_archived == 0
 
