@@ -167,7 +167,8 @@ def as_of(
             settings.compression.archived_weight,
         )
         found = describe_hits(state, hits)
-        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", "content"])
+        newer = ["superseded_by"] if any(hit.superseded_by for hit in found.results) else []
+        text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *newer, "content"])
         emit(found, as_json=json_, text=text)
     else:
         with opened.reading() as tx:
