@@ -82,7 +82,8 @@ def test_a_night_is_looked_back_on_taken_back_and_reviewed(tmp_path: Path, works
 def test_import_night_report_export_check_and_snapshots(tmp_path: Path, workspace: Path) -> None:
     done = cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
     assert done.returncode == 0 and "5 imported" in done.stdout
-    assert "0 imported, 5 known already" in cli("import", "openclaw", workspace, home=tmp_path).stdout
+    again = cli("import", "openclaw", workspace, home=tmp_path).stdout
+    assert "Read 5 entries: 0 imported, 0 of them as new versions; 5 known already" in again
 
     dry = cli("night", DAY, "--dry-run", "--verbose", home=tmp_path)
     assert dry.returncode == 0, dry.stderr
