@@ -96,10 +96,10 @@ def test_rolling_back_takes_the_share_of_confidence_back_and_the_atom_with_its_l
     run(store, DAY)
     fill(store, stories("b", days=5, ending=" once more"))
     run(store, DAY + timedelta(days=6))
-    roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-03"), cascade=True)
+    roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-09"), cascade=True)
     (left,) = atoms_of(store)
     assert left.confidence == 0.7 and len(left.source_ids) == 1
-    roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-09"), cascade=True)
+    roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-03"), cascade=True)
     assert atoms_of(store) == [] and len(atoms_of(store, retracted=True)) == 1
     run(store, DAY, run_id="anew")
     (anew,) = atoms_of(store)

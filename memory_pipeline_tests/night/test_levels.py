@@ -56,7 +56,7 @@ def evidence(store: Store) -> Settings:
     """Two wordings of a rule that merge, and a third memory that belongs to them without being a near-copy."""
     texts = (f"{RULE}.", "After rotating the API keys of the payment provider restart the gateway.")
     notes = [candidate(text, native_id=name) for text, name in zip(texts, "ab", strict=True)]
-    fill(store, [*notes, candidate(f"{RULE}. It takes 15 minutes.", FIRST + timedelta(hours=2), native_id="c")])
+    fill(store, [*notes, candidate(f"{RULE}, and it takes 15 minutes.", FIRST + timedelta(hours=2), native_id="c")])
     return settings_for(store)
 
 

@@ -120,7 +120,7 @@ def test_a_memory_that_came_while_others_were_archived_is_compared_after_a_rollb
     words = lesson(1)[0].content.replace("15 minutes", "some time")
     fill(store, [candidate(words, FIRST + timedelta(days=1), native_id="gateway-5")])
     run(store, DAY + timedelta(days=1))
-    roll_back(store, settings_for(store), RUN)
+    roll_back(store, settings_for(store), RUN, cascade=True)  # the second night made the pattern's next version
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
         gateway = list(tx.memories.read([f"gateway-{n}" for n in range(6)]).values())

@@ -89,6 +89,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     result = launch(instance)
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
     expected = [
+        *checks.SERIES_CHECKS,
         *checks.MERGE_CHECKS,
         *checks.CANONICAL_CHECKS,
         *checks.DISTILLATION_CHECKS,
@@ -96,7 +97,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *checks.ATOM_CHECKS,
         *checks.REPORT_CHECKS,
     ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 14
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 15
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories"].value == 5
