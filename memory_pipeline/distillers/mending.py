@@ -17,9 +17,9 @@ from memory_pipeline.distillers.entailment import Evidence, find_unborne, ranged
 from memory_pipeline.distillers.entailment.evidence import Source, has_values, weighs
 from memory_pipeline.distillers.entailment.vocabulary import ALWAYS, ORDER, QUANTIFIERS
 from memory_pipeline.distillers.preservation import check_preservation
+from memory_pipeline.wording.clauses import Statement, Word, is_content, read_statement
 from memory_pipeline.wording.facts import fact_keys
 from memory_pipeline.wording.normalise import normalise
-from memory_pipeline.wording.reading import Statement, Word, is_content, read_statement
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 #: A claim may take the place of a sentence that has at least this share of its words.

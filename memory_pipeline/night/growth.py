@@ -15,7 +15,6 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.clustering import describe_cluster, takes
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import exact_scores, proposal_margin
-from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Cluster, EligibleMemory, Memory
 from memory_pipeline.wording.agreement import says_the_same
@@ -36,10 +35,10 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
     plan = reader.plan
     with reader.store.reading() as tx:
         patterns = tx.memories.patterns(plan.as_of, policy.name, plan.settings.compression.critical_floor)
-    mine = [pattern for pattern in patterns if plan.may_touch(pattern.project_id)]
+    mine = {pattern.id: pattern for pattern in patterns if plan.may_touch(pattern.project_id)}
     joined: dict[str, list[tuple[EligibleMemory, float]]] = {}
-    for project in sorted({pattern.project_id for pattern in mine}):
-        here = {pattern.id: pattern for pattern in mine if pattern.project_id == project}
+    for project in sorted({pattern.project_id for pattern in mine.values()}):
+        here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
         others = {memory.id: memory for memory in eligible if memory.project_id == project}
         cut = policy.of_project(project)
         if cut is None:
@@ -48,14 +47,14 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
         for pattern_id, memory_id, score in _nearest(reader, cut, here, others):
             joined.setdefault(pattern_id, []).append((others[memory_id], score))
     found = [
-        describe_cluster([_member(plan, here), *(memory for memory, _ in new)], [score for _, score in new], policy)
-        for here, new in ((next(p for p in mine if p.id == i), new) for i, new in sorted(joined.items()))
+        describe_cluster(
+            [as_eligible(plan.settings, mine[i], 1), *(memory for memory, _ in new)],
+            [score for _, score in new],
+            policy,
+        )
+        for i, new in sorted(joined.items())
     ]
     return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
-
-
-def _member(plan: NightPlan, pattern: Memory) -> EligibleMemory:
-    return as_eligible(plan.settings, pattern, 1)
 
 
 def _nearest(

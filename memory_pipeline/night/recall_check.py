@@ -24,9 +24,8 @@ RECALL_FLOOR = 0.95
 def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
     """Search for a sample of newly archived memories; returns (found, searched).
 
-    A memory counts as found if it, or its replacement, is among the first ten results; a reading also if another one
-    of its series is, which leads to the same memory: they differ in figures alone. The sample is derived from the
-    night, so that a preview asks what the night will ask. A memory without a usable word is omitted.
+    A memory counts as found if it, or its replacement, is among the first ten results. The sample is derived from
+    the night, so that a preview asks what the night will ask. A memory without a usable word is omitted.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return 0, 0
@@ -77,20 +76,13 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
         memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.compression.archived_weight
     )
     asked_for = embed([embedding_text(question) for question in asked.values()])
-    hits = {
-        memory_id: {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
-        for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True)
-    }
-    with night.store.reading() as tx:
-        series = {one.id for one in tx.series.active()}
-        leads_to = tx.lineage.replacements_of({i for found in hits.values() for i in found})
     count = 0
-    for memory_id, found in hits.items():
-        wanted = replacements[memory_id]
-        is_found = bool(found & {memory_id, wanted}) or (wanted in series and wanted in map(leads_to.get, found))
+    for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
+        hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
+        is_found = bool(hits & {memory_id, replacements[memory_id]})
         count += is_found
         if not is_found:
-            night.log.debug("'%s' is not found by '%s'", memory_id, asked[memory_id])
+            night.log.debug("'%s' is not found by '%s'", memory_id, question)
     return count
 
 

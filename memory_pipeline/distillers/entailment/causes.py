@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.distillers.entailment.evidence import Evidence, Source, weighs, words_match
-from memory_pipeline.wording.reading import FRONTED, Clause, Statement, Word
+from memory_pipeline.wording.clauses import FRONTED, Clause, Statement, Word
 
 #: A source states a link if one of its statements has at least this share of the words of both clauses.
 _SHARE = 0.6

@@ -13,8 +13,8 @@ from memory_pipeline.distillers.entailment.polarity import unborne_negation, unb
 from memory_pipeline.distillers.entailment.quantities import unborne_quantities
 from memory_pipeline.distillers.entailment.roles import unborne_roles
 from memory_pipeline.distillers.entailment.vocabulary import ANAPHORS, ORDER, TIMES
+from memory_pipeline.wording.clauses import Clause, Statement, Word, read_statement
 from memory_pipeline.wording.normalise import normalise
-from memory_pipeline.wording.reading import Clause, Statement, Word, read_statement
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 _JOINED = re.compile(r",|;|\(|\)|\b(?:and|or|in|plus)\b", re.IGNORECASE)

@@ -9,9 +9,9 @@ from datetime import date
 from functools import cached_property
 
 from memory_pipeline.distillers.entailment.vocabulary import ANAPHORS, LIGHT, QUANTIFIERS, RELATIVE
+from memory_pipeline.wording.clauses import Segment, Statement, Value, Word, read_text
 from memory_pipeline.wording.facts import find_facts, locate_values
 from memory_pipeline.wording.normalise import normalise
-from memory_pipeline.wording.reading import Segment, Statement, Value, Word, read_text
 from memory_pipeline.wording.sameness import same_word
 
 #: How much a word says about what a value belongs to: in the value's own segment 1, before it and after it in the same

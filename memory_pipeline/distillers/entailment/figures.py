@@ -17,8 +17,8 @@ from memory_pipeline.distillers.entailment.evidence import (
     weighted_keys,
 )
 from memory_pipeline.distillers.entailment.vocabulary import MOSTLY
+from memory_pipeline.wording.clauses import Segment, Span, Statement, Value, Word, read_text
 from memory_pipeline.wording.facts import Fact
-from memory_pipeline.wording.reading import Segment, Span, Statement, Value, Word, read_text
 
 _COUNTED = frozenset(
     "time times case cases run runs record records entry entries occasion occasions reading readings".split()

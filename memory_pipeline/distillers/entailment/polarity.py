@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from memory_pipeline.distillers.entailment.evidence import Evidence, Source, words_match
 from memory_pipeline.distillers.entailment.vocabulary import LIGHT, OPEN
+from memory_pipeline.wording.clauses import Clause, Word, read_text
 from memory_pipeline.wording.facts import STOP_WORDS, fact_keys
-from memory_pipeline.wording.reading import Clause, Word, read_text
 
 #: Negators that stand for what was said before.
 _ELLIPTIC = frozenset("none neither nor".split())

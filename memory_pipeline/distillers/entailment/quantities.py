@@ -16,7 +16,7 @@ from memory_pipeline.distillers.entailment.vocabulary import (
     SOMETIMES,
     TIMES,
 )
-from memory_pipeline.wording.reading import Segment, Statement, Value, Word, is_content
+from memory_pipeline.wording.clauses import Segment, Statement, Value, Word, is_content
 
 _OF_THINGS = frozenset("most all every each both many several some majority".split())
 

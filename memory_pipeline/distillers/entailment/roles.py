@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.distillers.entailment.evidence import Evidence, weighs, words_match
-from memory_pipeline.wording.reading import Clause, Statement, Word
+from memory_pipeline.wording.clauses import Clause, Statement, Word
 
 _DIRECTIONS = frozenset("after before than behind following replaces calls blocks triggers precedes follows".split())
 #: So many words before and after a word of direction are compared.
