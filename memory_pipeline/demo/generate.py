@@ -105,7 +105,12 @@ def _lessons(demo: Demo) -> None:
             demo.truth["critical"].append(critical.id)
         demo.truth["clusters"].append({"project": lesson.project, "members": [note.id for note in members]})
         demo.truth["questions"].append(
-            {"project": lesson.project, "question": lesson.question, "answer": lesson.answer}
+            {
+                "project": lesson.project,
+                "question": lesson.question,
+                "answer": lesson.answer,
+                "evidence": [note.id for note in members if lesson.answer in note.text],
+            }
         )
 
 
