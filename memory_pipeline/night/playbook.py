@@ -1,4 +1,4 @@
-"""The playbook: patterns and principles become guidance, each piece once, exported as Markdown."""
+"""The playbook: what patterns and principles advise becomes guidance, each piece once, exported as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_pipeline.distillers import attempt_in, evidence_confidence
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
-from memory_pipeline.knowledge.playbook import category_of, file_stem, guidance_of, playbook_files
+from memory_pipeline.knowledge.playbook import advice_of, category_of, file_stem, guidance_of, playbook_files
 from memory_pipeline.night.context import Night
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
@@ -29,9 +29,9 @@ SAME_GUIDANCE = 0.95
 def update_playbook(night: Night) -> list[Contribution]:
     """Compare every new pattern and principle with the playbook, and return the contribution of each.
 
-    The same guidance (cosine 0.95 and no conflict) updates its entry, other guidance creates one. Entries whose
-    memories are gone, or that try to steer their reader, are retracted. A memory that arrives after its position is
-    still processed there: later ones are compared with the playbook again.
+    The same guidance (cosine 0.95 and no conflict) updates its entry, other guidance creates one; a memory that advises
+    nothing has no part in it. Entries whose memories are gone, or that try to steer their reader, are retracted. A
+    memory that arrives after its position is still processed there: later ones are compared with the playbook again.
     """
     night.hold_lease()
     with night.writing() as tx:
@@ -42,7 +42,7 @@ def update_playbook(night: Night) -> list[Contribution]:
             for memory in tx.playbook.pending_contributors(night.as_of)
             if night.plan.may_touch(memory.project_id)
         ]
-    new = [memory for memory in new if not _steers(night, memory)]
+    new = [memory for memory in new if not _steers(night, memory) and advice_of(memory) is not None]
     with night.writing() as tx:
         decided_by = tx.playbook.reopen_later([memory.id for memory in new], night.as_of)
         again = tx.memories.read(decided_by).values()
@@ -131,6 +131,10 @@ class _Index:
         self.entries.update((entry.id, entry) for entry in entries)
         self.ids.update(entry.id for entry in entries)
 
+    def categories(self, project_id: str) -> set[str]:
+        """The categories of a project's entries."""
+        return {entry.category for entry in self.entries.values() if entry.project_id == project_id}
+
     def same(self, project_id: str, guidance: str, vector: Vectors) -> PlaybookEntry | None:
         """The nearest entry of the project that gives the same guidance."""
         near = sorted(
@@ -171,15 +175,16 @@ def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Map
     witnesses = night.reader.witnesses([memory.id for memory in left])
     together: list[tuple[Guidance, Vectors]] = []
     for memory in list(left):
-        guidance = guidance_of(memory)
+        guidance = advice_of(memory) or guidance_of(memory)
         vector: Vectors = index.embed([guidance])[0]
         known = index.same(memory.project_id, guidance, vector)
+        sources = witnesses.get(memory.id, [])
         contribution = Contribution(
             memory_id=memory.id,
             entry_id=known.id if known else derived_id("playbook", memory.id),
             guidance=guidance,
-            category=known.category if known else category_of(memory),
-            confidence=_confidence(memory, witnesses.get(memory.id)),
+            category=known.category if known else category_of(memory, sources, index.categories(memory.project_id)),
+            confidence=_confidence(memory, sources),
             level=memory.abstraction_level,
             status="updated" if known else "created",
         )
@@ -208,7 +213,7 @@ def _write(night: Night, index: _Index, left: list[Memory], together: list[tuple
     together.clear()
 
 
-def _confidence(memory: Memory, witnesses: Sequence[Memory] | None) -> float:
+def _confidence(memory: Memory, witnesses: Sequence[Memory]) -> float:
     """From evidence: the raw memories behind it, see `evidence_confidence`. A pattern imported without its sources
     has the confidence that it was imported with, or counts as one witness."""
     if not witnesses and memory.confidence_score is not None:

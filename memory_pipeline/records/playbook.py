@@ -29,7 +29,7 @@ class Contribution:
 
     memory_id: Annotated[str, Column("The pattern or principle.")]
     entry_id: Annotated[str, Column("The entry of the playbook.")]
-    guidance: Annotated[str, Column("The text of the pattern or principle, without attached facts.")]
+    guidance: Annotated[str, Column("What the pattern or principle advises, in its words.")]
     category: Annotated[str, Column("What it is about.")]
     confidence: Annotated[float, Column("Its confidence, 0 to 1.")]
     level: Annotated[int, Column("Its abstraction level.")]

@@ -15,7 +15,7 @@ from memory_pipeline.store.sql import Row, Sql
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
 #: its replacement.
-_AWAITS_DECISION = """
+AWAITS_DECISION = """
     (resolution is null and not exists (
         select 1
         from memories m
@@ -101,7 +101,7 @@ class Conflicts:
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
-        rows = self._sql.rows(f"select {_CONFLICTS.columns} from conflicts c where {_AWAITS_DECISION} order by a, b")
+        rows = self._sql.rows(f"select {_CONFLICTS.columns} from conflicts c where {AWAITS_DECISION} order by a, b")
         return [_CONFLICTS.read(row) for row in rows]
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
@@ -110,7 +110,7 @@ class Conflicts:
             f"""
             select {_CASES.columns}
             from conflicts c
-            where ($2 is null or project_id = $2) and ($1 or {_AWAITS_DECISION})
+            where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
             order by found_at desc, a, b
             """,
             [settled, project_id],

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.records import Contribution, Memory, PlaybookEntry
+from memory_pipeline.records import BESIDE, Contribution, Memory, PlaybookEntry
+from memory_pipeline.store.conflicts import AWAITS_DECISION
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
@@ -162,13 +163,31 @@ class Playbook:
         Of the contributing memories that are active, the highest level and then the surest one speaks. An entry
         that none stands behind any more is retracted, and comes back when one does. It was created when the first of
         its memories was, and last changed when one was made or archived.
+
+        n open conflicts of a memory, or of those that it was made from, lower its confidence from c to
+        c / (1 + n (1 - c)): the rule of succession (`evidence_confidence`) with n witnesses against.
         """
         changed = self._sql.strings(
-            """
-            with given as (
-                select c.*, m.created_at as made_at, m.archived_at as gone_at
+            f"""
+            with recursive disputed as (
+                select unnest([c.a, c.b]) as memory_id, c.a, c.b
+                from conflicts c
+                where {AWAITS_DECISION}
+                union
+                select l.memory_id, d.a, d.b
+                from disputed d
+                join lineage l on l.source_id = d.memory_id
+                where l.relation not in (select unnest($3::text[]))
+            ),
+            against as (
+                select memory_id, count(distinct (a, b)) as n from disputed group by memory_id
+            ),
+            given as (
+                select c.* replace (round(c.confidence / (1 + coalesce(n, 0) * (1 - c.confidence)), 4) as confidence),
+                       m.created_at as made_at, m.archived_at as gone_at
                 from playbook_contributions c
                 join memories m on m.id = c.memory_id
+                left join against a on a.memory_id = c.memory_id
                 where c.status <> 'withdrawn' and m.rolled_back_at is null
             ),
             dated as (
@@ -206,7 +225,7 @@ class Playbook:
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
             returning e.id
             """,
-            [to_utc(at), list(entry_ids) if entry_ids is not None else None],
+            [to_utc(at), list(entry_ids) if entry_ids is not None else None, list(BESIDE)],
         )
         self._sql.run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
         return sorted(changed)

@@ -174,6 +174,9 @@ def test_confidence_follows_independent_sources_and_their_days_and_what_speaks_a
     assert evidence_confidence([*on_days(0), *on_days(0)]) == pytest.approx(2 / 3), (
         "the same words again are no witness"
     )
+    long = "Restart the gateway after each rotation of its key, because it keeps the old one in memory until then."
+    copies = [memory(f"c{n}", long + " Logged." * n, FIRST + timedelta(days=n)) for n in range(2)]
+    assert evidence_confidence(copies) == pytest.approx(2 / 3), "nor are nearly the same words"
     assert evidence_confidence(on_days(0, 1, 2), against=1) == pytest.approx(2 / 3)
     assert evidence_confidence(on_days(*range(100))) < 1.0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,11 @@ from memory_pipeline.night import playbook
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.playbook import export_playbook, update_playbook
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
-from memory_pipeline.records import Contribution, Memory, PlaybookEntry, PrincipleResult
+from memory_pipeline.records import Conflict, Contribution, Memory, PlaybookEntry, PrincipleResult, Source
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 WEEK = date(2026, 3, 7)
 _RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
@@ -202,10 +204,10 @@ def test_guidance_that_breaks_leaves_the_others(store: Store, monkeypatch: pytes
     fill(store, mixed())
     find_category = playbook.category_of
 
-    def broken(memory: Memory) -> str:
+    def broken(memory: Memory, sources: Sequence[Memory], known: Collection[str]) -> str:
         if memory.id == "p2":
             raise RuntimeError("no category")
-        return find_category(memory)
+        return find_category(memory, sources, known)
 
     with monkeypatch.context() as patch:
         patch.setattr(playbook, "category_of", broken)
@@ -270,8 +272,6 @@ def test_the_surest_of_the_highest_level_speaks_for_an_entry(store: Store) -> No
 
 @pytest.mark.slow
 def test_an_entry_goes_with_the_last_memory_behind_it_and_comes_back_with_it(store: Store) -> None:
-    from memory_pipeline_tests.build import lesson
-
     fill(store, lesson(4))
     report = run(store, date(2026, 3, 3))
     assert (report.playbook_created, report.playbook_updated, len(entries(store))) == (1, 0, 1)
@@ -300,3 +300,53 @@ def test_names_never_become_paths(store: Store, tmp_path: Path, name: str) -> No
     play(store)
     (file,) = export_playbook(store, tmp_path / "book")
     assert file.resolve().is_relative_to((tmp_path / "book").resolve()) and file.parent.name == "p"
+
+
+def test_what_advises_nothing_is_no_entry_and_details_stay_in_the_memory(store: Store) -> None:
+    rule = "Clear the template cache after editing e-mail templates, or customers receive the old text."
+    fill(
+        store,
+        [
+            pattern("rule", f"{rule} The cache lives in Redis database 2. Never clear the cache during the sale."),
+            pattern("event", "The deploy took 14 minutes because the build cache was cold."),
+            pattern("reading", "Brain: 3571 memories, Phi 0.7415; 26 readings since 6 March."),
+            pattern("task", "Implement the new export of the sales numbers."),
+        ],
+    )
+    assert [done.memory_id for done in play(store)] == ["rule"]
+    (entry,) = entries(store)
+    assert entry.content == f"{rule} Never clear the cache during the sale." and entry.category == "cache"
+
+
+def entries_of_a_lesson(store: Store, **fields: Any) -> list[PlaybookEntry]:
+    """The playbook after a lesson was noted on four days, each time with a detail of its own."""
+    fill(store, [replace(note, created_at=FIRST + timedelta(days=n), **fields) for n, note in enumerate(lesson(4))])
+    run(store, date(2026, 3, 9))
+    return entries(store)
+
+
+def test_the_category_is_what_the_sources_share_and_never_a_heading(store: Store, tmp_path: Path) -> None:
+    heading = Source("openclaw", "memory/2026-03-01.md", 3)
+    (entry,) = entries_of_a_lesson(store, source=heading, categories=("10-30-am", "deploys"))
+    assert entry.category == "gateway"
+    (entry,) = entries_of_a_lesson(Store(tmp_path / "tags.duckdb"), tags=("shop-mail",), categories=("evening",))
+    assert entry.category == "shop-mail"
+    (entry,) = entries_of_a_lesson(Store(tmp_path / "data.duckdb"), categories=("evening", "payments"))
+    assert entry.category == "payments", "what a row of data names is a subject, a time of day is none"
+
+
+def test_confidence_counts_days_and_falls_with_an_open_contradiction(store: Store) -> None:
+    (entry,) = entries_of_a_lesson(store)
+    assert entry.confidence == round(5 / 6, 4), "four independent notes on four days"
+    with store.reading() as tx:
+        source = min(tx.lineage.witnesses_of(entry.source_ids)[entry.source_ids[0]])
+    fill(store, [candidate("The gateway is never restarted after a rotation.", native_id="no")])
+    with store.writing("person", "doubt") as tx:
+        tx.conflicts.record([Conflict("p", source, "no", "negation", "", 0.9)], NOW)
+        tx.playbook.refresh(NOW)
+    assert entries(store)[0].confidence == pytest.approx(5 / 7, abs=1e-3), "one against"
+    with store.writing("person", "settled") as tx:
+        tx.conflicts.resolve([(source, "no")], "compatible")
+        tx.playbook.refresh(NOW)
+    assert entries(store)[0].confidence == round(5 / 6, 4)
+    sound(store)
