@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.demo import scorecard
+from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import TABLES, ZONES
 from memory_pipeline.demo.workspace import LAST_NIGHTS, NOW, days_of_demo, demo_directory, import_demo
 from memory_pipeline.embedding import choose_embedder
@@ -68,10 +68,10 @@ def main() -> None:
         shown = Store(root / "shown.duckdb")
         start = time.perf_counter()
         import_demo(shown, settings_of(shown))
-        before = scorecard.measure(shown, settings_of(shown))
+        before = scoring.measure(shown, settings_of(shown))
         for day in LAST_NIGHTS:
             run_night(Night(shown, settings_of(shown), NightOptions(day, f"demo-{day}")))
-        print(scorecard.as_text(scorecard.score(shown, settings_of(shown), before)))
+        print(scorecard.as_text(scoring.score(shown, settings_of(shown), before)))
         print(f"  {time.perf_counter() - start:.1f} s without Dagster\n")
 
         items = read_all(settings_of(shown))

@@ -16,6 +16,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
+from memory_pipeline.demo.entries import CONVERSATIONS, KNOWLEDGE, LATE_ENTRY
+from memory_pipeline.demo.paraphrases import PARAPHRASES
+from memory_pipeline.demo.telemetry import TELEMETRY
 from memory_pipeline.ingest.openclaw import entry_id
 from memory_pipeline.wording.redaction import redact
 
@@ -26,7 +29,11 @@ ZONES = {"webshop": "America/New_York", "homelab": "Europe/Lisbon"}
 TABLES = ("research", "assistant")
 PROJECTS = (*ZONES, *TABLES)
 _ABBREVIATIONS = {"America/New_York": ("EST", "EDT"), "Europe/Lisbon": ("WET", "WEST")}
-_EXACT, _NORMALISED, _PARAPHRASES, _FRESH, _TOTAL = 60, 60, 45, 20, 820
+_EXACT, _NORMALISED, _FRESH, _TOTAL = 60, 60, 20, 860
+#: Lessons that share a rule are all written by this day, so that a whole week lies between them and the demo's end.
+_LAST_DAY_OF_RULES = 37
+#: Notes of a lesson, by turns.
+_SIZES = (4, 7, 5, 6, 9, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -82,28 +89,38 @@ def make_demo() -> Demo:
     _contradictions_and_chain(demo)
     _causal(demo)
     _singles(demo)
+    _telemetry(demo)
+    _knowledge(demo)
     plain = list(_plain_days(demo))
-    paraphrased = _paraphrases(demo, plain)
     _fresh(demo, plain)
-    originals = list(_plain_notes(demo, plain, paraphrased))[: _EXACT + _NORMALISED]
+    originals = _paraphrases(demo)
+    originals += _plain_notes(demo, plain)
+    demo.random.shuffle(originals)
     _copies(demo, "exact_duplicates", originals[:_EXACT], lambda text: text)
-    _copies(demo, "normalised_duplicates", originals[_EXACT:], lambda text: _disguise(demo.random, text))
+    disguised = originals[_EXACT : _EXACT + _NORMALISED]
+    _copies(demo, "normalised_duplicates", disguised, lambda text: _disguise(demo.random, text))
     return demo
 
 
 def _lessons(demo: Demo) -> None:
+    rules: dict[tuple[str, str], list[list[str]]] = defaultdict(list)
     for number, lesson in enumerate(texts.LESSONS):
         details = list(lesson.details)
-        size = max(len(details) + 1, (4, 8, 9, 8, 9, 7, 9)[number % 7])
+        size = max(len(details) + 1, _SIZES[number % len(_SIZES)])
         members = []
         for turn in range(size):
             detail = f" {details[turn]}" if turn < len(details) else ""
-            text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + lesson.wordings[turn % 2] + detail
-            members.append(demo.add(lesson.project, text, demo.moment()))
+            wording = lesson.wordings[turn % len(lesson.wordings)]
+            text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + wording + detail
+            at = demo.moment(0, _LAST_DAY_OF_RULES) if lesson.rule else demo.moment()
+            members.append(demo.add(lesson.project, text, at))
+        ids = [note.id for note in members]
+        if lesson.rule:
+            rules[lesson.project, lesson.rule].append(ids)
         if lesson.project in TABLES and len(demo.truth["critical"]) < 2:
             critical = demo.add(lesson.project, f"{lesson.wordings[0]} This one is vital.", demo.moment(), 2.8)
             demo.truth["critical"].append(critical.id)
-        demo.truth["clusters"].append({"project": lesson.project, "members": [note.id for note in members]})
+        demo.truth["clusters"].append({"project": lesson.project, "members": ids})
         demo.truth["questions"].append(
             {
                 "project": lesson.project,
@@ -112,6 +129,9 @@ def _lessons(demo: Demo) -> None:
                 "evidence": [note.id for note in members if lesson.answer in note.text],
             }
         )
+    demo.truth["rules"] += [
+        {"project": project, "rule": rule, "lessons": lessons} for (project, rule), lessons in rules.items()
+    ]
 
 
 def _contradictions_and_chain(demo: Demo) -> None:
@@ -147,43 +167,63 @@ def _is_secret(word: str) -> bool:
     return any(mark in word for mark in ("sk-ant", "ghp_", "demo-Only", "@example"))
 
 
-def _plain_days(demo: Demo) -> Iterator[tuple[str, str, str]]:
-    """Project, sentence and a paraphrase: every activity with different people and reasons."""
+def _telemetry(demo: Demo) -> None:
+    """Readings spread over all days but the last, in the order of their numbers, with the breaking ones among them."""
+    for form in TELEMETRY:
+        days = sorted(demo.random.sample(range(44), form.lines - len(form.breaks)))
+        members = [
+            demo.add(form.project, form.write(demo.random, number), demo.moment(day, day)).id
+            for number, day in enumerate(days)
+        ]
+        breaks = [demo.add(form.project, text, demo.moment(14, 36)).id for text in form.breaks]
+        demo.truth["series"].append({"project": form.project, "members": members, "breaks": breaks})
+
+
+def _knowledge(demo: Demo) -> None:
+    for project, group in KNOWLEDGE:
+        members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
+        demo.truth["knowledge"].append({"project": project, "members": members})
+
+
+def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
+    """Project and sentence: every activity with different people and reasons."""
     for turn in range(9):
         for project in PROJECTS:
             for place, doing in enumerate(texts.DOINGS[project]):
                 person = texts.PEOPLE[(place * 5 + turn * 7) % len(texts.PEOPLE)]
                 reason = texts.REASONS[(place * 3 + turn * 11 + len(project)) % len(texts.REASONS)]
-                outcome = texts.OUTCOMES[(place * 7 + turn * 4 + len(project)) % len(texts.OUTCOMES)]
-                turned = f"{reason[0].upper()}{reason[1:]}, {person} {doing}."
-                yield project, f"{person} {doing} {reason}. {outcome}", f"{turned} {outcome}"
+                first = (place * 7 + turn * 4 + len(project)) % len(texts.OUTCOMES)
+                outcome, further = texts.OUTCOMES[first], texts.OUTCOMES[(first + place + 5) % len(texts.OUTCOMES)]
+                told = outcome if outcome == further else f"{outcome} {further}"
+                yield project, f"{person} {doing} {reason}. {told}"
 
 
-def _plain_notes(demo: Demo, plain: list[tuple[str, str, str]], used: set[str]) -> Iterator[Note]:
-    """Plain days until the demo is full; each may be copied once."""
+def _plain_notes(demo: Demo, plain: list[tuple[str, str]]) -> list[Note]:
+    """Plain days until the demo is full."""
     room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED
-    for project, sentence, _ in [row for row in plain if row[1] not in used][:room]:
-        yield demo.add(project, sentence, demo.moment(0, 30))
+    return [demo.add(project, sentence, demo.moment(0, 30)) for project, sentence in plain[:room]]
 
 
-def _paraphrases(demo: Demo, plain: list[tuple[str, str, str]]) -> set[str]:
-    """Sentences written a second time with their clauses reordered; returns the sentences."""
-    chosen = [
-        row for row in plain if row[2].startswith(("Because", "So that", "After", "Since", "As ", "Before", "To "))
-    ]
-    used = set()
-    for project, sentence, reworded in chosen[:_PARAPHRASES]:
-        one = demo.add(project, sentence, demo.moment(0, 20))
-        other = demo.add(project, reworded, demo.moment(21, 42))
-        demo.truth["paraphrases"].append([one.id, other.id])
-        used.add(sentence)
-    return used
+def _paraphrases(demo: Demo) -> list[Note]:
+    """Notes that say one thing in two people's words; returns the earlier ones, each of which may be copied once."""
+    earlier = []
+    for project, pairs in PARAPHRASES.items():
+        for one, other in pairs:
+            earlier.append(demo.add(project, one, demo.moment(0, 20)))
+            later = demo.add(project, other, demo.moment(21, 42))
+            demo.truth["paraphrases"].append([earlier[-1].id, later.id])
+    return earlier
 
 
-def _fresh(demo: Demo, plain: list[tuple[str, str, str]]) -> None:
-    for project, sentence, _ in plain[-_FRESH:]:
+def _fresh(demo: Demo, plain: list[tuple[str, str]]) -> None:
+    """What the last day brings: plain notes, a reading of some series, and an entry of the knowledge base."""
+    project, entry = LATE_ENTRY
+    written = [(project, entry.text)]
+    written += [(form.project, form.write(demo.random, form.lines)) for form in TELEMETRY[::5]]
+    written += [(owner, f"Today {text[0]}{text[1:]}") for owner, text in plain[len(written) - _FRESH :]]
+    for project, text in written:
         at = datetime.combine(LAST_DAY, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
-        demo.truth["fresh"].append(demo.add(project, f"Today {sentence[0]}{sentence[1:]}", at).id)
+        demo.truth["fresh"].append(demo.add(project, text, at).id)
 
 
 def _copies(demo: Demo, kind: str, originals: list[Note], change: Callable[[str], str]) -> None:
@@ -256,10 +296,10 @@ def _write_workspace(root: Path, project: str, zone: str, notes: list[Note]) -> 
         f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n",
     )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
-    if project == "webshop":
-        for day in (date(2026, 2, 20), date(2026, 3, 4), date(2026, 3, 18)):
-            turns = [f"{who}: {said}" for who, said in texts.CONVERSATION]
-            _write(root / "raw" / f"{day}.md", f"# Conversation {day}\n\n" + "\n\n".join(turns) + "\n")
+    for owner, day_of_talk, turns in CONVERSATIONS:
+        if owner == project:
+            said = "\n\n".join(f"{who}: {words}" for who, words in turns)
+            _write(root / "raw" / f"{day_of_talk}.md", f"# Conversation {day_of_talk}\n\n{said}\n")
 
 
 def _stamp(project: str, zone: str, at: datetime) -> str:

@@ -1,44 +1,24 @@
-"""The score card: compares what the nights did to the demo with the truth file, promise by promise."""
+"""The score card of the demo: its figures, what each promises, and how it is printed."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from textwrap import wrap
-from typing import Any
 
-import numpy as np
 from pydantic import Field
 
-from memory_pipeline.config.settings import Settings
-from memory_pipeline.demo.workspace import demo_directory, load_truth
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.recall import SearchIndex, fit_budget
-from memory_pipeline.records import Memory
-from memory_pipeline.store import Store
 
-#: Tokens of context in which an answer is looked for: one or two notes, a paragraph, and what an agent can spare.
-BUDGETS = (50, 200, 1000)
 #: Share of the notes that say the same in other words that should be joined, and of the lessons and causes that should
 #: end in one memory.
 PARAPHRASES_GOAL, LESSONS_GOAL = 0.92, 0.85
+#: Share of the readings that their series memory should stand for; the others may seem unusual to it.
+READINGS_GOAL = 0.98
 #: Share of the active tokens that seven nights should save, in percent.
 TOKENS_GOAL = 25
 _SHOWN_SOURCES, _WIDTH = 4, 112
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """The store at one moment: active memories and tokens, questions answered by token budget, and the sources'
-    hash."""
-
-    active: int
-    tokens: int
-    answered: Mapping[int, int]
-    questions: int
-    sources: str
 
 
 class Answered(Document):
@@ -86,6 +66,25 @@ class ScoreCard(Document):
         description="Causal patterns of which one active memory stands for every episode."
     )
     causal_patterns: int = Field(description="Causal patterns in the demo.")
+    readings_in_series: int = Field(description="Readings that one memory of their series stands for.")
+    readings: int = Field(description="Readings in the demo that belong to a series and do not break it.")
+    breaks_named: int = Field(
+        description="Readings far outside their series that were left active and are named by its memory."
+    )
+    breaks: int = Field(description="Such readings in the demo.")
+    entries_united: int = Field(
+        description="Groups of knowledge-base entries with one recommendation that became one canonical entry."
+    )
+    entry_groups: int = Field(description="Such groups in the demo.")
+    principles_found: int = Field(
+        description="Rules shared by several lessons that became a principle made from these lessons alone."
+    )
+    rules: int = Field(description="Such rules in the demo.")
+    principles: int = Field(description="Active principles.")
+    different_joined: int = Field(
+        description="Active memories that stand for notes of two planted groups that have nothing to do with each "
+        "other; should be 0."
+    )
     secrets_left: int = Field(description="Planted secrets that are still in a memory; should be 0.")
     problems: int = Field(
         description="Problems of the store, among them facts that an abstraction lost, as `check --deep` finds them; "
@@ -130,124 +129,17 @@ class _Row:
         return f"{self.figure}  MISSED, promised: {self.promise}" if self.kept is False else self.figure
 
 
-def measure(store: Store, settings: Settings) -> Measure:
-    """Measure the store now.
-
-    A question counts as answered within a budget if the context found for it holds the answer in the note that says
-    it, or in a memory that stands for this note.
-    """
-    truth = load_truth(demo_directory(settings))
-    embedder = choose_embedder(settings)
-    with store.reading() as tx:
-        memories = {memory.id: memory for memory in tx.memories.all()}
-        facts = tx.contents.facts()
-        sources = tx.contents.sources_fingerprint()
-        ids, vectors = tx.vectors.read(list(memories), embedder.name, embedder.dimension)
-    known = dict(zip(ids, vectors, strict=True))
-    answered = dict.fromkeys(BUDGETS, 0)
-    for project in sorted({q["project"] for q in truth["questions"]}):
-        mine = [memory for memory in memories.values() if memory.project_id == project]
-        index = SearchIndex(mine, known, embedder.embed, settings.compression.archived_weight)
-        for question in (q for q in truth["questions"] if q["project"] == project):
-            told = {memory.id for note in question["evidence"] for memory in _chain(memories, note)}
-            answer = re.compile(rf"(?<!\w){re.escape(question['answer'])}(?!\w)", re.IGNORECASE)
-            hits = index.search(question["question"], limit=100)
-            for budget in BUDGETS:
-                context = fit_budget(hits, budget)
-                answered[budget] += any(m.id in told and answer.search(m.content) is not None for m in context)
-    return Measure(facts["active"], facts["active_tokens"], answered, len(truth["questions"]), sources)
-
-
-def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
-    """The score card of the store as it is now."""
-    truth = load_truth(demo_directory(settings))
-    after = measure(store, settings)
-    embedder = choose_embedder(settings)
-    with store.reading() as tx:
-        memories = {memory.id: memory for memory in tx.memories.all()}
-        reworded = [memory_id for pair in truth["paraphrases"] for memory_id in pair]
-        ids, vectors = tx.vectors.read(reworded, embedder.name, embedder.dimension)
-        problems = tx.integrity.check(deep=True, facts=True)
-    vector_of = dict(zip(ids, vectors, strict=True))
-    cosines = [float(vector_of[one] @ vector_of[other]) for one, other in truth["paraphrases"]]
-    ends = {memory_id: _chain(memories, memory_id)[-1] for memory_id in memories}
-    lessons = [group["members"] for group in truth["clusters"]]
-    causes = [group["members"] for group in truth["causal"]]
-    figures: dict[str, Any] = {
-        "exact_duplicates_found": _pairs_joined(truth["exact_duplicates"], ends),
-        "exact_duplicates": len(truth["exact_duplicates"]),
-        "normalised_duplicates_found": _pairs_joined(truth["normalised_duplicates"], ends),
-        "normalised_duplicates": len(truth["normalised_duplicates"]),
-        "conflicts_merged": _pairs_joined(truth["contradictions"], ends),
-        "conflicts": len(truth["contradictions"]),
-        "critical_touched": sum(_was_touched(memories[memory_id]) for memory_id in truth["critical"]),
-        "critical": len(truth["critical"]),
-        "fresh_touched": sum(_was_touched(memories[memory_id]) for memory_id in truth["fresh"]),
-        "fresh": len(truth["fresh"]),
-        "chain_in_one_cluster": len({ends[memory_id].id for memory_id in truth["chain"]}) == 1,
-        "paraphrases_found": _pairs_joined(truth["paraphrases"], ends),
-        "paraphrases": len(truth["paraphrases"]),
-        "paraphrase_cosine": round(float(np.median(cosines)), 3),
-        "lessons_distilled": sum(_one_memory(members, ends) is not None for members in lessons),
-        "lessons": len(lessons),
-        "causal_patterns_distilled": sum(_one_memory(members, ends) is not None for members in causes),
-        "causal_patterns": len(causes),
-        "secrets_left": sum(s in memory.content for s in truth["secrets"] for memory in memories.values()),
-        "problems": len(problems),
-        "memories_before": before.active,
-        "memories_after": after.active,
-        "tokens_before": before.tokens,
-        "tokens_after": after.tokens,
-        "token_reduction_pct": round(100 * (before.tokens - after.tokens) / before.tokens, 1),
-        "answered": tuple(Answered(tokens=n, before=before.answered[n], after=after.answered[n]) for n in BUDGETS),
-        "questions": before.questions,
-        "sources_identical": before.sources == after.sources,
-        "examples": tuple(_examples({"A lesson": lessons, "A cause": causes}, memories, ends)),
-    }
-    unjudged = ScoreCard(**figures, missed=(), reached=False)
-    missed = tuple(row.label for row in _rows(unjudged) if row.kept is False)
-    return unjudged.model_copy(update={"missed": missed, "reached": not missed})
-
-
-def _chain(memories: Mapping[str, Memory], memory_id: str) -> list[Memory]:
-    """A memory and those that replaced it one after the other; the last one is active."""
-    found = [memories[memory_id]]
-    while (into := found[-1].consolidated_into_id) is not None:
-        found.append(memories[into])
-    return found
-
-
-def _pairs_joined(pairs: Sequence[Sequence[str]], ends: Mapping[str, Memory]) -> int:
-    return sum(ends[one].id == ends[other].id for one, other in pairs)
-
-
-def _was_touched(memory: Memory) -> bool:
-    return memory.archived_at is not None or memory.importance_before is not None
-
-
-def _one_memory(members: Sequence[str], ends: Mapping[str, Memory]) -> Memory | None:
-    """The active abstraction that stands for all of a planted group, if there is one."""
-    (end, *others) = {ends[one].id: ends[one] for one in members}.values()
-    return end if not others and end.compressed_from is not None else None
-
-
-def _examples(
-    groups: Mapping[str, Sequence[Sequence[str]]], memories: Mapping[str, Memory], ends: Mapping[str, Memory]
-) -> Iterator[Example]:
-    """Of each kind, the first planted group that became one memory."""
-    for kind, planted in groups.items():
-        for members in planted:
-            if (memory := _one_memory(members, ends)) is not None:
-                notes = sorted((memories[one] for one in members), key=lambda note: (note.effective_date, note.id))
-                yield Example(kind=kind, sources=tuple(note.content for note in notes), memory=memory.content)
-                break
+def judged(card: ScoreCard) -> ScoreCard:
+    """The card with the promises that its figures miss."""
+    missed = tuple(row.label for row in _rows(card) if row.kept is False)
+    return card.model_copy(update={"missed": missed, "reached": not missed})
 
 
 def _rows(card: ScoreCard) -> Iterator[_Row]:
     """The lines of the card with their promises."""
 
     def share(label: str, found: int, planted: int, least: float) -> _Row:
-        needed = int(np.ceil(least * planted))
+        needed = ceil(least * planted)
         return _Row(label, f"{found} of {planted}", found >= needed, f"at least {needed}")
 
     def none_of(label: str, found: int, planted: int) -> _Row:
@@ -264,6 +156,15 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield _Row("Median cosine of the paraphrases", f"{card.paraphrase_cosine:.2f}")
     yield share("Lessons distilled", card.lessons_distilled, card.lessons, LESSONS_GOAL)
     yield share("Causal patterns distilled", card.causal_patterns_distilled, card.causal_patterns, LESSONS_GOAL)
+    yield share("Readings in their series", card.readings_in_series, card.readings, READINGS_GOAL)
+    yield share("Readings that break a series named", card.breaks_named, card.breaks, 1)
+    yield _Row("Knowledge-base entries united", f"{card.entries_united} of {card.entry_groups} groups")
+    principles = f"{card.principles_found} of {card.rules}, {card.principles} in all"
+    yield _Row(
+        "Principles from lessons with one rule", principles, card.principles_found == card.rules, str(card.rules)
+    )
+    mixed = card.different_joined
+    yield _Row("Different things joined (should be 0)", str(mixed), mixed == 0, "0")
     yield _Row("Secrets left in the store", str(card.secrets_left), card.secrets_left == 0, "0")
     yield _Row("Problems and lost facts", str(card.problems), card.problems == 0, "0")
     yield _Row("Active memories", f"{card.memories_before} -> {card.memories_after}")

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 
 class Lesson(NamedTuple):
-    """One lesson that was written down several times: two wordings, the details that single notes add, and a
-    question whose answer is in one of the details."""
+    """One lesson that was written down several times: its wordings, the details that single notes add, a question whose
+    answer is in one of the details, and the rule that it shares with other lessons, if it does."""
 
     project: str
-    wordings: tuple[str, str]
+    wordings: tuple[str, ...]
     details: tuple[str, ...]
     question: str
     answer: str
+    rule: str = ""
 
 
 LESSONS = (
@@ -21,10 +22,6 @@ LESSONS = (
         "After rotating the payment gateway's API key, restart the gateway, otherwise it keeps using the old key."),
         ("The old key stays cached for 15 minutes.", "Dana lost two test orders to this.", "The health page still shows green meanwhile.", "A reload signal is not enough."),
         "How long does the payment gateway keep the old API key cached?", "15 minutes"),
-    Lesson("webshop", ("Run the checkout tests with the sandbox card before every release of the webshop.",
-        "Before every webshop release, run the checkout tests with the sandbox card."),
-        ("The sandbox card ends in 4242.", "Skip 3-D Secure in the sandbox, it times out.", "The suite takes 6 minutes.", "Marco wants the screenshots attached to the ticket.", "Refunds are part of the suite since February."),
-        "How long does the checkout test suite take?", "6 minutes"),
     Lesson("webshop", ("Product images must be resized before upload, because the CDN refuses files that are too large.",
         "Resize product images before upload: the CDN refuses files that are too large."),
         ("The limit is 8 MB per file.", "WebP works best for thumbnails.", "The error message only says 'denied'."),
@@ -40,19 +37,19 @@ LESSONS = (
     Lesson("webshop", ("Clear the template cache after editing e-mail templates, or customers receive the old text.",
         "After editing e-mail templates clear the template cache, or customers receive the old text."),
         ("The command is shopctl cache clear.", "Order confirmations were wrong for 3 hours in February.", "The preview does not use the cache, so it looks fine.", "The cache lives in Redis database 2.", "Staging has no cache at all."),
-        "Which command clears the template cache?", "shopctl cache clear"),
-    Lesson("webshop", ("Do not deploy the webshop on Friday afternoon, nobody is there to roll back over the weekend.",
-        "Nobody is there to roll back over the weekend, so do not deploy the webshop on Friday afternoon."),
-        ("The freeze starts at 14:00.", "Hotfixes need Marco's approval.", "The last Friday deploy cost 11 hours of downtime."),
-        "When does the Friday deploy freeze start?", "14:00"),
+        "Which command clears the template cache?", "shopctl cache clear", "Clear the cache after"),
+    Lesson("webshop", ("After replacing product images, clear the CDN cache, otherwise the old pictures stay for a day.",
+        "Clear the CDN cache after replacing product images, otherwise the old pictures stay for a day."),
+        ("A purge takes 90 seconds.", "The button is in the CDN's second tab.", "Marketing noticed it first."),
+        "How long does a purge of the CDN take?", "90 seconds", "Clear the cache after"),
+    Lesson("webshop", ("Clear the menu cache after renaming a category, or the navigation shows the old name.",
+        "After renaming a category clear the menu cache, or the navigation shows the old name."),
+        ("Hiking gear kept its old name for 2 days.", "The sitemap is rebuilt at 03:15.", "The footer reads the same cache."),
+        "When is the webshop's sitemap rebuilt?", "03:15", "Clear the cache after"),
     Lesson("homelab", ("The nightly backup to the NAS fails silently when the disk is more than ninety percent full.",
         "When the disk is more than ninety percent full, the nightly backup to the NAS fails silently."),
         ("The log is in /var/log/backup/nas.log.", "Old snapshots take most of the space.", "restic prune frees about 40 GB.", "The exit code is 0 even then.", "An alert at 85% was set up."),
         "Where is the log of the NAS backup?", "/var/log/backup/nas.log"),
-    Lesson("homelab", ("Reserve fixed addresses for the cameras in the router, or Home Assistant loses them after a reboot.",
-        "Home Assistant loses the cameras after a reboot unless fixed addresses for the cameras are reserved in the router."),
-        ("The garage camera is 192.168.7.21.", "The reservation page is under LAN, DHCP.", "The doorbell needs one too."),
-        "What is the fixed address of the garage camera?", "192.168.7.21"),
     Lesson("homelab", ("Update the Zigbee stick firmware only with the coordinator stopped, else all lamps must be paired again.",
         "Stop the coordinator before updating the Zigbee stick firmware, else all lamps must be paired again."),
         ("Pairing took 2 hours last time.", "Keep a copy of coordinator_backup.json.", "The flasher wants Python 3.11.", "The hallway lamp never paired again and was replaced."),
@@ -61,18 +58,22 @@ LESSONS = (
         "Set the VPN's MTU lower: at its default the VPN drops every few minutes."),
         ("1380 works well.", "Only the mobile network shows it.", "wg show tells the last handshake.", "The setting is in wg0.conf."),
         "Which MTU works well for the VPN?", "1380"),
-    Lesson("homelab", ("Docker containers keep their old image after a pull, they must be recreated to use the new one.",
-        "After a pull, Docker containers keep their old image; they must be recreated to use the new one."),
-        ("Use docker compose up -d --force-recreate.", "Watchtower was removed in January.", "The database container is pinned to 15.6."),
-        "To which version is the database container pinned?", "15.6"),
-    Lesson("homelab", ("The power meter resets to zero at midnight, so the energy dashboard needs a utility counter on top.",
-        "The energy dashboard needs a utility counter on top, because the power meter resets to zero at midnight."),
-        ("The counter is sensor.house_energy_total.", "February's total was 412 kWh.", "The meter's own app shows the same jump."),
-        "What was the house's energy total in February?", "412 kWh"),
     Lesson("homelab", ("Renew the wildcard certificate by DNS challenge, the HTTP challenge cannot reach the home network.",
         "The HTTP challenge cannot reach the home network, so renew the wildcard certificate by DNS challenge."),
         ("It expires every 90 days.", "The token of the DNS provider is in the vault.", "nginx needs a reload afterwards.", "The cron job runs on the 5th."),
         "On which day does the certificate cron job run?", "5th"),
+    Lesson("homelab", ("Take a backup before updating Home Assistant, the February release broke two automations.",
+        "Before updating Home Assistant, take a backup: the February release broke two automations."),
+        ("The archive has 1.9 GB.", "It takes 4 minutes.", "The blinds automation was one of them."),
+        "How large is the archive of Home Assistant?", "1.9 GB", "Take a backup before"),
+    Lesson("homelab", ("Before you update the router firmware, take a backup: last time it forgot every port forwarding.",
+        "Take a backup before updating the router firmware, last time it forgot every port forwarding."),
+        ("The file is router_2026.cfg.", "The button hides under Tools.", "There were 23 forwardings."),
+        "Which file holds the router's settings?", "router_2026.cfg", "Take a backup before"),
+    Lesson("homelab", ("Always take a backup before updating the NAS; there is no way back to the old version.",
+        "Before updating the NAS always take a backup, there is no way back to the old version."),
+        ("Volume 1 alone needs 310 GB.", "The release notes say so on page 4.", "It is done on the first of the month."),
+        "How much room does volume 1 of the NAS need?", "310 GB", "Take a backup before"),
     Lesson("research", ("Normalise the embeddings before clustering, otherwise long documents dominate every cluster.",
         "Long documents dominate every cluster unless the embeddings are normalised before clustering."),
         ("The silhouette score rose to 0.41.", "Centering them made it worse.", "Lena's notebook does it in cell 12.", "float16 was precise enough."),
@@ -81,10 +82,6 @@ LESSONS = (
         "Setting the random seed in the training script alone is not reproducible, fix it in the data loader too."),
         ("Use worker_init_fn.", "Two runs differed by 1.8 points.", "Augmentation is what draws the numbers.", "The seed is 1234 in all configs."),
         "By how much did two runs differ without a seed in the data loader?", "1.8 points"),
-    Lesson("research", ("Check the license of each dataset before training, two of them forbid commercial use.",
-        "Before training, check the license of each dataset: two of them forbid commercial use."),
-        ("The list is in docs/licenses.md.", "The news corpus is CC BY-NC.", "Legal answers within 5 days."),
-        "Where is the list of dataset licenses?", "docs/licenses.md"),
     Lesson("research", ("Evaluation must use the held-out split by author, a random split leaks style and inflates accuracy.",
         "A random split leaks style and inflates accuracy, so evaluation must use the held-out split by author."),
         ("Accuracy fell from 94% to 81%.", "The split file is splits/by_author_v3.json.", "Reviewer 2 asked for exactly this.", "There are 312 authors."),
@@ -93,14 +90,18 @@ LESSONS = (
         "Because the cluster preempts long jobs without warning, save a checkpoint every thousand steps."),
         ("Jobs over 8 hours are hit most.", "Keep only the last 3.", "Resuming needs the optimizer state.", "The quota is 500 GB.", "SIGTERM comes 30 seconds before."),
         "How long before preemption does SIGTERM come?", "30 seconds"),
-    Lesson("research", ("Tokenise with the model's own tokenizer when counting the context, the word count is misleading.",
-        "The word count is misleading, so tokenise with the model's own tokenizer when counting the context."),
-        ("German text needs 1.6 tokens a word.", "Code needs even more.", "The cap is 8192."),
-        "How many tokens does a German word need?", "1.6 tokens"),
-    Lesson("research", ("Write the figure script so that it reads results from disk, never from notebook variables.",
-        "The figure script should read results from disk, never from notebook variables."),
-        ("Figure 3 could not be regenerated in February.", "Results are under results/2026.", "Use the colour-blind palette."),
-        "Which figure could not be regenerated?", "Figure 3"),
+    Lesson("research", ("Run three seeds before reporting a gain on the dev set, the first gain was noise.",
+        "Before reporting a gain on the dev set, run three seeds: the first gain was noise."),
+        ("The spread was 0.9 points.", "Priya has a script for it.", "It adds 5 hours a model."),
+        "How large was the spread between seeds on the dev set?", "0.9 points", "Run three seeds before"),
+    Lesson("research", ("Before choosing a learning rate, run three seeds: one lucky seed misled us.",
+        "Run three seeds before choosing a learning rate, one lucky seed misled us."),
+        ("The lucky one was seed 17.", "The sweep is in sweeps/lr.yaml.", "Warm-up was the same in all runs."),
+        "Which seed was the lucky one?", "17", "Run three seeds before"),
+    Lesson("research", ("Run three seeds before dropping a feature, single runs differ by two points.",
+        "Before dropping a feature run three seeds, single runs differ by two points."),
+        ("The length feature came back that way.", "The table is in notes/ablation.md.", "Tomas counts 11 features now."),
+        "In which file is the ablation table?", "notes/ablation.md", "Run three seeds before"),
     Lesson("assistant", ("Ask before booking travel, the calendar often hides private appointments on those days.",
         "The calendar often hides private appointments, so ask before booking travel on those days."),
         ("Trains are preferred under 5 hours.", "The loyalty number is in the vault.", "Aisle seats only.", "The March trip collided with a school concert."),
@@ -342,13 +343,4 @@ OUTCOMES = (
     "It replaces the provisional solution that had been in use for much longer than intended.",
     "Everyone who saw it so far had a different opinion, so it stays the way it is for now.",
     "The list of open wishes is long, but none of them is urgent or expensive.",
-)
-
-CONVERSATION = (
-    ("user", "I want to be clear: never send anything to the landlord without showing me first."),
-    ("assistant", "Understood. I will show you every letter before it goes out."),
-    ("user", "No, that's wrong, the appointment is on Thursday and not on Wednesday."),
-    ("assistant", "Thank you for the correction, I have moved it to Thursday."),
-    ("user", "You can decide about the restaurant yourself, I trust your choice."),
-    ("assistant", "Then I will take the quiet one near the river."),
 )
