@@ -18,6 +18,7 @@ from memory_pipeline.night.abstractions import DISTILLED, abstraction_id, make_a
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.principle_growth import carry_principles
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
     SERIES,
@@ -175,6 +176,9 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
+    grown = {source: memory for d, memory in pairs if d.relation == DISTILLED for source in d.member_ids}
+    new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
+    carry_principles(plan, tx, grown, new_vectors, made.model)
     results = [
         replace(_result(d, "compressed", None, archived=d.member_ids), abstraction_id=memory.id) for d, memory in pairs
     ]

@@ -6,7 +6,7 @@ made from patterns, never from another principle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -42,7 +42,8 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     edges = _edges(night, patterns)
     _link_contradictions(night, edges)
     taken = _sources_of(night.store, principles)
-    groups = [group for group in _related(night.settings, patterns, edges) if _is_new(group, taken)]
+    current = _current(night.store, taken)
+    groups = [group for group in _related(night.settings, patterns, edges) if _is_new(group, taken, current)]
     results = _settled(night.store, night.plan, groups)
     todo = [group for group in groups if group.cluster_id not in results]
     if todo and not night.is_preview:
@@ -50,7 +51,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     model = choose_principle_model(night.distiller, night.embedder, night.settings)
     for group, task, draft in propose(night, model, todo, guidance_of):
         night.hold_lease()
-        replaces = tuple(sorted(i for i, sources in taken.items() if sources & set(group.member_ids)))
+        replaces = tuple(sorted(i for i, sources in current.items() if sources & set(group.member_ids)))
         results[group.cluster_id] = decide_group(night, group, task, draft, replaces)
         night.progress("principles", len(results), len(groups))
     return [results[group.cluster_id] for group in groups]
@@ -132,16 +133,26 @@ def _between_subjects(edges: pa.Table) -> pa.Table:
 def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
     with store.reading() as tx:
         links = tx.lineage.of([principle.id for principle in principles])
-    return {
-        principle.id: frozenset(
-            link.source_id for link in links if link.memory_id == principle.id and link.relation == PRINCIPLE
-        )
-        for principle in principles
-    }
+    of: dict[str, set[str]] = {principle.id: set() for principle in principles}
+    for link in links:
+        if link.relation == PRINCIPLE:
+            of[link.memory_id].add(link.source_id)
+    return {principle_id: frozenset(sources) for principle_id, sources in of.items()}
 
 
-def _is_new(group: Cluster, taken: dict[str, frozenset[str]]) -> bool:
-    """Whether a group extends the principles of its patterns without splitting any of them."""
+def _current(store: Store, taken: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """By principle, what stands today for its patterns: patterns of stores of earlier versions grew without it."""
+    with store.reading() as tx:
+        ends = tx.lineage.replacements_of({i for sources in taken.values() for i in sources})
+    return {principle: frozenset(ends[i] for i in sources) for principle, sources in taken.items()}
+
+
+def _is_new(group: Cluster, taken: Mapping[str, frozenset[str]], current: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a group extends the principles of its patterns without splitting any of them, or renews one whose
+    patterns have grown."""
     members = set(group.member_ids)
-    touched = [sources for sources in taken.values() if sources & members]
-    return all(sources < members for sources in touched)
+    touched = {principle: sources for principle, sources in current.items() if sources & members}
+    return all(
+        sources < members or (sources == members and sources != taken[principle])
+        for principle, sources in touched.items()
+    )

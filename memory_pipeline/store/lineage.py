@@ -54,6 +54,24 @@ class Lineage:
         )
         return [LINKS.read(row) for row in rows]
 
+    def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
+        """All links of the active principles that were made from one of these patterns, by principle and pattern."""
+        rows = self._sql.rows(
+            f"""
+            select {LINKS.columns}
+            from lineage
+            where relation = 'principle' and memory_id in (
+                select l.memory_id
+                from lineage l
+                join memories m on m.id = l.memory_id
+                where l.relation = 'principle' and m.archived_at is null and m.rolled_back_at is null
+                  and l.source_id in (select unnest($1::text[])))
+            order by memory_id, source_id
+            """,
+            [list(pattern_ids)],
+        )
+        return [LINKS.read(row) for row in rows]
+
     def of_levels(self) -> dict[str, list[str]]:
         """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
         rows = self._sql.rows(

@@ -233,7 +233,8 @@ class Rollbacks:
             from lineage l
             join memories m on m.id = l.memory_id
             where l.relation not in ('duplicate', 'superseded') and m.rolled_back_at is null
-              and (l.source_id in (select unnest($1::text[])) or l.source_id in (select unnest($2::text[])))
+              and (l.source_id in (select unnest($1::text[]))
+                   or (l.relation <> 'principle' and l.source_id in (select unnest($2::text[]))))
             """,
             [gone, list(restored)],
         )

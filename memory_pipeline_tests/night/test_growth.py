@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.night.run import run_week
+from memory_pipeline.recall.past import read_state
 from memory_pipeline.records import Memory
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Finding, Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 FIRST_NIGHT, NEXT_NIGHT = date(2026, 3, 3), date(2026, 3, 12)
 
@@ -117,3 +119,124 @@ def test_what_contradicts_a_pattern_does_not_join_it(store: Store) -> None:
     run(store, NEXT_NIGHT)
     (pattern,) = active_patterns(store)
     assert "Never" not in pattern.content and pattern.created_at.date() < NEXT_NIGHT
+
+
+RULE = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."
+WEEK_END = date(2026, 3, 7)
+DETAILS = ("Dana lost two orders to this.", "The health page stays green.", "A reload is not enough.", "Kenji saw it.")
+AGAIN = ("The vault keeps 41 keys.", "Staging differs from it.")
+ONCE_MORE = ("Marco has a script.", "The pager stays silent.")
+
+
+def noted(store: Store, day: int, details: tuple[str, ...]) -> None:
+    """The rule about the gateway, noted with a detail each, an hour apart."""
+    at = FIRST + timedelta(days=day)
+    texts = [f"{RULE.format('gateway')} {detail}" for detail in details]
+    fill(store, [candidate(text, at + timedelta(hours=n), native_id=f"{day}-{n}") for n, text in enumerate(texts)])
+
+
+def begin(store: Store) -> None:
+    """The rule about the gateway, and what is known of two other services already."""
+    noted(store, 0, DETAILS)
+    known = [
+        candidate(RULE.format(service), native_id=service, abstraction_level=2, confidence_score=0.9)
+        for service in ("mail relay", "label printer")
+    ]
+    fill(store, known)
+
+
+def form_week(store: Store) -> None:
+    night = night_of(store, WEEK_END, settings_for(store, principles__similarity=0.5), run_id=f"week-{WEEK_END}")
+    run_week(night)
+    store.release_lease(night.options.run_id)
+
+
+def active_principle(store: Store) -> Memory:
+    (one,) = (m for m in memories(store).values() if m.abstraction_level == 3 and m.archived_at is None)
+    return one
+
+
+def patterns_under(store: Store, principle: Memory) -> set[str]:
+    with store.reading() as tx:
+        return {link.source_id for link in tx.lineage.of([principle.id]) if link.relation == "principle"}
+
+
+@pytest.fixture
+def with_principle(store: Store) -> Store:
+    begin(store)
+    run(store, FIRST_NIGHT)
+    form_week(store)
+    return store
+
+
+def test_a_principle_stands_on_the_next_version_of_its_pattern(with_principle: Store) -> None:
+    store = with_principle
+    before = active_principle(store)
+    noted(store, 7, AGAIN)
+    run(store, NEXT_NIGHT)
+    after = active_principle(store)
+    assert after.id != before.id and after.content == before.content
+    assert patterns_under(store, after) == {pattern.id for pattern in active_patterns(store)}
+    assert memories(store)[before.id].consolidated_into_id == after.id
+    assert (after.confidence_score or 0) > (before.confidence_score or 0), "two more notes on another day"
+    with store.reading() as tx:
+        assert len(tx.lineage.witnesses_of([after.id])[after.id]) == 8, "six notes and two patterns of elsewhere"
+        (entry,) = (entry for entry in tx.playbook.read() if after.id in entry.source_ids)
+    assert before.id not in entry.source_ids
+    assert problems(store) == []
+
+
+def test_undoing_the_night_brings_the_principle_back_as_it_was(with_principle: Store) -> None:
+    store = with_principle
+    noted(store, 7, AGAIN)
+    before, principle = active_hash(store), active_principle(store)
+    report = run(store, NEXT_NIGHT)
+    roll_back(store, settings_for(store), RollbackScope(run_id=report.run_id))
+    assert active_principle(store).id == principle.id and active_hash(store) == before
+    assert problems(store) == []
+    run(store, NEXT_NIGHT, run_id="once more")
+    assert patterns_under(store, active_principle(store)) == {pattern.id for pattern in active_patterns(store)}
+    assert problems(store) == []
+
+
+def test_principles_over_growing_patterns_are_the_same_live_and_in_a_backfill(store: Store, tmp_path: Path) -> None:
+    later = Store(tmp_path / "later.duckdb")
+    begin(store)
+    begin(later)
+    noted(later, 7, AGAIN)
+    noted(later, 14, ONCE_MORE)
+    run(store, FIRST_NIGHT)
+    form_week(store)
+    noted(store, 7, AGAIN)
+    run(store, NEXT_NIGHT)
+    noted(store, 14, ONCE_MORE)
+    run(store, NEXT_NIGHT + timedelta(days=7))
+    run(later, FIRST_NIGHT)
+    form_week(later)
+    run(later, NEXT_NIGHT)
+    run(later, NEXT_NIGHT + timedelta(days=7))
+    assert active_hash(later) == active_hash(store)
+    twice = active_hash(store)
+    run(store, NEXT_NIGHT + timedelta(days=7))
+    assert active_hash(store) == twice
+    assert patterns_under(store, active_principle(store)) == {pattern.id for pattern in active_patterns(store)}
+
+
+def test_the_past_shows_the_version_of_that_day(with_principle: Store) -> None:
+    store = with_principle
+    before = active_principle(store)
+    noted(store, 7, AGAIN)
+    run(store, NEXT_NIGHT)
+    then = read_state(store, "before:night:2026-03-12").active
+    assert before.id in then and active_principle(store).id not in then
+
+
+def test_a_pinned_principle_stays_as_it_is(with_principle: Store) -> None:
+    store = with_principle
+    before = active_principle(store)
+    with store.writing("person", "pin") as tx:
+        sql_rows(tx, "update memories set pinned = true where id = $1", [before.id])
+    noted(store, 7, AGAIN)
+    run(store, NEXT_NIGHT)
+    assert active_principle(store).id == before.id
+    assert problems(store) == []
