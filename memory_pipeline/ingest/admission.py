@@ -19,6 +19,7 @@ from memory_pipeline.ingest.masking import mask_rejected
 from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.normalise import clean_text
 
 _EXCERPT = 160
@@ -57,6 +58,8 @@ def admit(candidate: Candidate, occurrences: Occurrences, project: str, embedder
     created = candidate.created_at or now
     memory_id = candidate.native_id or _derived(candidate, project_id, content, occurrences)
     _check_vector(candidate, memory_id, embedder)
+    if candidate.typed_under is not None:  # after the id, which depends on what the row says
+        candidate = replace(candidate, memory_type=kind_of(content, candidate.typed_under))
     tokens = candidate.token_count or embedder.count_tokens(content)
     memory = as_memory(candidate, memory_id, project_id, content, created, tokens)
     links = tuple(LineageLink(memory_id, source, relation, score) for source, relation, score in candidate.source_links)

@@ -15,7 +15,9 @@ class Candidate(MemoryBase):
 
     The fields that nights set (`archived_*` and the like) are only given by rows that this program exported, and
     `token_count` only by its exports of everything. `source_links`: id, relation and similarity of each direct
-    source. `masked`: counts of what a reader masked before it split its file into entries.
+    source. `masked`: counts of what a reader masked before it split its file into entries. `typed_under`: what its
+    source names as its type or heading, if that is none of the memory types; its wording tells the type then. None if
+    the type is given.
     """
 
     native_id: str | None = None
@@ -27,6 +29,7 @@ class Candidate(MemoryBase):
     embedding_model: str | None = None
     masked: tuple[tuple[str, int], ...] = ()
     token_count: int | None = None
+    typed_under: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.values import MAX_LABELS
-from memory_pipeline.records import Source
+from memory_pipeline.records import MEMORY_TYPES, Source
+from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.sentences import split_statements
@@ -44,15 +45,8 @@ _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
 _TURN = re.compile(r"^(?:user|assistant|human|ai):\s", re.IGNORECASE)
 _HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
-_TYPES = (
-    (re.compile(r"\b(?:decisions?|decided)\b|^DEC-\d+", re.I), "decision"),
-    (re.compile(r"\b(?:lessons?|learned|learnings?|remember)\b", re.I), "lesson"),
-    (re.compile(r"\b(?:warnings?|gotchas?|pitfalls?|caution)\b", re.I), "warning"),
-    (re.compile(r"\b(?:fix(?:es|ed)?|bugs?|errors?|incidents?)\b", re.I), "error_fix"),
-    (re.compile(r"\b(?:insights?|discover(?:y|ies|ed)|research|findings?)\b", re.I), "discovery"),
-    (re.compile(r"\bfacts?\b|^FACT-\d+", re.I), "fact"),
-    (re.compile(r"\bfeedback\b", re.I), "feedback"),
-)
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---)[^\n]*\n){0,60}---")
+_TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULTILINE)
 _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 _MAX_FILE_BYTES = 50_000_000
@@ -64,6 +58,7 @@ class _File:
     path: Path
     relative: str
     role: str
+    stated_type: str = ""
 
 
 class OpenClawImporter(Importer):
@@ -156,6 +151,7 @@ def _read_file(
     except (OSError, EOFError, zlib.error, InputError) as error:
         yield Rejected(file.relative, 0, f"the file cannot be read: {error}")
         return
+    file = replace(file, stated_type=_stated_type(text))
     text = blank_managed(text.split("\n"), skipped)
     dated = file_date(file.path.name)
     day = dated[0] if dated else None
@@ -196,11 +192,10 @@ def _candidate(
 ) -> Candidate:
     tags = {tag.lower() for tag in _HASHTAG.findall(text)}
     tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", text)}
-    memory_type = "conversation" if file.role == "conversation" or _TURN.match(text) else _type_of(entry, text, file)
     return Candidate(
         content=text,
         source=Source(OpenClawImporter.name, file.relative, entry.first_line),
-        memory_type=memory_type,
+        memory_type=_type_of(entry, text, file),
         categories=_categories(entry, file),
         tags=tuple(sorted(tags))[:MAX_LABELS],
         created_at=moment,
@@ -211,11 +206,19 @@ def _candidate(
 
 
 def _type_of(entry: Entry, text: str, file: _File) -> str:
-    for subject in (text[:12], *reversed(entry.path)):
-        for pattern, memory_type in _TYPES:
-            if (subject is not text[:12] or pattern.pattern.endswith(r"\d+")) and pattern.search(subject):
-                return memory_type
-    return "fact" if file.role == "long-term" else "other"
+    """The type that the file's front matter states, else what label, headings and wording tell."""
+    if file.role == "conversation" or _TURN.match(text):
+        return "conversation"
+    if file.stated_type in MEMORY_TYPES:
+        return file.stated_type
+    return kind_of(text, (file.stated_type, *entry.path), "fact" if file.role == "long-term" else "other")
+
+
+def _stated_type(text: str) -> str:
+    """The `type` of a file's front matter; empty if it has none."""
+    head = _FRONT_MATTER.match(text)
+    stated = _TYPE_LINE.search(head.group()) if head else None
+    return stated[1].strip().lower() if stated else ""
 
 
 def _categories(entry: Entry, file: _File) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ _AS_TOLD = [
 def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
     """Read one row. Raises RowError that names the column and its unusable value.
 
-    A row with a `role` is a turn of a conversation; its time may be in `timestamp`.
+    A row with a `role` is a turn of a conversation; its time may be in `timestamp`. A row that states no memory type
+    is typed by its words when it is admitted.
     """
     content = _content(row)
     role = values.text_value(row, "role")
@@ -33,7 +34,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
     if values.flag(row, "archived") and told["archived_at"] is None:
         raise RowError("archived is true but archived_at is missing")
-    memory_type = values.text_value(row, "memory_type") or ("conversation" if role else "other")
+    stated = values.text_value(row, "memory_type") or ("conversation" if role else "")
     quality = row.get("created_at_quality")
     return Candidate(
         **{name: value for name, value in told.items() if value is not None},
@@ -41,7 +42,8 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         source=_source(row, source),
         native_id=values.identifier(row.get("id"), "id"),
         project_id=values.identifier(row.get("project_id"), "project_id"),
-        memory_type=memory_type if memory_type in MEMORY_TYPES else "other",
+        memory_type=stated if stated in MEMORY_TYPES else "other",
+        typed_under=None if stated in MEMORY_TYPES else (stated,),
         tags=(*tags, f"role:{role}") if role and f"role:{role}" not in tags else tags,
         created_at=created,
         created_at_quality=str(quality) if quality in TIME_QUALITIES else "exact" if created else "import",

@@ -271,3 +271,23 @@ def _spelling(word: str) -> str:
 def _is_slip(one: str, other: str) -> bool:
     """Different order of the letters between the same first and last one, in a word of at least six letters."""
     return len(one) == len(other) >= 6 and (one[0], one[-1]) == (other[0], other[-1]) and sorted(one) == sorted(other)
+
+
+#: Verbs that begin an instruction.
+INSTRUCTIONS = frozenset(
+    "add adjust allow answer apply ask assign assume attach authenticate avoid back batch begin block book build "
+    "bump cache call cancel change check choose clean clear close collect commit compare compress compute confirm "
+    "connect copy count create cut debug declare default delete deploy disable discard document double download "
+    "drop enable encrypt ensure escalate escape exclude expect export feed fetch file filter find fix flush follow "
+    "force forward freeze generate get give group guard handle hash ignore import include increase index inspect "
+    "install invalidate isolate join keep label leave limit link list load lock log look lower make mark mask "
+    "measure merge migrate mind mock monitor mount move mute name normalise normalize note notify offer open order "
+    "pack park pass patch pause pay phone pick pin ping place plan poll post prefer prepare press print profile "
+    "prune pull push put quote raise read reboot rebuild recheck record recreate redact reduce refresh register "
+    "reject release reload remember remind remove rename renew repeat replace reply report reserve reset resize "
+    "resolve restart restore retry return reuse reverse review rewrite rotate round run sample save scale schedule "
+    "scrub search select send separate serve set shuffle shut sign skip sort split stage start stop store submit "
+    "switch sync tag take tell test throttle time tokenise tokenize track train treat trim truncate try tune turn "
+    "type unmount unplug update upgrade upload use validate verify wait warm warn wash watch water wear wipe wrap "
+    "write zip".split()
+)

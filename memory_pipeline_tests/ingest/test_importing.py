@@ -11,7 +11,8 @@ import pytest
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import Candidate, Skipped
+from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, BrokenEmbedder, candidate, fill, lesson, run, settings_for
@@ -164,6 +165,22 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
         ("please move it", "conversation", ("role:user",)),
         ("moved", "conversation", ("role:assistant",)),
     }
+
+
+def test_a_row_keeps_the_type_that_it_states_and_else_is_typed_by_its_words(store: Store, tmp_path: Path) -> None:
+    told = "Restart the worker after changing its environment, otherwise it keeps the old values."
+    bring(store, rows(tmp_path / "r.jsonl", {"id": "a", "content": told}, {"id": "b", "content": told, "memory_type": "other"},
+                      {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}))  # fmt: skip
+    with store.reading() as tx:
+        assert {m.id: m.memory_type for m in tx.memories.all()} == {"a": "lesson", "b": "other", "c": "warning"}
+
+
+def test_the_id_of_a_row_does_not_depend_on_the_type_that_its_words_tell(store: Store, tmp_path: Path) -> None:
+    bring(store, rows(tmp_path / "r.jsonl", {"content": "Always drain the hose before winter."}))
+    with store.reading() as tx:
+        (memory,) = tx.memories.all()
+    told = Candidate(content=memory.content, source=memory.source)
+    assert (memory.memory_type, memory.id) == ("lesson", row_id("p", memory.content, told))
 
 
 def test_csv_and_parquet_rows_are_read(store: Store, tmp_path: Path) -> None:

@@ -44,6 +44,20 @@ def test_bullets_and_paragraphs_become_entries_with_their_heading_path(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("front_matter", "kinds"),
+    [
+        ("", ["lesson", "other"]),
+        ("---\ntitle: x\ntype: decision\n---\n", ["decision", "decision"]),
+        ("---\ntype: Bug\n---\n", ["lesson", "error_fix"]),
+    ],
+)
+def test_the_type_that_a_file_states_stays(tmp_path: Path, front_matter: str, kinds: list[str]) -> None:
+    note = "# Lessons\n- Start the pump slowly.\n# Pump\n- Filter of the pump\n"
+    write(tmp_path, "memory/2026-02-08.md", front_matter + note)
+    assert [entry.memory_type for entry in read(tmp_path)] == kinds
+
+
+@pytest.mark.parametrize(
     ("heading", "expected"),
     [
         ("### Autonomous - 01:06 UTC", datetime(2026, 2, 8, 1, 6, tzinfo=UTC)),
