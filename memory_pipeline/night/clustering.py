@@ -114,8 +114,7 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     for memory in eligible:
         cut = cuts[memory.project_id]
         if cut is not None and takes(cut, memory):
-            kind = memory.memory_type if cut.group_by == "memory_type" else ""
-            groups.setdefault((memory.project_id, kind), []).append(memory)
+            groups.setdefault((memory.project_id, _kind_in(cut, memory)), []).append(memory)
     scores = _usable_scores(edges, {m.id: group for group, members in groups.items() for m in members}, cuts)
     clusters = [
         cluster
@@ -124,6 +123,17 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
         for cluster in _clusters_of_group(members, scores[group], cut)
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _kind_in(policy: Policy, memory: EligibleMemory) -> str:
+    """The type by which a policy keeps memories apart; "" if by none.
+
+    Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the wording
+    tells do not keep near-copies from merging.
+    """
+    if policy.group_by != "memory_type" or (policy.method == "merge" and memory.type_is_told):
+        return ""
+    return memory.memory_type
 
 
 def takes(policy: Policy, memory: EligibleMemory) -> bool:

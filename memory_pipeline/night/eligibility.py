@@ -19,6 +19,7 @@ from memory_pipeline.night.shapes import note_shapes
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import Store
+from memory_pipeline.wording.kinds import OTHER, kind_of
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -106,4 +107,5 @@ def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> Eligible
         effective_date=memory.effective_date,
         stands_for=stands_for,
         is_entry=is_entry_of(settings, memory),
+        type_is_told=memory.memory_type in (OTHER, kind_of(memory.content)),
     )

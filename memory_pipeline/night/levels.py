@@ -35,6 +35,7 @@ from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Measured, Memory
 from memory_pipeline.store import AWAITS_REVIEW
+from memory_pipeline.wording.kinds import OTHER
 
 #: A merged memory says what its sources say, word for word.
 MERGE_CONFIDENCE = 0.95
@@ -167,7 +168,7 @@ def _distillation(
         measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method="heuristic",
         prompt_version=_VERSIONS[method],
-        memory_type="lesson" if method == "canonical" else members[0].memory_type,
+        memory_type="lesson" if method == "canonical" else _type_of(members),
         categories=tuple(categories),
         importance=cluster.max_importance,
         effective_date=max(memory.effective_date for memory in members),
@@ -176,3 +177,8 @@ def _distillation(
         relation=_RELATIONS[method],
         tags=tags,
     )
+
+
+def _type_of(members: Sequence[Memory]) -> str:
+    """The type of the oldest member that has one."""
+    return next((memory.memory_type for memory in members if memory.memory_type != OTHER), OTHER)

@@ -160,3 +160,7 @@ class EligibleMemory:
         bool,
         Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation."),
     ] = False
+    type_is_told: Annotated[
+        bool,
+        Column("Whether its type is `other` or the one that its wording alone tells, as no source and no heading."),
+    ] = False

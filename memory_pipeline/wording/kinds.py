@@ -160,7 +160,7 @@ _UNMENDED = _says(rf"(?:not|n't|never|no|(?:needs? to|must|should|will|can|to|ye
 _DECISION = re.compile(
     _one_of(
         r"\b(?:decided|decision (?:is|was)|chosen (?:over|instead)|opted (?:for|to|against)|settled on)\b",
-        r"\b(?:[Ww]e|I|[Tt]hey|team|[A-Z][a-z]+) (?:chose|picked|opted|settled|agreed)\b",
+        r"\b(?:[Ww]e|I|[Tt]hey|team|[A-Z][a-z]+) (?:chose|picked|opted|settled)\b",
         r"\b(?:was|were) agreed\b",
         r"\bagreed (?:to|that|on) ",
         r"\b[Gg]oing with\b",
@@ -217,7 +217,8 @@ _CODE_NAME = re.compile(
 _RULE = _reads(
     r"^\W*(?:always|never|do not|don't|only ever)\s+[a-z]",
     r"(?:[,;:.!]\s+|\bso\s+|\band\s+)(?:do not|don't)\s+[a-z]+\b",
-    r"\b(?:should|must|ought to|ha(?:ve|s) to|had better|(?:is|are) supposed to|may not|(?:is|are) not allowed to)\b",
+    r"\b(?:should|must|ought to|had better|may not|(?:is|are) (?:supposed|not allowed) to)\b",
+    r"\b(?<!nobody )(?<!no one )ha(?:ve|s) to\b",
     r"\b(?:prefer|recommend(?:ed)?|avoid)\b",
     r"\bit (?:is|'s) (?:better|best|safer|wise) to\b",
     r"\bgo(?:es)? to\b[^.]{0,80}\bnot to\b",
@@ -402,7 +403,11 @@ def gives_instruction(statement: str) -> bool:
 
 def _tells_an_event(statement: str) -> bool:
     """Whether a statement begins with what was done: `Moved the ...`, `Dana moved the ...`."""
-    words = [word.strip("*_`\"',:;.").lower() for word in _ORNAMENT.sub("", statement).split(maxsplit=4)[:4]]
+    return any(map(_begins_with_an_event, _ORNAMENT.sub("", statement)[:_LONGEST_INSTRUCTION].split(", ")))
+
+
+def _begins_with_an_event(clause: str) -> bool:
+    words = [word.strip("*_`\"',:;.").lower() for word in clause.split(maxsplit=4)[:4]]
     return any(
         (word in PAST_VERBS or (len(word) > 4 and word.endswith("ed") and not word.endswith("eed")))
         and (place == 0 or words[place - 1] not in _PASSIVE)

@@ -169,8 +169,9 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
 
 def test_a_row_keeps_the_type_that_it_states_and_else_is_typed_by_its_words(store: Store, tmp_path: Path) -> None:
     told = "Restart the worker after changing its environment, otherwise it keeps the old values."
-    bring(store, rows(tmp_path / "r.jsonl", {"id": "a", "content": told}, {"id": "b", "content": told, "memory_type": "other"},
-                      {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}))  # fmt: skip
+    stated = {"id": "b", "content": told, "memory_type": "other"}
+    unknown = {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}
+    bring(store, rows(tmp_path / "r.jsonl", {"id": "a", "content": told}, stated, unknown))
     with store.reading() as tx:
         assert {m.id: m.memory_type for m in tx.memories.all()} == {"a": "lesson", "b": "other", "c": "warning"}
 
