@@ -109,31 +109,31 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     merging, memories that say one thing link at any stored score. A cluster needs two memories that represent the
     minimum number of raw ones. The result does not depend on the order of memories or edges.
     """
-    groups: dict[tuple[str, str], list[EligibleMemory]] = {}
+    groups: dict[str, list[EligibleMemory]] = {}
     cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
     for memory in eligible:
         cut = cuts[memory.project_id]
         if cut is not None and takes(cut, memory):
-            groups.setdefault((memory.project_id, _kind_in(cut, memory)), []).append(memory)
-    scores = _usable_scores(edges, {m.id: group for group, members in groups.items() for m in members}, cuts)
+            groups.setdefault(memory.project_id, []).append(memory)
+    scores = _usable_scores(edges, {memory.id: memory for members in groups.values() for memory in members}, cuts)
     clusters = [
         cluster
-        for group, members in sorted(groups.items())
-        if (cut := cuts[group[0]]) is not None and group in scores
-        for cluster in _clusters_of_group(members, scores[group], cut)
+        for project, members in sorted(groups.items())
+        if (cut := cuts[project]) is not None and project in scores
+        for cluster in _clusters_of_project(members, scores[project], cut)
     ]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _kind_in(policy: Policy, memory: EligibleMemory) -> str:
-    """The type by which a policy keeps memories apart; "" if by none.
+def _may_link(policy: Policy, one: EligibleMemory, other: EligibleMemory) -> bool:
+    """Whether the policy's grouping lets two memories of a project into one cluster.
 
     Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the wording
     tells do not keep near-copies from merging.
     """
-    if policy.group_by != "memory_type" or (policy.method == "merge" and memory.type_is_told):
-        return ""
-    return memory.memory_type
+    if policy.group_by != "memory_type" or one.memory_type == other.memory_type:
+        return True
+    return policy.method == "merge" and one.type_is_told and other.type_is_told
 
 
 def takes(policy: Policy, memory: EligibleMemory) -> bool:
@@ -144,26 +144,27 @@ def takes(policy: Policy, memory: EligibleMemory) -> bool:
 
 
 def _usable_scores(
-    edges: pa.Table, group_of: Mapping[str, tuple[str, str]], cuts: Mapping[str, Policy | None]
-) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """By group, the pairs that link: both memories in the group, no conflict, and at or above its threshold or, for
-    merging, said again."""
-    scores: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    edges: pa.Table, memories: Mapping[str, EligibleMemory], cuts: Mapping[str, Policy | None]
+) -> dict[str, dict[tuple[str, str], float]]:
+    """By project, the pairs that link: not kept apart by the grouping, no conflict, and at or above its threshold or,
+    for merging, said again."""
+    scores: dict[str, dict[tuple[str, str], float]] = {}
     columns = zip(
         *(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind", "conflict_detail")), strict=True
     )
     for a, b, score, conflict, detail in columns:
-        group = group_of.get(a)
-        if conflict is None and group is not None and group == group_of.get(b):
-            cut = cuts[group[0]]
-            if cut is None:
-                continue
-            if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
-                scores.setdefault(group, {})[(min(a, b), max(a, b))] = score
+        one, other = memories.get(a), memories.get(b)
+        if conflict is not None or one is None or other is None or one.project_id != other.project_id:
+            continue
+        cut = cuts[one.project_id]
+        if cut is None or not _may_link(cut, one, other):
+            continue
+        if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
+            scores.setdefault(one.project_id, {})[(min(a, b), max(a, b))] = score
     return scores
 
 
-def _clusters_of_group(
+def _clusters_of_project(
     members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
 ) -> list[Cluster]:
     memories = {memory.id: memory for memory in members}
