@@ -14,26 +14,25 @@ from memory_pipeline.distillers import (
     find_invention,
     steering_draft,
 )
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.knowledge.principles import find_principle
+from memory_pipeline.knowledge.principles import find_principles
 from memory_pipeline.llm import Declined, Session
 
 #: Part of the id of every principle.
-PRINCIPLE_VERSION = "principle-1"
+PRINCIPLE_VERSION = "principle-2"
 
 
-def choose_principle_model(distiller: DistillationModel, embedder: Embedder, settings: Settings) -> DistillationModel:
+def choose_principle_model(distiller: DistillationModel, settings: Settings) -> DistillationModel:
     """The proposer of principles for this distiller: the same model, if it is one."""
-    return SharedStatements(embedder, settings) if distiller.method == "heuristic" else distiller
+    return SharedRules(settings) if distiller.method == "heuristic" else distiller
 
 
-class SharedStatements:
-    """The distiller of principles that needs no model: the statement that most patterns of a group support."""
+class SharedRules:
+    """The distiller of principles that needs no model: the rule that all patterns of a group share."""
 
     name, method, prompt_version = "extractive", "heuristic", PRINCIPLE_VERSION
 
-    def __init__(self, embedder: Embedder, settings: Settings) -> None:
-        self._embed, self._settings = embedder.embed, settings
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One after the other, as patterns come."""
@@ -44,16 +43,13 @@ class SharedStatements:
                 yield task, error
 
     def _draft(self, task: Task) -> Draft | Declined:
-        found = find_principle(
-            [member.memory.content for member in task.members],
-            self._embed,
-            similarity=self._settings.principles.similarity,
-            least=self._settings.principles.min_patterns,
-        )
-        if isinstance(found, str):
-            return Declined(found)
-        behind = (witness for place in found.supporters for witness in task.members[place].witnesses)
-        return Draft(found.text, PRINCIPLE_VERSION, confidence=round(evidence_confidence(behind), 4))
+        least = self._settings.principles.min_patterns
+        found = find_principles([member.memory.content for member in task.members], least=least)
+        shared = next((one for one in found if len(one.supporters) == len(task.members)), None)
+        if shared is None:
+            return Declined(f"no rule is shared by all {len(task.members)} patterns")
+        behind = (witness for member in task.members for witness in member.witnesses)
+        return Draft(shared.text, PRINCIPLE_VERSION, confidence=round(evidence_confidence(behind), 4))
 
 
 def find_refusal(

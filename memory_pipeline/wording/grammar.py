@@ -76,6 +76,7 @@ _BASE_FORMS = frozenset("VVB VVI VBB VBI VHB VHI VDB VDI".split())
 #: What an order may start with, and what may follow its verb if the tagger takes that for a noun or an adverb.
 _BEFORE_ORDER = frozenset("always never please only first then also instead just not so simply".split())
 _AFTER_ORDER = frozenset("AT0 DPS DT0 PNP PNX AVP CRD AJ0 AJC PRP".split())
+_BEFORE_SUBJECT = frozenset("AT0 DPS DT0 PNP NP0".split())
 _NO_ORDER = frozenset("VVD VVN VVZ VVG PNP AT0 DPS DT0 PRP CJS CJC NP0 VM0".split())
 
 
@@ -159,7 +160,8 @@ class Clause:
         if first.tag == "VVD" and first.low == first.base:  # `set`, `put`, `cut`
             return place if following.tag in ("AT0", "DPS", "PNP") else None
         follows = following.tag in _AFTER_ORDER or (first.low == "use" and not following.is_mark)
-        return place if follows and first.tag not in _NO_ORDER and _can_be_order(first.low) else None
+        is_known = _can_be_order(first.low) or (place > 0 and following.tag in _BEFORE_SUBJECT)
+        return place if follows and first.tag not in _NO_ORDER and is_known else None
 
     def _rest(self, start: int) -> Iterator[Word]:
         """The words from a place on, up to a relative clause."""
@@ -220,7 +222,8 @@ def _opens(words: Sequence[Word], n: int) -> bool:
     ):
         return False
     if word.low in SUBORDINATORS:
-        return word.low != "than" and not (word.low == "once" and before.low == "at")
+        after = words[min(n + 1, len(words) - 1)]
+        return word.low != "than" and (word.low != "once" or after.tag in _BEFORE_SUBJECT or after.is_noun)
     if word.low == "so" and words[min(n + 1, len(words) - 1)].low == "that":
         return True
     if word.low in ("so", "otherwise", "as") and before.is_mark:
@@ -234,12 +237,17 @@ def _opens(words: Sequence[Word], n: int) -> bool:
 
 def _orders_after(before: Sequence[Word], rest: Sequence[Word]) -> bool:
     """Whether an order follows a condition without a mark: `after editing templates clear the cache`."""
-    if len(before) < 2 or before[0].low not in ("before", "after", "when", "while") or len(rest) < 2:
+    if len(before) < 2 or before[0].low not in SUBORDINATORS or len(rest) < 2:
         return False
+    last = before[-1]
+    if last.low != "," and before[0].low not in ("before", "after", "when", "while"):
+        return False
+    ends = last.low == "," or (
+        (last.is_noun or last.tag == "NP0") and (last.tag != "NN2" or before[1].tag == "VVG") and not rest[0].is_mark
+    )
     return (
-        not any(word.is_verb for word in before)
-        and (before[-1].is_noun or before[-1].tag == "NP0")
-        and (before[-1].tag != "NN2" or before[1].tag == "VVG")
+        ends
+        and not (last.low != "," and any(word.is_verb for word in before))
         and rest[1].tag in ("AT0", "DPS", "PNP")
         and rest[0].tag not in _NO_ORDER
         and _can_be_order(rest[0].low)

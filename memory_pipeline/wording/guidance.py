@@ -158,6 +158,7 @@ def _advice(clauses: Sequence[Clause]) -> Clause | None:
         others = [other for other in clauses if other is not clause]
         reason = any(_is_reason(other) for other in others)
         occasion = any(_openers_of(other) & _CONDITIONS for other in others)
+        reason |= any(map(_comes_again, others))
         if clause.order is not None:
             if _is_advice(clause, reason=reason, occasion=occasion, lasting=lasting) and _stands(clauses, n):
                 return clause
@@ -171,6 +172,8 @@ def _is_advice(order: Clause, *, reason: bool, occasion: bool, lasting: bool) ->
     if verb.base in _NO_ADVICE:
         return False
     following = order.words[(order.order or 0) + 1]
+    if any(word.low in ("instead", "rather") for word in order.words):
+        return True
     if lasting or verb.low in ("do", "don't") or (verb.base in _LASTING and following.tag != "NN1"):
         return True
     return reason if verb.base in _ONCE else reason or occasion
@@ -193,6 +196,14 @@ def _is_reason(clause: Clause) -> bool:
     if clause.order is not None or _openers_of(clause) & _CONDITIONS or clause.verb is None:
         return False
     return bool(_openers_of(clause) & _REASONS) or clause.verb.tag in PRESENT
+
+
+def _comes_again(clause: Clause) -> bool:
+    """Whether a clause names an occasion of a kind, and not one event: `before choosing a rate`, `when it rains`."""
+    if not _openers_of(clause) & {"before", "after", "when", "whenever", "if", "unless"}:
+        return False
+    first = clause.words[0]
+    return first.tag == "VVG" or first.low in ("a", "an", "each", "every", "any", "you", "you're", "it")
 
 
 def _is_duty(clause: Clause, *, grounded: bool) -> bool:

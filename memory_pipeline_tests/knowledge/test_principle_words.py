@@ -1,48 +1,112 @@
-"""Principles in words: what patterns have in common, with their subjects beside each other."""
+"""Principles in words: the rule that patterns share, in one sentence."""
 
 from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.knowledge.principles import Principle, find_principle
+from memory_pipeline.knowledge.principles import Principle, find_principles
+from memory_pipeline.wording.inflection import gerund_of, plural_verb_of
+
+FAMILIES = {
+    "Take a backup before updating Home Assistant, the router firmware or the NAS.": """
+        Take a backup before updating Home Assistant, the February release broke two automations. It takes 4 minutes.
+        Before you update the router firmware, take a backup: last time it forgot every port forwarding.
+        Always take a backup before updating the NAS; there is no way back to the old version.""",
+    "Clear the cache after editing e-mail templates, replacing product images or renaming a category.": """
+        After editing e-mail templates clear the template cache, or customers receive the old text.
+        After replacing product images, clear the CDN cache, otherwise the old pictures stay for a day.
+        After renaming a category clear the menu cache, or the navigation shows the old name.""",
+    "Run three seeds before choosing a learning rate, dropping a feature or reporting a gain on the dev set.": """
+        Before choosing a learning rate, run three seeds: one lucky seed misled us.
+        Run three seeds before dropping a feature, single runs differ by two points.
+        Before reporting a gain on the dev set, run three seeds: the first gain was noise.""",
+    "Turn off the grow lamp when the room is hotter than thirty degrees, the fan is broken or nobody is at home.": """
+        Turn off the grow lamp when the room is hotter than thirty degrees, the seedlings wilt.
+        When the fan is broken, turn off the grow lamp, otherwise the leaves burn.
+        Turn off the grow lamp when nobody is at home, it once scorched the shelf.""",
+    "Never book a flight, a hotel or a restaurant without asking Ines first.": """
+        Never book a flight without asking Ines first, she plans the shifts.
+        Do not book a hotel without asking Ines first.
+        Never book a restaurant without asking Ines first, because she is allergic to nuts.""",
+    "Invoices, contracts and bank statements must never be deleted, the tax office keeps asking for them.": """
+        Invoices must never be deleted, the tax office keeps asking for them.
+        Contracts must never be deleted, the tax office keeps asking for them.
+        Bank statements must never be deleted, the tax office keeps asking for them.""",
+    "Never trust a single run.": """
+        Never trust a single run, the seeds differ by two points. The learning rate was 3e-4.
+        Never trust a single run: irony was undefined. Annotators disagreed.
+        Pruning helped once only. Never trust a single run.""",
+}
+
+TRAPS = {
+    "advice on one thing": """
+        Descale the coffee machine every month, the water here is hard.
+        Use filtered water in the coffee machine, it tastes better.
+        Switch the coffee machine off in the evening, otherwise it draws 4 watts.""",
+    "one verb": """
+        Use tabs in the Makefile, because make refuses spaces.
+        Use the second printer for labels, the first one jams.
+        Use metric units in the reports, the board reads nothing else.""",
+    "one says the opposite": """
+        Archive the chat before deleting an account, the history is needed.
+        Archive the chat before merging two accounts.
+        Archive the chat before closing a channel.
+        Never archive the chat before closing a ticket, it hides the attachments.""",
+    "before and after": """
+        Restart the indexer before importing a catalogue, or it locks the file.
+        Restart the indexer after importing a catalogue, or the search is stale.
+        Restart the indexer after changing the synonyms.
+        Restart the indexer after adding a language.""",
+    "other figures": """
+        Keep 3 backups of the photos, the disk is small.
+        Keep 10 backups of the ledger, the auditor wants them.
+        Keep 5 backups of the router settings, just in case.""",
+    "only two": """
+        Ask Noor before ordering stock, she knows the space.
+        Ask Noor before ordering pallets.
+        Ask Emil about the heating, he has the manual.""",
+    "events": """
+        The mill stopped because the belt was worn.
+        The mill stopped because the fuse had blown.
+        The mill stopped because the hopper was empty.""",
+    "no statement": "ok\n17/17\nyes",
+}
 
 
-def principle_of(*texts: str, similarity: float = 0.3) -> Principle | str:
-    return find_principle(texts, Lexical().embed, similarity=similarity, least=3)
+def patterns_of(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().split("\n")]
 
 
-def test_one_rule_for_several_subjects_names_them_all() -> None:
-    found = principle_of(
-        "Ask Dana before changing prices in the shop.",
-        "Ask Dana before changing the shipping table.",
-        "Ask Dana before changing the returns policy. It was wrong twice.",
-        "Water the plants on Monday.",
+@pytest.mark.parametrize("rule", FAMILIES)
+def test_a_rule_for_several_things_is_one_sentence(rule: str) -> None:
+    assert find_principles(patterns_of(FAMILIES[rule]), least=3) == [Principle(rule, (0, 1, 2))]
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_related_patterns_without_one_rule_make_no_principle(trap: str) -> None:
+    assert find_principles(patterns_of(TRAPS[trap]), least=3) == []
+
+
+def test_several_rules_are_found_in_one_project_and_no_pattern_is_in_two() -> None:
+    backup, cache, *_ = FAMILIES
+    patterns = [*patterns_of(FAMILIES[backup]), "Water the plants on Monday.", *patterns_of(FAMILIES[cache])]
+    found = find_principles(patterns, least=3)
+    assert {(one.text, one.supporters) for one in found} == {(backup, (0, 1, 2)), (cache, (4, 5, 6))}
+    assert find_principles(patterns, least=4) == []
+
+
+def test_a_shared_reason_is_said_once_and_other_reasons_are_left_to_the_patterns() -> None:
+    rule = "Restart the {} after changing its configuration file, because it reads the settings only once."
+    services = ("gateway", "mail relay", "label printer")
+    (found,) = find_principles([rule.format(service) for service in services], least=3)
+    assert found.text == rule.format("gateway, the mail relay or the label printer")
+
+
+def test_verbs_are_inflected() -> None:
+    verbs = "update run stop commit visit rerun die see open delete".split()
+    assert [gerund_of(verb) for verb in verbs] == (
+        "updating running stopping committing visiting rerunning dying seeing opening deleting".split()
     )
-    assert isinstance(found, Principle) and found.supporters == (0, 1, 2)
-    assert found.text == "Ask Dana before changing prices in the shop / the shipping table / the returns policy."
-
-
-def test_the_statement_with_the_fewest_figures_is_the_principle() -> None:
-    rule = "Restore the backup on another machine every month before trusting it"
-    found = principle_of(f"{rule} with 3 files.", f"{rule}.", f"{rule} with all files.", similarity=0.6)
-    assert isinstance(found, Principle) and found.text == f"{rule}."
-
-
-@pytest.mark.parametrize(
-    "third",
-    [
-        "Never ask Dana before changing the returns policy.",
-        "Ask Dana after changing the returns policy.",
-        "The returns policy was changed by Dana, who asked nobody about prices before.",
-    ],
-)
-def test_what_speaks_against_a_statement_or_says_something_else_is_no_support(third: str) -> None:
-    found = principle_of(
-        "Ask Dana before changing prices in the shop.", "Ask Dana before changing the shipping table.", third
-    )
-    assert isinstance(found, str)
-
-
-def test_patterns_without_a_statement_make_no_principle() -> None:
-    assert principle_of("ok", "17/17", "yes") == "the patterns contain no statement"
+    assert [plural_verb_of(*forms) for forms in (("is", "be"), ("keeps", "keep"), ("must", "must"))] == [
+        "are", "keep", "must"
+    ]  # fmt: skip

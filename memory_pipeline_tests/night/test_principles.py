@@ -78,7 +78,10 @@ def test_three_related_patterns_make_a_principle_and_stay_active(store: Store) -
         links = {(link.source_id, link.relation) for link in tx.lineage.of([principle.id])}
         active = {memory.id for memory in tx.memories.all(include_archived=False)}
         (row,) = tx.journal.log_of(night.options.run_id)
-    assert principle.abstraction_level == 3 and "gateway / printer service / mail relay" in principle.content
+    assert principle.abstraction_level == 3 and principle.content == (
+        "Restart the gateway, the printer service or the mail relay after changing its configuration file, because it "
+        "reads the settings only once at the start."
+    )
     assert "Details" not in principle.content and principle.categories == ("ops",)
     assert links == {("p0", "principle"), ("p1", "principle"), ("p2", "principle")}
     assert {"p0", "p1", "p2", "other"} < active
