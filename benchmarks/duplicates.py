@@ -7,8 +7,9 @@ OpenClaw workspace of your own, and a changed copy of it some days later (plante
 planted_conflicts.py). The copies are imported beside all the other notes, and the real night runs with its policies
 as they are. A pair is *joined* if both of its memories end in one active memory. A *neighbour* is another note that
 ends in one memory with a planted pair, although the same night without the copies keeps it apart from the pair's
-note. Goals: duplicates joined >= 0.92, conflicts joined <= 0.01, no unrelated neighbours (their number is shown; read
-them with `--misses`).
+note. Nothing is planted in readings of a series: with another figure, a reading is the next one, neither a copy nor a
+conflict. Goals: duplicates joined >= 0.92, conflicts joined <= 0.01, no unrelated neighbours (their number is shown;
+read them with `--misses`).
 """
 
 from __future__ import annotations
@@ -129,8 +130,17 @@ def written_pairs() -> list[Pair]:
     return pairs
 
 
-def places_after_a_night(directory: Path, settings: Settings, notes: Iterable[Candidate]) -> dict[str, str]:
-    """By native id, the active memory in which each note ends."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """By native id, the active memory in which each note ended; and the readings of series, with those that break
+    one."""
+
+    of: Mapping[str, str]
+    readings: frozenset[str]
+
+
+def places_after_a_night(directory: Path, settings: Settings, notes: Iterable[Candidate]) -> Places:
+    """Where each note is after a night over all of them."""
     notes = list(notes)
     own = settings.with_values({"store.path": str(directory / "store.duckdb")})
     store = Store.of(own)
@@ -140,7 +150,10 @@ def places_after_a_night(directory: Path, settings: Settings, notes: Iterable[Ca
     run_night(Night(store, own, NightOptions(_NIGHT.date(), "benchmark")))
     with store.reading() as tx:
         ids = [memory.id for memory in tx.memories.all() if memory.abstraction_level == 0]
-        return {memory_id: tx.lineage.replacement_of(memory_id) for memory_id in ids}
+        places = {memory_id: tx.lineage.replacement_of(memory_id) for memory_id in ids}
+        series = {one.id: one.facts.breaking_ids for one in tx.series.active()}
+    readings = {memory_id for memory_id, place in places.items() if place in series}
+    return Places(places, frozenset(readings.union(*series.values())))
 
 
 def neighbours(pairs: Sequence[Pair], after: Mapping[str, str], before: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -204,19 +217,21 @@ def main() -> int:
     given = parser.parse_args()
     settings = load_settings({}, {}).values
     notes = notes_of(settings, given.workspace)
-    pairs = [pair for corpus, mine in notes.items() for pair in plant(corpus, mine, given.pairs, given.seed)]
-    pairs += written_pairs()
-    single = [note for mine in notes.values() for note in mine]
-    single += [pair.note for pair in pairs if pair.corpus == "pairs"]
+    single = [note for mine in notes.values() for note in mine] + [pair.note for pair in written_pairs()]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         before = places_after_a_night(Path(one), settings, single)
-        after = places_after_a_night(Path(other), settings, [*single, *(pair.copy for pair in pairs)])
+        pairs = written_pairs()
+        for corpus, mine in notes.items():
+            free = [note for note in mine if note.native_id not in before.readings]
+            print(f"{corpus}: {len(mine)} notes, of them {len(mine) - len(free)} readings")
+            pairs += plant(corpus, free, given.pairs, given.seed)
+        after = places_after_a_night(Path(other), settings, [*single, *(pair.copy for pair in pairs)]).of
     pairs = [
         replace(pair, joined=after[pair.note.native_id or ""] == after[pair.copy.native_id or ""]) for pair in pairs
     ]
     lines, shares = table(pairs, given.misses)
     print("\n".join(lines))
-    brought = neighbours(pairs, after, before)
+    brought = neighbours(pairs, after, before.of)
     text_of = {note.native_id: note.content for note in (*single, *(pair.copy for pair in pairs))}
     strange = [(note, other) for note, other in brought if are_unrelated(text_of[note], text_of[other])]
     print(f"Neighbours brought into a planted pair's memory: {len(brought)}, of them unrelated: {len(strange)}")
