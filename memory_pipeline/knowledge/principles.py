@@ -31,7 +31,7 @@ _OCCASIONS = {
 _OPPOSITE_OCCASIONS = ({0, 1},)
 _DETERMINERS = frozenset("a an the".split())
 #: Words that do not change what a rule says.
-_FREE = frozenset("always please simply just also then so first".split()) | _DETERMINERS
+_FREE = frozenset("always please simply just also then so first right away immediately directly".split()) | _DETERMINERS
 _NEGATIVE = frozenset("never not don't avoid".split())
 _PRONOUNS = frozenset("it its they them their itself themselves this that these those".split())
 _OF_ONE = frozenset("it its itself this that".split())
@@ -342,7 +342,7 @@ def _phrase(occasion: Clause) -> tuple[str, str]:
     words = list(occasion.words)
     if words[0].tag == "VVG":
         return "thing", _text_of(words, capital=False)
-    if words[0].low in ("you", "we", "i", "one") and len(words) > 1 and words[1].tag in ("VVB", "VVZ", "VVI"):
+    if words[0].low in ("you", "we", "i", "one") and len(words) > 1 and words[1].tag != "VM0":
         rest = _text_of(words[2:], capital=False)
         return "thing", f"{gerund_of(words[1].base)} {rest}".strip()
     if occasion.verb is not None:

@@ -152,9 +152,12 @@ class Clause:
         None if the clause is no order."""
         start = 3 if self.text.startswith("from now on ") else 0
         place = next((n for n, word in enumerate(self.words) if n >= start and word.low not in _BEFORE_ORDER), None)
-        if place is None or place + 1 == len(self.words) or any(map(_is_clearly_verb, self._rest(place + 1))):
+        if place is None or place + 1 == len(self.words):
             return None
         first, following = self.words[place], self.words[place + 1]
+        negated = 2 if first.low == "do" and following.low == "not" else 1 if first.low == "don't" else 0
+        if any(map(_is_clearly_verb, self._rest(place + 1 + negated))):
+            return None
         if first.low in ("do", "don't") or first.tag in _BASE_FORMS:
             return place
         if first.tag == "VVD" and first.low == first.base:  # `set`, `put`, `cut`
@@ -221,7 +224,7 @@ def _opens(words: Sequence[Word], n: int) -> bool:
         and word.low in SUBORDINATORS | _OR_ELSE | {"that"}
     ):
         return False
-    if word.low in SUBORDINATORS:
+    if word.low in SUBORDINATORS and before.tag not in ("AT0", "DPS"):
         after = words[min(n + 1, len(words) - 1)]
         return word.low != "than" and (word.low != "once" or after.tag in _BEFORE_SUBJECT or after.is_noun)
     if word.low == "so" and words[min(n + 1, len(words) - 1)].low == "that":

@@ -24,6 +24,10 @@ FAMILIES = {
         Turn off the grow lamp when the room is hotter than thirty degrees, the seedlings wilt.
         When the fan is broken, turn off the grow lamp, otherwise the leaves burn.
         Turn off the grow lamp when nobody is at home, it once scorched the shelf.""",
+    "Rinse the brushes right after oiling a table, varnishing a chair or painting a door.": """
+        Rinse the brushes right after oiling a table, dried oil ruins them.
+        Rinse the brushes right after you varnish a chair.
+        After painting a door rinse the brushes right away.""",
     "Never book a flight, a hotel or a restaurant without asking Ines first.": """
         Never book a flight without asking Ines first, she plans the shifts.
         Do not book a hotel without asking Ines first.
@@ -52,6 +56,11 @@ TRAPS = {
         Archive the chat before merging two accounts.
         Archive the chat before closing a channel.
         Never archive the chat before closing a ticket, it hides the attachments.""",
+    "an exception": """
+        Rinse the pan with hot water after frying fish.
+        Rinse the pan with hot water after frying onions.
+        Rinse the pan with hot water after frying eggs.
+        Do not rinse the pan with hot water after frying eggs, the protein sets.""",
     "before and after": """
         Restart the indexer before importing a catalogue, or it locks the file.
         Restart the indexer after importing a catalogue, or the search is stale.
