@@ -2,7 +2,8 @@
 
 Whether a place may hold a word needs strict evidence, because "The port of A is 5432" and "The port of B is 5433" are
 two facts: the rest of the line is equal, each line returns on several days, the words are at most eight, and they say
-how something ended, or stand where programs write a value (after an equals sign or in square brackets).
+how something ended, or stand where programs write a value (after an equals sign, in square brackets, or in capitals in
+round ones).
 """
 
 from __future__ import annotations
@@ -63,5 +64,7 @@ def _masked(line: Line) -> Iterator[tuple[str, str]]:
 
 
 def _is_written_as_value(text: str, word: Place) -> bool:
-    before, after = text[: word.start].rstrip(" '\""), text[word.end : word.end + 1]
-    return before.endswith("=") or (text[: word.start].endswith("[") and after == "]")
+    around = text[max(0, word.start - 1) : word.start] + text[word.end : word.end + 1]
+    if around == "[]" or (around == "()" and text[word.start : word.end].isupper()):
+        return True
+    return text[: word.start].rstrip(" '\"").endswith("=")

@@ -15,7 +15,7 @@ _ONE_IN = 4
 _WORD = re.compile(r"[^\W\d_][\w-]*[^\W_]")
 #: What the wording answers, clearest first: a reason, a time, a measure, a way to do something.
 _QUESTIONS = (
-    (re.compile(r"\b(?:because|since|otherwise|so that|due to|caused?|therefore)\b", re.I), "Why"),
+    (re.compile(r"\b(?:because|since(?! \d)|otherwise|so that|due to|caused?|therefore)\b", re.I), "Why"),
     (re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.I), "When"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:%|ms|s|sec|min|minutes?|hours?|days?|[kmgt]b|usd)(?!\w)", re.I), "How much"),
     (re.compile(r"^\W*(?:use|set|run|add|restart|check|keep|make|put|do|install|call|write)\b", re.I), "How to"),
