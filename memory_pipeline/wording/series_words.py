@@ -7,6 +7,7 @@ values that moved most come first.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -15,13 +16,13 @@ from memory_pipeline.wording.readings import Break, Figure, Series, Value
 from memory_pipeline.wording.templates import Place, list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-1"
+WORDS_VERSION = "series-2"
 #: A line with all its values is the headline up to this many characters; from a longer one, figures are chosen.
 _LONGEST_HEADLINE = 130
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )  # fmt: skip
-_LABEL = re.compile(r"([^\W\d][\w .'&-]{0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
+_LABEL = re.compile(r"([^\W\d](?:[\w '&-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
 _KEY = re.compile(r"([\w.-]+)\s*=\s*$")
 _NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
@@ -38,6 +39,8 @@ _NO_NAMES = frozenset(
 _MEASURES = {"s": "time", "ms": "time", "min": "time", "h": "time", "B": "size", "KB": "size", "MB": "size",
              "GB": "size", "%": "share"}  # fmt: skip
 _MOST_WORDS = 8
+#: Of a long line, the newest values of at most this many figures are said.
+_MOST_FIGURES = 12
 _CLAUSE_END = re.compile(r"[.;,]\s|:\s|\s\(")
 _KEYED_GAP = re.compile(r"[\w.-]+=\x00")
 _PAIRS = re.compile(r"(=[^\s=,;]+)\s+(?=[\w.-]+=)")
@@ -163,20 +166,29 @@ def _versions(series: Series) -> Iterator[str]:
             yield start + _ranges(series, in_line, 1) + tail
             yield start + tail
     start = f"{subject_of(series)} on {day_of(series.newest.at)}; {_span(series)}:"
-    for tail in dict.fromkeys((breaks, fewer, "")):
-        for with_days in (True, False):
-            for many in range(5, 0 if with_days else 1, -1):
-                said = ", ".join(_with_span(series, figure, with_days=with_days) for figure in moving[:many])
-                yield f"{start} {said}.{tail}"
+    tails = tuple(dict.fromkeys((breaks, fewer, _breaking_days(series))))
+    for many in range(min(_MOST_FIGURES, len(moving)), 0, -1):
+        for spans, tail in itertools.product((2, 1), tails):
+            yield f"{start} {_newest_values(series, moving[:many], spans)}.{tail}"
     yield f"{start} {_named(series, moving[0], moving[0].newest)}."
 
 
-def _with_span(series: Series, figure: Figure, *, with_days: bool) -> str:
-    """The newest value of a figure, and in brackets its extremes."""
+def _newest_values(series: Series, figures: Sequence[Figure], most: int) -> str:
+    """The newest values in the order of the line, and for the first `most` figures their extremes. `figures`: those
+    that moved most come first."""
+    spans = figures[:most]
+    return ", ".join(
+        _with_span(series, figure) if figure in spans else _named(series, figure, figure.newest)
+        for figure in sorted(figures, key=lambda figure: figure.place)
+    )
+
+
+def _with_span(series: Series, figure: Figure) -> str:
+    """The newest value of a figure, and in brackets its extremes with their days."""
     unit, year = unit_of(series, figure.place), series.newest.at.year
 
     def extreme(value: Value) -> str:
-        day = f" on {day_of(value.at, year)}" if with_days and value.number != figure.newest.number else ""
+        day = f" on {day_of(value.at, year)}" if value.number != figure.newest.number else ""
         return f"{value.text}{unit}{day}"
 
     return f"{_named(series, figure, figure.newest)} ({extreme(figure.least)} to {extreme(figure.greatest)})"
@@ -285,6 +297,14 @@ def _breaking(series: Series, most: int) -> str:
         return ""
     more = f" and {len(said) - most} more" if len(said) > most else ""
     return f" Unusual: {', '.join(said[-most:])}{more}."
+
+
+def _breaking_days(series: Series) -> str:
+    """The days with a reading that breaks the series, the newest two."""
+    year = series.newest.at.year
+    times = sorted({one.value.at for one in series.breaks} | {reading.at for reading in series.strangers})
+    days = list(dict.fromkeys(day_of(at, year) for at in times))
+    return f" Unusual on {_listed(days[-2:])}." if days else ""
 
 
 def _broken(series: Series, one: Break) -> str:

@@ -156,6 +156,41 @@ def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: S
     assert text.format(3, "lost") in active(store) and problems(store) == []
 
 
+def test_a_mode_in_capitals_is_a_place_for_a_word(store: Store) -> None:
+    told = [("DEEP", 4), ("LIGHT", 5), ("DEEP", 6), ("LIGHT", 7), ("DEEP", 9), ("LIGHT", 3)]
+    (said,) = after_a_night(store, lines("Bridge open ({}): {} notes", *told))
+    assert "3 (3" not in said and "Light 3" in said.title() and problems(store) == []
+
+
+def test_what_a_program_cut_off_is_no_word_of_a_line(store: Store) -> None:
+    text = "Analysis complete. {{'trend': {}, 'current': {}, '{}. Weakest: {{'score': 0.8, 'evidence': ['{} notes', 'avg {}"
+    told = [
+        (1, 10, "measu", 300, "re"),
+        (2, 11, "measureme", 301, "retr"),
+        (3, 9, "me", 310, "r"),
+        (4, 12, "m", 305, "re"),
+    ]
+    (said,) = after_a_night(store, lines(text, *told, (5, 10, "measur", 299, "ret"), (6, 11, "mea", 303, "retrie")))
+    assert "6 readings" in said and "current 11" in said and problems(store) == []
+
+
+def test_quoted_sentences_that_differ_in_their_last_words_are_no_series(store: Store) -> None:
+    text = "Notes of run {}: {{'note': 'the open port is on host {}. Checked it', 'more': 'nothing'}}"
+    told = [(n, name) for n, name in enumerate(("anna", "bert", "carl", "dora", "emil", "fred"))]
+    fill(store, lines(text, *told))
+    run(store, DAY)
+    assert series_in(store) == []
+
+
+def test_a_long_line_says_the_newest_values_of_its_figures(store: Store) -> None:
+    text = "Evening check complete. Score = {}. Parts: Memory: {}; Planning: {}; Writing: {}; Reading: {}; Tools: {}. Ran all."
+    told = [(60 + n, 70 + n % 3, 80 + n % 5, 90 - n % 4, 50 + n % 3, 40 + n % 2) for n in range(8)]
+    (said,) = after_a_night(store, lines(text, *told))
+    for value in ("Score 67", "Memory 71", "Planning 82", "Writing 87", "Reading 51", "Tools 41"):
+        assert value in said
+    assert problems(store) == []
+
+
 def test_a_place_with_nine_words_names_things(store: Store) -> None:
     told = [(n, f"t{chr(97 + n % 9)}x") for n in range(36)]
     fill(store, lines("POST: outcome of {} files, task={}", *told, hours=12))

@@ -13,7 +13,7 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import embedding_text, plain_text, shape_hash, strip_leading
+from memory_pipeline.wording.normalise import embedding_text, line_shape, plain_text, shape_hash, strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.values import values_in
 
@@ -22,7 +22,7 @@ _HOSTILE = [
     " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
-    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ",
+    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -32,7 +32,16 @@ _LIMIT_S = 4.0
 def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
     began = time.process_time()
-    for read in (shape_hash, embedding_text, strip_leading, find_facts, content_words, split_statements, claim_of):
+    for read in (
+        shape_hash,
+        line_shape,
+        embedding_text,
+        strip_leading,
+        find_facts,
+        content_words,
+        split_statements,
+        claim_of,
+    ):
         read(text)
     for tell in (values_in, strip_lead_in, status_of, lambda told: with_days(told, date(2026, 3, 30)), kind_of):
         tell(text)
