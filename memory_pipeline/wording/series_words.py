@@ -84,7 +84,7 @@ def name_of(series: Series, place: int) -> str:
     """What a place is called in its line: the words that stand next to it, or nothing."""
     text, places = series.newest.line.text, series.places
     here = places[place]
-    before = text[places[place - 1].end if place else 0 : here.start]
+    before = _before(series, place)
     after = text[here.end : places[place + 1].start if place + 1 < len(places) else len(text)]
     if key := _KEY.search(before):
         return _readable(key.group(1))
@@ -209,8 +209,9 @@ def _without_figures(series: Series, whole: str, breaks: str) -> Iterator[str]:
     subject = subject_of(series)
     if _counted(series):
         start = f"{whole} on {day_of(series.newest.at)}; {_span(series)}."
-        for many in (_MOST_WORDS, 5):
-            yield from (start + _counted(series, many) + breaks, start + _counted(series, many))
+        for many in (_MOST_WORDS, 5, 2, 1):
+            counted = _counted(series, many, with_newest=True)
+            yield from (start + counted + breaks, start + counted)
         for many in (_MOST_WORDS, 6, 4, 2, 1):
             yield f"{_occurrences(series, subject)}{_counted(series, many)}{breaks}"
         yield _occurrences(series, subject) + breaks
@@ -265,19 +266,29 @@ def _named(series: Series, figure: Figure, value: Value) -> str:
     return f"{_name(series, figure.place)} {value.text}{unit_of(series, figure.place)}".strip()
 
 
-def _counted(series: Series, most: int = _MOST_WORDS) -> str:
-    """The words of each place with their counts; those of lists that are always there first."""
+def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = False) -> str:
+    """The words of each place with their counts. Of a list, what is not always in it; what is always there comes first
+    unless the newest list is said."""
     said = []
     for place in series.words:
-        counts = series.counts(place)
-        said.append(_with_counts(counts, most))
+        key = _KEY.search(_before(series, place))
+        counts = _with_counts(series.counts(place), most)
+        said.append(f"{_readable(key.group(1))} {counts}" if key else counts)
     for place in (i for i, one in enumerate(series.places) if one.kind == "list"):
         counts = series.counts(place)
         always = [_readable(word) for word, count in counts if count == len(series.readings)]
         others = [(word, count) for word, count in counts if count < len(series.readings)]
-        if others:
+        if others and with_newest:
+            said.append(f"not always: {_with_counts(others, most)}")
+        elif others:
             said += ([f"always {_listed(always[:most])}"] if always else []) + [_with_counts(others, most)]
     return "".join(f" {_capitalised(text)}." for text in said)
+
+
+def _before(series: Series, place: int) -> str:
+    """The text between a place and the one before it."""
+    start = series.places[place - 1].end if place else 0
+    return series.newest.line.text[start : series.places[place].start]
 
 
 def _with_counts(counts: Sequence[tuple[str, int]], most: int) -> str:

@@ -152,7 +152,7 @@ def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: S
     text = "POST: outcome of {} files, task={}"
     told = [(4, "success"), (5, "failed"), (6, "success"), (7, "failed"), (8, "success"), (9, "success")]
     (said,) = after_a_night(store, [*lines(text, *told), *lines(text, (3, "lost"), start=7)])
-    assert "Success 4, failed 2." in said and "'lost' on 8 March" in said
+    assert "Task success 4, failed 2." in said and "'lost' on 8 March" in said
     assert text.format(3, "lost") in active(store) and problems(store) == []
 
 
