@@ -1,4 +1,4 @@
-"""Hybrid search over one project: BM25 and vectors, fused by reciprocal rank.
+"""Hybrid search over one project: BM25 and vectors, their scores normalised and summed.
 
 Archived memories stay searchable at half weight, below the abstraction that replaced them.
 """
@@ -18,13 +18,11 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import embedding_text
 
-#: Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009, take 60). A smaller one lets the first
-#: ranks tell more: with 60, an archived memory that is first by words and by vectors, at half weight, stands below any
-#: that is under the first sixty by both.
-RRF_K = 10
 #: Dense hits below this cosine are noise.
 MIN_RELEVANCE = 0.3
 _DEPTH = 100
+#: What the lowest possible of normalised scores keeps above nothing.
+_LEAST = 1e-3
 #: What replaced an archived memory stands at least this little above it.
 _JUST_ABOVE = 1 + 1e-9
 _QUERY_WORDS = 64
@@ -34,6 +32,9 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 _LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_CHARACTER = 15_000_000, 128_000_000, 16
 
 Mode = Literal["hybrid", "dense", "bm25"]
+#: Rows and their scores.
+_Scores = tuple[NDArray[np.int64], NDArray[np.float64]]
+_NOTHING: _Scores = (np.array([], dtype=np.int64), np.array([], dtype=np.float64))
 
 
 class Searchable(Protocol):
@@ -91,11 +92,9 @@ class SearchIndex(Generic[_Searchable]):
             [archived_weight if m.archived_at or m.id in self._superseded else 1.0 for m in self._memories]
         )
         self._replaced, self._replacing = _replacements(self._memories)
-        self._dense_rows = [row for row, m in enumerate(self._memories) if m.id in vectors]
-        self._dense_weights = self._weights[self._dense_rows]
-        self._matrix = (
-            np.stack([vectors[self._memories[row].id] for row in self._dense_rows]) if self._dense_rows else None
-        )
+        dense = [row for row, m in enumerate(self._memories) if m.id in vectors]
+        self._dense_rows = np.array(dense, dtype=np.int64)
+        self._matrix = np.stack([vectors[self._memories[row].id] for row in dense]) if dense else None
         self._words = _word_index([memory.content for memory in self._memories])
 
     def search(
@@ -115,14 +114,12 @@ class SearchIndex(Generic[_Searchable]):
         if not 1 <= limit <= 100:
             raise InputError(f"the limit is {limit}; use 1 to 100")
         fused = np.zeros(len(self._memories))
-        rankings = []
         if mode != "dense":
-            rankings.append(self._by_words(query))
+            rows, scores = self._by_words(query)
+            fused[rows] += _normalised(scores, 0.0)
         if mode != "bm25":
-            rankings.append(self._by_vector(query, query_vector))
-        for ranking in rankings:
-            for rank, row in enumerate(ranking, start=1):
-                fused[row] += 1.0 / (RRF_K + rank)
+            rows, scores = self._by_vector(query, query_vector)
+            fused[rows] += _normalised(scores, MIN_RELEVANCE)
         fused *= self._weights
         if len(self._replaced):
             np.maximum.at(fused, self._replacing, fused[self._replaced] * _JUST_ABOVE)
@@ -130,28 +127,30 @@ class SearchIndex(Generic[_Searchable]):
         chosen = [(self._memories[row], float(fused[row])) for row in found[:limit]]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 
-    def _by_vector(self, query: str, known: NDArray[np.float32] | None) -> list[int]:
+    def _by_vector(self, query: str, known: NDArray[np.float32] | None) -> _Scores:
         if self._matrix is None:
-            return []
+            return _NOTHING
         vector = known if known is not None else self._embed([embedding_text(query)])[0]
         scores = self._matrix @ vector
-        scores = scores * self._dense_weights
         floor = np.partition(scores, -_DEPTH)[-_DEPTH] if len(scores) > _DEPTH else -np.inf
-        near = np.flatnonzero(scores >= floor).tolist()
-        best = sorted(near, key=lambda i: (-scores[i], self._memories[self._dense_rows[i]].id))
-        return [self._dense_rows[i] for i in best[:_DEPTH] if scores[i] >= MIN_RELEVANCE * self._dense_weights[i]]
+        near = np.flatnonzero((scores >= floor) & (scores >= MIN_RELEVANCE))
+        return self._dense_rows[near], scores[near].astype(np.float64)
 
-    def _by_words(self, query: str) -> list[int]:
+    def _by_words(self, query: str) -> _Scores:
         words = list(dict.fromkeys(_WORD.findall(query.casefold())))[:_QUERY_WORDS]
         if not words or not self._memories:
-            return []
+            return _NOTHING
         index, schema = self._words
-        parsed = _any_of(words, schema)
         searcher = index.searcher()
-        hits = searcher.search(parsed, _DEPTH).hits
-        rows = [(score, int(searcher.doc(address)["row"][0])) for score, address in hits]
-        rows.sort(key=lambda hit: (-hit[0] * self._weights[hit[1]], self._memories[hit[1]].id))
-        return [row for _, row in rows]
+        hits = searcher.search(_any_of(words, schema), _DEPTH).hits
+        rows = [int(searcher.doc(address)["row"][0]) for _, address in hits]
+        return np.array(rows, dtype=np.int64), np.array([score for score, _ in hits], dtype=np.float64)
+
+
+def _normalised(scores: NDArray[np.float64], lowest: float) -> NDArray[np.float64]:
+    """Scores of one kind from just above 0, for the lowest possible, to 1, for the best found."""
+    best = float(scores.max(initial=lowest))
+    return (scores - lowest + _LEAST) / (best - lowest + _LEAST)
 
 
 def fit_budget(hits: Sequence[Hit[Memory]], budget: int) -> list[Memory]:

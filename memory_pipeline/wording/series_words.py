@@ -272,8 +272,8 @@ def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = Fal
     said = []
     for place in series.words:
         key = _KEY.search(_before(series, place))
-        counts = _with_counts(series.counts(place), most)
-        said.append(f"{_readable(key.group(1))} {counts}" if key else counts)
+        text = _with_counts(series.counts(place), most)
+        said.append(f"{_readable(key.group(1))} {text}" if key else text)
     for place in (i for i, one in enumerate(series.places) if one.kind == "list"):
         counts = series.counts(place)
         always = [_readable(word) for word, count in counts if count == len(series.readings)]

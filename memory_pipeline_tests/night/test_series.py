@@ -163,7 +163,7 @@ def test_a_mode_in_capitals_is_a_place_for_a_word(store: Store) -> None:
 
 
 def test_what_a_program_cut_off_is_no_word_of_a_line(store: Store) -> None:
-    text = "Analysis complete. {{'trend': {}, 'current': {}, '{}. Weakest: {{'score': 0.8, 'evidence': ['{} notes', 'avg {}"
+    text = "Analysis complete. {{'trend': {}, 'current': {}, '{}. Weakest: {{'score': 0.8, 'said': ['{} notes', 'avg {}"
     told = [
         (1, 10, "measu", 300, "re"),
         (2, 11, "measureme", 301, "retr"),
@@ -183,7 +183,7 @@ def test_quoted_sentences_that_differ_in_their_last_words_are_no_series(store: S
 
 
 def test_a_long_line_says_the_newest_values_of_its_figures(store: Store) -> None:
-    text = "Evening check complete. Score = {}. Parts: Memory: {}; Planning: {}; Writing: {}; Reading: {}; Tools: {}. Ran all."
+    text = "Evening check done. Score = {}. Parts: Memory: {}; Planning: {}; Writing: {}; Reading: {}; Tools: {}."
     told = [(60 + n, 70 + n % 3, 80 + n % 5, 90 - n % 4, 50 + n % 3, 40 + n % 2) for n in range(8)]
     (said,) = after_a_night(store, lines(text, *told))
     for value in ("Score 67", "Memory 71", "Planning 82", "Writing 87", "Reading 51", "Tools 41"):
