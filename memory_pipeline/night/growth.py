@@ -19,8 +19,14 @@ from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Cluster, EligibleMemory, Memory
 from memory_pipeline.wording.agreement import says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
+#: What makes a whole claim of a pattern again, and not merely one of its details, joins it from this cosine on: what
+#: else it says takes it farther away (notes of one lesson, each with a detail of its own: 0.72 to 0.82).
+CLAIM_COSINE = 0.65
+#: A statement with as many content words is a claim; "It takes 4 minutes." is none.
+_WORDS_OF_A_CLAIM = 5
 #: Rows of both sides that are compared at once: this bounds the memory.
 _AT_ONCE = 2048
 
@@ -29,8 +35,8 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
     """By pattern that new memories say again, a cluster of it and of these, largest first.
 
     A memory joins the nearest pattern of its project at or above the policy's threshold, if it has a statement that
-    one of the two says in the words of the other, and contradicts nothing in it. Patterns made tonight or later are
-    left to the next night.
+    one of the two says in the words of the other, and contradicts nothing in it; below the threshold, if that
+    statement is a claim. Patterns made tonight or later are left to the next night.
     """
     plan = reader.plan
     with reader.store.reading() as tx:
@@ -70,7 +76,7 @@ def _nearest(
     source_ids, sources = reader.vectors_of(sorted(owner))
     ids, vectors = reader.vectors_of(sorted(others))
     near: dict[str, dict[str, float]] = {}
-    for i, j, score in _pairs(sources, vectors, policy.threshold):
+    for i, j, score in _pairs(sources, vectors, min(policy.threshold, CLAIM_COSINE)):
         found = near.setdefault(ids[j], {})
         found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
     contents = reader.memories(near)
@@ -88,7 +94,8 @@ def _first_said(
     for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
         pattern = patterns[pattern_id]
         of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
-        if of_one_kind and says_again(pattern.content, memory.content):
+        words = 0 if scores[pattern_id] >= policy.threshold else _WORDS_OF_A_CLAIM
+        if of_one_kind and says_again(pattern.content, memory.content, words):
             return pattern_id
     return None
 
@@ -106,8 +113,12 @@ def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tup
                     yield int(a) + top, int(b) + left, float(score)
 
 
-def says_again(pattern: str, content: str) -> bool:
-    """Whether a content has a statement that a pattern makes as well, in its words, and contradicts nothing in it."""
-    ours, theirs = ([strip_lead_in(text) for text in split_statements(text)] for text in (pattern, content))
+def says_again(pattern: str, content: str, fewest_words: int = 0) -> bool:
+    """Whether a content has a statement that a pattern makes as well, in its words, and contradicts nothing in it.
+    `fewest_words`: the content words that such a statement has."""
+    ours, theirs = (
+        [said for text in split_statements(text) if len(content_words(said := strip_lead_in(text))) >= fewest_words]
+        for text in (pattern, content)
+    )
     same = any(says_the_same(one, other) or says_the_same(other, one) for one in ours for other in theirs)
     return same and find_conflict(pattern, content) is None
