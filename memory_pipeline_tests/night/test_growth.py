@@ -38,6 +38,7 @@ def active_patterns(store: Store) -> list[Memory]:
     return [memory for memory in patterns if memory.archived_at is None and memory.rolled_back_at is None]
 
 
+DETAIL = "Dana lost two test orders to this."
 LATER = ("The vault keeps 41 keys.", "Kenji has a card.", "Staging differs.")
 
 
@@ -67,6 +68,20 @@ def test_a_lesson_that_comes_back_is_the_next_version_of_its_pattern(grown: Stor
     assert pattern.content.lower().count("restart the") == before.content.lower().count("restart the") == 1
     assert before.id in json.loads(pattern.compressed_from or "")["source_ids"]
     assert problems(grown) == []
+
+
+def test_a_claim_said_again_joins_though_its_own_detail_takes_it_far_away(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, FIRST_NIGHT)
+    claim, at = lesson(1)[0].content.split(". ")[0], FIRST + timedelta(days=7)
+    far = "The tulips that Kenji planted behind the office in autumn are red, white and yellow this year."
+    fill(store, [candidate(f"{claim}. {far}", at, native_id="far"), candidate(f"{DETAIL} {far}", at, native_id="not")])
+    run(store, NEXT_NIGHT)
+    (pattern,) = active_patterns(store)
+    everything = memories(store)
+    assert far in pattern.content and everything["far"].consolidated_into_id == pattern.id
+    assert everything["not"].archived_at is None, "it shares a detail only"
+    assert problems(store) == []
 
 
 def test_the_next_version_rests_on_all_raw_memories(grown: Store) -> None:
