@@ -160,8 +160,8 @@ class Clause:
             return None
         if first.low in ("do", "don't") or first.tag in _BASE_FORMS:
             return place
-        if first.tag == "VVD" and first.low == first.base:  # `set`, `put`, `cut`
-            return place if following.tag in ("AT0", "DPS", "PNP") else None
+        if first.tag in ("VVD", "VVN") and first.low == first.base:  # `set`, `put`, `run`
+            return place if following.tag in ("AT0", "DPS", "PNP", "CRD") else None
         follows = following.tag in _AFTER_ORDER or (first.low == "use" and not following.is_mark)
         is_known = _can_be_order(first.low) or (place > 0 and following.tag in _BEFORE_SUBJECT)
         return place if follows and first.tag not in _NO_ORDER and is_known else None
@@ -245,14 +245,19 @@ def _orders_after(before: Sequence[Word], rest: Sequence[Word]) -> bool:
     last = before[-1]
     if last.low != "," and before[0].low not in ("before", "after", "when", "while"):
         return False
+    adverbs = 1 if rest[0].low in ("always", "never", "please") else 0
     ends = last.low == "," or (
-        (last.is_noun or last.tag == "NP0") and (last.tag != "NN2" or before[1].tag == "VVG") and not rest[0].is_mark
+        (last.is_noun or last.tag in ("NP0", "VVG"))
+        and (last.tag != "NN2" or before[1].tag == "VVG" or adverbs > 0)
+        and not rest[0].is_mark
     )
+    rest = rest[adverbs:]
     return (
         ends
+        and len(rest) > 1
         and not (last.low != "," and any(word.is_verb for word in before))
-        and rest[1].tag in ("AT0", "DPS", "PNP")
-        and rest[0].tag not in _NO_ORDER
+        and rest[1].tag in ("AT0", "DPS", "PNP", "CRD", "DT0")
+        and (rest[0].tag not in _NO_ORDER or (rest[0].tag in ("VVD", "VVN") and rest[0].low == rest[0].base))
         and _can_be_order(rest[0].low)
     )
 

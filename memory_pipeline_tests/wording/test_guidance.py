@@ -17,6 +17,9 @@ do: Rotate the logs weekly or the small disk fills up.
 do: Charts should start at zero so that differences do not look larger than they are.
 do: Before a long trip, empty the mailbox.
 do: After editing the templates clear the cache.
+do: Before updating the NAS always take a backup, it refuses to go back to the old version.
+do: Before dropping a feature run three seeds, single runs differ by two points.
+do: When travelling take the small charger.
 do: Because the oven runs hot, set it twenty degrees lower.
 do: Update the stick only with the coordinator stopped, else all lamps must be paired again.
 do: Label every cable on both ends before unplugging it.
