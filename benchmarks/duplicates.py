@@ -7,9 +7,9 @@ OpenClaw workspace of your own, and a changed copy of it some days later (plante
 planted_conflicts.py). The copies are imported beside all the other notes, and the real night runs with its policies
 as they are. A pair is *joined* if both of its memories end in one active memory. A *neighbour* is another note that
 ends in one memory with a planted pair, although the same night without the copies keeps it apart from the pair's
-note. Nothing is planted in readings of a series: with another figure, a reading is the next one, neither a copy nor a
-conflict. Goals: duplicates joined >= 0.92, conflicts joined <= 0.01, no unrelated neighbours (their number is shown;
-read them with `--misses`).
+note. Nothing is planted in readings of a series (with another figure, a reading is the next one, neither a copy nor a
+conflict) or in knowledge-base entries (their examples differ and are all kept). Goals: duplicates joined >= 0.92,
+conflicts joined <= 0.01, no unrelated neighbours (their number is shown; read them with `--misses`).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
@@ -222,8 +223,8 @@ def main() -> int:
         before = places_after_a_night(Path(one), settings, single)
         pairs = written_pairs()
         for corpus, mine in notes.items():
-            free = [note for note in mine if note.native_id not in before.readings]
-            print(f"{corpus}: {len(mine)} notes, of them {len(mine) - len(free)} readings")
+            free = [n for n in mine if n.native_id not in before.readings and not is_entry(n.content)]
+            print(f"{corpus}: {len(mine)} notes, of them {len(mine) - len(free)} readings or entries")
             pairs += plant(corpus, free, given.pairs, given.seed)
         after = places_after_a_night(Path(other), settings, [*single, *(pair.copy for pair in pairs)]).of
     pairs = [

@@ -80,7 +80,7 @@ class ScoreCard(Document):
         description="Rules shared by several lessons that became a principle made from these lessons alone."
     )
     rules: int = Field(description="Such rules in the demo.")
-    principles: int = Field(description="Active principles.")
+    principles: tuple[str, ...] = Field(description="The active principles, in words.")
     different_joined: int = Field(
         description="Active memories that stand for notes of two planted groups that have nothing to do with each "
         "other; should be 0."
@@ -159,7 +159,7 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield share("Readings in their series", card.readings_in_series, card.readings, READINGS_GOAL)
     yield share("Readings that break a series named", card.breaks_named, card.breaks, 1)
     yield _Row("Knowledge-base entries united", f"{card.entries_united} of {card.entry_groups} groups")
-    principles = f"{card.principles_found} of {card.rules}, {card.principles} in all"
+    principles = f"{card.principles_found} of {card.rules}, {len(card.principles)} in all"
     yield _Row(
         "Principles from lessons with one rule", principles, card.principles_found == card.rules, str(card.rules)
     )
@@ -185,6 +185,8 @@ def as_text(card: ScoreCard) -> str:
     promised = sum(row.kept is not None for row in rows)
     missed = f"{len(card.missed)} of {promised} promises missed: {'; '.join(card.missed)}."
     lines += _wrapped(f"All {promised} promises kept." if card.reached else missed, "  ")
+    if card.principles:
+        lines += ["", "Principles:", *(line for text in card.principles for line in _wrapped(text, "  = "))]
     for example in card.examples:
         notes = example.sources[:_SHOWN_SOURCES]
         hidden = len(example.sources) - len(notes)

@@ -112,7 +112,7 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         "entry_groups": len(entries),
         "principles_found": sum(_has_principle(rule["lessons"], raw_of) for rule in truth["rules"]),
         "rules": len(truth["rules"]),
-        "principles": len(principles),
+        "principles": tuple(sorted(memories[one].content for one in principles)),
         "different_joined": _mixed(groups, ends),
         "secrets_left": sum(s in memory.content for s in truth["secrets"] for memory in memories.values()),
         "problems": len(problems),

@@ -76,7 +76,7 @@ LESSONS = (
         ("The file is router_2026.cfg.", "The button hides under Tools.", "There were 23 forwardings."),
         "Which file holds the router's settings?", "router_2026.cfg", "Take a backup before"),
     Lesson("homelab", ("Always take a backup before updating the NAS; it refuses to go back to the old version.",
-        "Before updating the NAS always take a backup, it refuses to go back to the old version."),
+        "Before updating the NAS, always take a backup, it refuses to go back to the old version."),
         ("It needs 310 GB.", "The release notes say so.", "Version 7 broke the photo index.", "It takes 3 hours."),
         "How much room does the backup of the NAS need?", "310 GB", "Take a backup before"),
     Lesson("research", ("Normalise the embeddings before clustering, otherwise long documents dominate every cluster.",
