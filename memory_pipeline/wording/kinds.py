@@ -276,7 +276,7 @@ def kind_of(text: str, headings: Sequence[str] = (), usual: str = OTHER) -> str:
     not show its kind, where it stands."""
     beginning = text[:_BEGINNING]
     label = _label_of(beginning)
-    if label or _says_nothing_lasting(beginning):
+    if label or is_machine_text(beginning):
         return label if label and not _is_reading(beginning) else OTHER
     if _ENTRY.search(beginning):
         return "lesson"
@@ -329,8 +329,8 @@ def _label_of(text: str) -> str | None:
     return "fact" if re.match(r"fact(?:-\d+)?$", match["label"], re.IGNORECASE) else _named(match["label"])
 
 
-def _says_nothing_lasting(text: str) -> bool:
-    """Whether a text is a reading, a line of a program, or a bare link."""
+def is_machine_text(text: str) -> bool:
+    """Whether a text is a reading, a line or report of a program, or a bare link: it tells nothing lasting."""
     return bool(_PROGRAM_LINE.search(text)) or _is_link(text) or _is_reading(text)
 
 

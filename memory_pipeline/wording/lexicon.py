@@ -138,8 +138,9 @@ LIGHT_WORDS = frozenset(
 )
 #: Irregular past forms; verbs of state; verbs of duty and permission.
 PAST_VERBS = frozenset(
-    "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
-    "grew held kept led met paid put sold spent stood taught told thought won wrote shown seen gone taken".split()
+    "became began broke came cost did fell fit found gave gone got grew had held kept led left lost made met paid "
+    "put ran receive rose said saw seen sent shown sleep sold spent stay stood take taken taught thought told "
+    "took was went were won wrote".split()
 )
 STATE_WORDS = frozenset("is are be been being has have am".split())
 RULE_WORDS = frozenset("must should shall always never may can cannot".split())
@@ -290,4 +291,24 @@ INSTRUCTIONS = frozenset(
     "switch sync tag take tell test throttle time tokenise tokenize track train treat trim truncate try tune turn "
     "type unmount unplug update upgrade upload use validate verify wait warm warn wash watch water wear wipe wrap "
     "write zip".split()
+)
+#: Further verbs, as they are with a plural subject.
+VERBS = INSTRUCTIONS | frozenset(
+    "accept appear arrive belong break bring burn cause close come confuse contain corrupt crash die disappear diverge "
+    "dominate drain drift drip eat end evict exceed exhaust expire fail fall fill fire flicker freeze grow hang hide "
+    "hit hold hurt inflate jam kick know last leak leave lie lock lose match melt miss need open overflow overheat "
+    "overlap overwrite preempt pull race reach rebuild refuse reject remain reset rise run rust saturate seem shift "
+    "show shrink shut slip slow spill stall starve stay stick strip swallow swell throw tick time trip turn vanish "
+    "want wear work".split()
+)
+#: Words that say that something goes wrong.
+MISHAPS = frozenset(
+    "blocked blurry break breaks broke broken burned burns corrupt corrupted corrupts cracked cracks crash "
+    "crashed crashes delayed denied died dies disappear disappeared disappears diverge diverged diverges down "
+    "drained drains drop dropped drops duplicate duplicated empty error errors expire expired expires fail failed "
+    "failing fails failure freeze freezes froze frozen garbled hang hangs hung jam jammed jams late leak leaked "
+    "leaks lose loses lost melts missing offline overflow overflowed overflows overheat overheated overheats "
+    "overwrites overwritten refuse refused refuses reject rejected rejects rusted rusts slow slowed slows spoiled "
+    "spoils stale stall stalled stalls stop stopped stops timeout timeouts tripped trips twice unreachable "
+    "unreadable vanish vanished vanishes wrong".split()
 )

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
 from memory_pipeline.distillers.causality import find_cause, shared_cause
 from memory_pipeline.distillers.evidence import evidence_confidence
@@ -262,17 +261,16 @@ def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
     [
         ("The deploy took long because the build cache was cold.", ("build cache", "was cold", "The deploy took long")),
         ("Another cold build cache: because of that the deploy took long.",
-         ("Another cold build cache", "Another cold build cache", "the deploy took long")),
+         ("build cache", "cold", "the deploy took long")),
         ("When the router overheated, the network went down.", ("router", "overheated", "the network went down")),
         ("Raising the learning rate to 3e-4 made the loss diverge.",
          ("learning rate", "Raising the learning rate to 3e-4", "the loss diverge")),
-        ("Nobody was home, so the parcel went back.", ("Nobody", "was home", "the parcel went back")),
+        ("Nobody was home, so the parcel went back.", None),
         ("Clear the template cache after editing, or customers receive the old text.",
          ("template cache", "Clear the template cache after editing", "otherwise customers receive the old text")),
         ("The VPN drops often when the MTU is left alone, so set it lower.",
          ("MTU", "is left alone", "The VPN drops often")),
-        ("Images must be resized, because the CDN refuses files that are too large.",
-         ("CDN", "refuses files that are too large", "Images must be resized")),
+        ("Images must be resized, because the CDN refuses files that are too large.", None),
         ("Write the script so that it reads from disk.", None),
         ("The gateway listens on port 5432.", None),
         ("Because.", None),
@@ -283,6 +281,6 @@ def test_a_cause_is_read_off_the_words_that_say_so(text: str, causal: tuple[str,
 
 
 def test_a_cluster_is_causal_when_most_of_its_members_say_so() -> None:
-    told = [episode for _, episodes in texts.CAUSAL for episode in [episodes]]
-    assert all(shared_cause(list(episodes), [0.9] * len(episodes)) for episodes in told)
-    assert shared_cause(["It broke because it rained.", "It broke.", "It broke again."], [0.9] * 3) is None
+    told = ["The export failed because the disk was full.", "The disk was full, so the export failed at once."]
+    assert shared_cause([*told, "The export failed."], [0.8, 0.9, 0.7]) == find_cause(told[1])
+    assert shared_cause([told[0], "The export failed.", "The export failed again."], [0.9] * 3) is None
