@@ -8,13 +8,13 @@ What cannot be told so is declined: the members stay as they are.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.episodes import told_once
 from memory_pipeline.distillers.evidence import evidence_confidence
+from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.saying import Saying, Statement, find_sayings
 from memory_pipeline.llm import Declined, Session
 from memory_pipeline.wording.agreement import is_clause, overlap, status_of
@@ -32,7 +32,6 @@ LEAST_WORDS = 2
 SAME_SUBJECT = 0.5
 #: Kinds of conflict that do not concern a different figure or word.
 _CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
-_PATTERN_OF_TYPE = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
 
 #: Who sent something, at the start of a line.
 _ADDRESS = re.compile(
@@ -82,7 +81,7 @@ class Extractive:
         return Draft(
             text=join_statements([sentence for sentence in sentences if isinstance(sentence, str)]),
             prompt_version=self.prompt_version,
-            pattern_type=_pattern_type(members),
+            pattern_type=pattern_type_of([member.memory for member in members]),
             confidence=_confidence(sayings, members),
             causal=shared_cause([m.memory.content for m in members], [m.centrality for m in members]),
         )
@@ -171,9 +170,3 @@ def _speaks_against(one: str, other: str) -> bool:
         return False
     finding = find_conflict(one, other)
     return finding is not None and finding.kind in _CONTRADICTING
-
-
-def _pattern_type(members: Sequence[Member]) -> str | None:
-    counts = Counter(member.memory.memory_type for member in members)
-    kind, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    return _PATTERN_OF_TYPE.get(kind) if count * 2 > len(members) else None
