@@ -82,6 +82,7 @@ _LONG_LABEL = 3
 _PLAIN_ADVICE = re.compile(r"^(?:never|always|don't|do not|avoid|prefer)\b", re.IGNORECASE)
 #: Marks of code, paths, tables and cut text.
 _CODE = re.compile(r"[{}<>|§\[\]]|\w\(|[=→]|\w/\w+/\w|\.{3}|…|\b\d{4,}\b|::")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
 _VAGUE = frozenset("it this that these those they he she there here".split())
 
 
@@ -98,6 +99,7 @@ def guidance_in(sentence: str) -> Guidance | None:
         return None
     if _MOMENT.search(text) or len(_CODE.findall(text)) > 1 or _is_cut(text) or _is_dated(text):
         return None
+    text = _ASIDE.sub("", text)
     clauses = clauses_of(text)
     words = [word for clause in clauses for word in clause.words]
     if not _FEWEST_WORDS <= sum(not word.is_mark for word in words) <= _MOST_WORDS or words[0].tag == "VVZ":
@@ -242,7 +244,11 @@ def _expectation(clauses: Sequence[Clause]) -> Guidance | None:
         return None
     if main.order is not None or any(word.low in ("i", "we") for word in main.words[:3]):
         return None
-    conditions = [c for c in clauses if _openers_of(c) & _CONDITIONS]
+    conditions = [
+        c
+        for c in clauses
+        if _openers_of(c) & _CONDITIONS and (c.opener != "while" or c.words[0].start > main.words[0].start)
+    ]
     if any(word.tag in PAST for clause in conditions for word in clause.words):
         return None
     holds = bool(conditions) or any(word.low in ("cannot", "can't", "always", "never") for word in main.words)

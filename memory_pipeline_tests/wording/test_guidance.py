@@ -69,6 +69,8 @@ Skips gracefully when the queue is empty.
 Test suite passes in 6 minutes.
 Report sent to Dana.
 - [ ] always check the export
+While speed is excellent, the system fails on its most important job.
+Only summaries flow back to the hub (never raw memories).
 Immer zuerst ein Backup machen, bevor das NAS aktualisiert wird.
 """
 
