@@ -135,7 +135,7 @@ def test_the_score_card_keeps_what_is_safe_and_names_what_is_missed(store: Store
     card = scoring.score(store, settings, before)
     assert set(card.missed) <= HARD, card
     assert card.reached == (not card.missed)
-    assert card.lessons_distilled >= 8 and card.causal_patterns_distilled >= 2 and card.paraphrases_found >= 4
+    assert card.lessons_distilled >= 16 and card.causal_patterns_distilled >= 2 and card.paraphrases_found >= 4
     assert card.entries_united >= 1 and card.answered[0].after >= 20, card
     text = scorecard.as_text(card)
     assert f"{len(card.missed)} of 20 promises missed: " in text and "MISSED, promised: at least 24" in text
