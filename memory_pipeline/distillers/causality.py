@@ -77,7 +77,7 @@ _BEFORE_NOUN = frozenset(
 #: The verb and its object: `raising the learning rate to 3e-4`.
 _DOING = re.compile(
     r"^\w+\s+(?:(?:the|a|an|its|our)\s+)?(?P<object>[\w'-]+(?:\s+[\w'-]+){0,4}?)"
-    r"(?:\s+(?:to|from|with|in|on|at|by|for|of|after|before|when|until|every|and|without|only)\b|,|$)"
+    r"(?:\s+(?:to|from|with|in|on|at|by|for|of|after|before|when|until|every|and|without|only|while|open|shut|\w+ed)\b|,|$)"
 )
 _DONE_BY_US = re.compile(r"^(?:we|i)\s+(?:had\s+)?(?P<done>\w+ed\s+.+)$", re.IGNORECASE)
 _QUALITY = frozenset(
@@ -170,7 +170,7 @@ def _subject_and_action(cause: str) -> tuple[str, str] | None:
     if by_us:
         return _doing(by_us["done"])
     words = cause.split()
-    if _bare(words[0]).endswith("ing") and _verb_place(words) is None:
+    if _bare(words[0]).endswith("ing"):
         return _doing(cause)
     place = _verb_place(words)
     if place is not None:

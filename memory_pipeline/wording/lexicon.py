@@ -138,9 +138,8 @@ LIGHT_WORDS = frozenset(
 )
 #: Irregular past forms; verbs of state; verbs of duty and permission.
 PAST_VERBS = frozenset(
-    "became began broke came cost did fell fit found gave gone got grew had held kept led left lost made met paid "
-    "put ran receive rose said saw seen sent shown sleep sold spent stay stood take taken taught thought told "
-    "took was went were won wrote".split()
+    "took went came fell made saw lost cost began ran got said found broke sent left rose became was were had did gave "
+    "grew held kept led met paid put sold spent stood taught told thought won wrote shown seen gone taken".split()
 )
 STATE_WORDS = frozenset("is are be been being has have am".split())
 RULE_WORDS = frozenset("must should shall always never may can cannot".split())
@@ -294,11 +293,12 @@ INSTRUCTIONS = frozenset(
 )
 #: Further verbs, as they are with a plural subject.
 VERBS = INSTRUCTIONS | frozenset(
-    "accept appear arrive belong break bring burn cause close come confuse contain corrupt crash die disappear diverge "
-    "dominate drain drift drip eat end evict exceed exhaust expire fail fall fill fire flicker freeze grow hang hide "
-    "hit hold hurt inflate jam kick know last leak leave lie lock lose match melt miss need open overflow overheat "
-    "overlap overwrite preempt pull race reach rebuild refuse reject remain reset rise run rust saturate seem shift "
-    "show shrink shut slip slow spill stall starve stay stick strip swallow swell throw tick time trip turn vanish "
+    "accept appear arrive belong bounce break bring burn cache cause close come confuse contain corrupt cost "
+    "crash depend die disappear diverge dominate drain drift drip eat end evict exceed exhaust exist expire fail "
+    "fall fill fire fit flicker freeze grow hang hide hit hold hurt inflate jam kick know lack last leak leave "
+    "lie lock lose match melt miss need open overflow overheat overlap overwrite preempt pull race reach rebuild "
+    "receive refuse reject remain reset return rise run rust saturate see seem serve shift show shrink shut sleep "
+    "slip slow spill spoil stall starve stay stem stick strip swallow swell take throw tick time trip turn vanish "
     "want wear work".split()
 )
 #: Words that say that something goes wrong.
