@@ -107,5 +107,5 @@ def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> Eligible
         effective_date=memory.effective_date,
         stands_for=stands_for,
         is_entry=is_entry_of(settings, memory),
-        type_is_told=memory.memory_type in (OTHER, kind_of(memory.content)),
+        type_is_told=memory.memory_type == OTHER or memory.memory_type == kind_of(memory.content),
     )

@@ -329,6 +329,7 @@ def _label_of(text: str) -> str | None:
     return "fact" if re.match(r"fact(?:-\d+)?$", match["label"], re.IGNORECASE) else _named(match["label"])
 
 
+@remembered
 def is_machine_text(text: str) -> bool:
     """Whether a text is a reading, a line or report of a program, or a bare link: it tells nothing lasting."""
     return bool(_PROGRAM_LINE.search(text)) or _is_link(text) or _is_reading(text)
@@ -356,6 +357,7 @@ def _is_reading(text: str) -> bool:
     return figures * 3 >= words or (figures >= 2 and (len(_PAIRED.findall(text)) >= 2 or figures * 5 >= words))
 
 
+@remembered
 def _told_kind(text: str) -> str | None:
     """The kind that the wording of a text tells."""
     statements = [_CODE_SPAN.sub("` `", strip_lead_in(one)) for one in split_statements(text)][:_FIRST_STATEMENTS]
