@@ -74,7 +74,10 @@ def test_a_claim_said_again_joins_though_its_own_detail_takes_it_far_away(store:
     fill(store, lesson(4))
     run(store, FIRST_NIGHT)
     claim, at = lesson(1)[0].content.split(". ")[0], FIRST + timedelta(days=7)
-    far = "The tulips that Kenji planted behind the office in autumn are red, white and yellow this year."
+    far = (
+        "Tulips that Kenji planted behind the office in autumn flower red, white and yellow; Marta waters them twice a "
+        "day with rain from the barrel, and the children of the neighbours count every blossom on Sundays."
+    )
     fill(store, [candidate(f"{claim}. {far}", at, native_id="far"), candidate(f"{DETAIL} {far}", at, native_id="not")])
     run(store, NEXT_NIGHT)
     (pattern,) = active_patterns(store)
