@@ -12,6 +12,7 @@ import numpy as np
 
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.night.claims import CLAIM_COSINE, is_claim
 from memory_pipeline.night.clustering import describe_cluster, takes
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import exact_scores, proposal_margin
@@ -19,14 +20,8 @@ from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Cluster, EligibleMemory, Memory
 from memory_pipeline.wording.agreement import says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
-from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
-#: What makes a whole claim of a pattern again, and not merely one of its details, joins it from this cosine on: what
-#: else it says takes it farther away (notes of one lesson, each with a detail of its own: 0.72 to 0.82).
-CLAIM_COSINE = 0.65
-#: A statement with as many content words is a claim; "It takes 4 minutes." is none.
-_WORDS_OF_A_CLAIM = 5
 #: Rows of both sides that are compared at once: this bounds the memory.
 _AT_ONCE = 2048
 
@@ -94,8 +89,8 @@ def _first_said(
     for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
         pattern = patterns[pattern_id]
         of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
-        words = 0 if scores[pattern_id] >= policy.threshold else _WORDS_OF_A_CLAIM
-        if of_one_kind and says_again(pattern.content, memory.content, words):
+        claims = scores[pattern_id] < policy.threshold
+        if of_one_kind and says_again(pattern.content, memory.content, only_claims=claims):
             return pattern_id
     return None
 
@@ -113,11 +108,11 @@ def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tup
                     yield int(a) + top, int(b) + left, float(score)
 
 
-def says_again(pattern: str, content: str, fewest_words: int = 0) -> bool:
-    """Whether a content has a statement that a pattern makes as well, in its words, and contradicts nothing in it.
-    `fewest_words`: the content words that such a statement has."""
+def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool:
+    """Whether a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
+    contradicts nothing in it."""
     ours, theirs = (
-        [said for text in split_statements(text) if len(content_words(said := strip_lead_in(text))) >= fewest_words]
+        [said for said in map(strip_lead_in, split_statements(text)) if not only_claims or is_claim(said)]
         for text in (pattern, content)
     )
     same = any(says_the_same(one, other) or says_the_same(other, one) for one in ours for other in theirs)

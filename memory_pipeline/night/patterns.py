@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from memory_pipeline.night.claims import by_claims, claim_edges
 from memory_pipeline.night.clustering import cut_clusters, link_conflicts, mark_settled
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.growth import find_growth
@@ -14,7 +15,8 @@ from memory_pipeline.records import Cluster, EligibleMemory
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
 
-    What says again what a pattern says joins that pattern; the rest may form new ones. `eligible` and `edges`: what
+    What says again what a pattern says joins that pattern; the rest may form new ones, of near memories and then of
+    those that make one claim. `eligible` and `edges`: what
     merging left. A memory is in at most one cluster. A fingerprint decided within the last `fingerprint_ttl_days` as
     of the night is marked settled. With `cluster_id`, all other clusters are marked settled.
     """
@@ -30,5 +32,10 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             grown = mark_settled(night.store, night.plan, policy, find_growth(night.reader, policy, left))
             again = {i for cluster in grown if cluster.settled is None for i in cluster.member_ids}
             rest = [memory for memory in left if memory.id not in again]
-            clusters += grown + cut_clusters(night.store, night.plan, policy, rest, edges)
+            clusters += grown + (near := cut_clusters(night.store, night.plan, policy, rest, edges))
+            joined = {i for cluster in near if cluster.settled is None for i in cluster.member_ids}
+            apart = [memory for memory in rest if memory.id not in joined]
+            clusters += cut_clusters(
+                night.store, night.plan, by_claims(policy), apart, claim_edges(night.reader, apart)
+            )
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
