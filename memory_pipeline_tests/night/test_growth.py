@@ -6,8 +6,10 @@ import json
 from datetime import date, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.night.run import run_week
 from memory_pipeline.recall.past import read_state
 from memory_pipeline.records import Memory
@@ -258,3 +260,45 @@ def test_a_pinned_principle_stays_as_it_is(with_principle: Store) -> None:
     run(store, NEXT_NIGHT)
     assert active_principle(store).id == before.id
     assert problems(store) == []
+
+
+OF_OWN = (
+    "The choir keeps the scores of its winter concerts in the damp basement.",
+    "Tulips that Kenji planted in autumn flower red, white and yellow.",
+    "A ferry leaves for the northern islands at nine in the morning.",
+    "Pancakes taste best with lemon, sugar and a little rum.",
+    "The third chapter of the novel is set in a lighthouse.",
+)
+
+
+STRICT = {"distill": PolicyTable(threshold=0.93)}
+
+
+def test_notes_of_one_claim_are_a_pattern_though_their_details_are_far_apart(store: Store) -> None:
+    claim = lesson(1)[0].content.split(". ")[0]
+    fill(store, [candidate(f"{claim}. {detail}", native_id=f"own-{n}") for n, detail in enumerate(OF_OWN)])
+    with store.reading() as tx:
+        ids = [memory.id for memory in tx.memories.all()]
+    run(store, FIRST_NIGHT, settings_for(store, compression__policies=STRICT))
+    (pattern,) = active_patterns(store)
+    assert all(detail in pattern.content for detail in OF_OWN)
+    _, vectors = night_of(store, FIRST_NIGHT).reader.vectors_of(ids)
+    near = vectors @ vectors.T
+    assert near[~np.eye(len(ids), dtype=bool)].max() < 0.93, "or this is no test of claims"
+    assert problems(store) == []
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ("Never restart the payment gateway after rotating its API key, otherwise it keeps using the old key.",) * 2,
+        ("Restart the mail gateway after rotating its API key, otherwise it keeps using the old key.",) * 2,
+        ("It takes 4 minutes.",) * 2,
+    ],
+)
+def test_another_claim_or_a_short_one_makes_no_pattern(store: Store, others: tuple[str, str]) -> None:
+    claim = lesson(1)[0].content.split(". ")[0]
+    texts = [f"{words} {detail}" for words, detail in zip((f"{claim}.", *others), OF_OWN, strict=False)]
+    fill(store, [candidate(text, native_id=str(n)) for n, text in enumerate(texts)])
+    run(store, FIRST_NIGHT)
+    assert active_patterns(store) == []
