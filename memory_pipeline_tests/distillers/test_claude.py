@@ -101,6 +101,7 @@ def dear(body: Body, number: int) -> Said:
     return Said(faithful(body).text, tokens_in=1500, tokens_out=body["max_tokens"])
 
 
+@pytest.mark.slow
 def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Store) -> None:
     three_lessons(store)
     with serving(dear) as server:
@@ -217,6 +218,7 @@ def test_a_server_without_a_list_of_models_is_used_unchecked(store: Store) -> No
         assert night(store, server).clusters_compressed == 1
 
 
+@pytest.mark.slow
 def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -102,6 +102,7 @@ def test_without_an_answer_nothing_is_decided_and_the_next_week_asks_again(store
     assert result.status == "created"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calling", ["live", "batch"])
 def test_all_groups_are_asked_about_at_once(store: Store, calling: str) -> None:
     garden = [pattern(f"g{n}", WATER.format(plant)) for n, plant in enumerate(("tomatoes", "peppers", "cucumbers"))]

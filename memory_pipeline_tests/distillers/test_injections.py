@@ -60,6 +60,7 @@ def test_injections_of_nearly_every_style_are_recognised(half: str) -> None:
     assert len(styles()) >= 66 and len(missed) <= (1 - LEAST_RECOGNISED) * len(styles()), missed
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_not_tried_could_not_have_matched() -> None:
     """By what the text lacks; most rules are passed over so."""
     texts = [
@@ -82,6 +83,7 @@ def test_what_every_rule_needs_is_in_the_file() -> None:
     assert all(rule.needed == kept_strings()[key_of(rule.pattern)] for rule in rules())
 
 
+@pytest.mark.slow
 # Texts for a pattern with word boundaries are found by trying.
 @settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())

@@ -75,6 +75,7 @@ def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, ser
     assert report.estimated_cost_usd == pytest.approx((tokens[0] * 1 + tokens[1] * 5) / 1e6, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "words", "calls"),
     [("mock-400", "answered 400", 1), ("mock-401", "rejected the key", 1), ("mock-429", (
@@ -95,6 +96,7 @@ def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> No
     assert f"there is no model '{BASE}:mock-nothing'" in report.errors[0].error
 
 
+@pytest.mark.slow
 def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -> None:
     fill(store, lesson(4))
     waiting = night(store, server, "mock-text", distillation__calling="batch", distillation__time_limit_s=0.3)

@@ -89,6 +89,7 @@ def test_a_prompt_names_the_length_that_is_wanted_and_shows_members_as_json() ->
     assert json.loads(prompt.user)["members"][1]["content"] == "Restart it now."
 
 
+@pytest.mark.slow
 def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:

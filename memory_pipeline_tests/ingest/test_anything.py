@@ -75,6 +75,7 @@ def sound(store: Store) -> None:
         assert tx.integrity.check(deep=True) == []
 
 
+@pytest.mark.slow
 @QUICK
 @given(st.lists(rows(), min_size=10, max_size=20))
 def test_whatever_rows_hold_the_store_is_sound_and_good_neighbours_are_in(given_rows: list[dict[str, Any]]) -> None:

@@ -120,6 +120,7 @@ def test_an_empty_store_becomes_the_one_that_was_exported(original: Store, tmp_p
     assert again.imported == 0 and knowledge(copy) == knowledge(original)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "column"), [("memory", "content"), ("audit", "payload")])
 def test_a_parquet_file_that_was_altered_is_no_whole_export(
     original: Store, tmp_path: Path, kind: str, column: str

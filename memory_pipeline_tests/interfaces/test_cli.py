@@ -315,6 +315,7 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     assert last(cli("check", "--deep", home=tmp_path)).startswith("SOUND")
 
 
+@pytest.mark.slow
 def test_a_night_is_loaded_without_importers_and_masking() -> None:
     """They take a third of a second, and a night that finds nothing new uses neither."""
     code = (

@@ -126,6 +126,7 @@ def test_a_draft_that_is_not_made_of_its_sources_is_refused(proposed: Store, edi
     assert outcome.startswith("not applied: ") and why in outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draft",
     ["{}", *(pytest.param(text, marks=SLOW) for text in ("[]", "nonsense", '{"cluster": 1}', '{"member_ids": []}'))],

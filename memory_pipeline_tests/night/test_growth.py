@@ -113,6 +113,7 @@ def test_undoing_the_night_brings_the_version_before_back(store: Store) -> None:
     assert active_hash(store) == before
 
 
+@pytest.mark.slow
 def test_it_grows_week_after_week_and_live_equals_backfill(store: Store, tmp_path: Path) -> None:
     nights = [FIRST_NIGHT + timedelta(days=7 * week) for week in range(4)]
     later = Store(tmp_path / "later.duckdb")
@@ -206,6 +207,7 @@ def test_a_principle_stands_on_the_next_version_of_its_pattern(with_principle: S
     assert problems(store) == []
 
 
+@pytest.mark.slow
 def test_undoing_the_night_brings_the_principle_back_as_it_was(with_principle: Store) -> None:
     store = with_principle
     noted(store, 7, AGAIN)
@@ -219,6 +221,7 @@ def test_undoing_the_night_brings_the_principle_back_as_it_was(with_principle: S
     assert problems(store) == []
 
 
+@pytest.mark.slow
 def test_principles_over_growing_patterns_are_the_same_live_and_in_a_backfill(store: Store, tmp_path: Path) -> None:
     later = Store(tmp_path / "later.duckdb")
     begin(store)

@@ -55,6 +55,7 @@ def drafts_of(night: Night) -> list[Distillation]:
     return distill_clusters(night, cluster_memories(night, eligible, find_similar(night, eligible)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [1, 2, 4])
 def test_a_night_is_the_same_however_much_it_reads_at_once(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int

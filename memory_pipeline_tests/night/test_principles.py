@@ -328,6 +328,7 @@ def entries_of_a_lesson(store: Store, **fields: Any) -> list[PlaybookEntry]:
     return entries(store)
 
 
+@pytest.mark.slow
 def test_the_category_is_what_the_sources_share_and_never_a_heading(store: Store, tmp_path: Path) -> None:
     heading = Source("openclaw", "memory/2026-03-01.md", 3)
     (entry,) = entries_of_a_lesson(store, source=heading, categories=("10-30-am", "deploys"))

@@ -282,6 +282,7 @@ def test_a_tampered_series_is_found(store: Store, said: str, instead: str) -> No
     assert problems(store) == ["its words are not what its readings amount to"]
 
 
+@pytest.mark.slow
 def test_an_earlier_night_after_a_later_one_leaves_its_series(store: Store) -> None:
     text = "Pump check complete in {}s"
     after_a_night(store, lines(text, 30, 31, 33, 29, 32), DAY)

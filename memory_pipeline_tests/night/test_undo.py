@@ -46,6 +46,7 @@ def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) ->
     assert len(result.restored) == 6 and len(result.retired) == 1
 
 
+@pytest.mark.slow
 def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) -> None:
     with_a_night(store)
     roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"[:-3]))

@@ -360,6 +360,7 @@ def test_a_failed_run_is_reported_and_announced(
     assert notice["priority"] == "action" and notice["subject"].startswith("COMPRESSION RUN FAIL")
 
 
+@pytest.mark.slow
 def test_a_run_reads_no_file_that_it_has_made_and_an_asset_alone_reads_those_of_earlier_runs(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def archived(store: Store) -> set[str]:
         return {memory.id for memory in tx.memories.all() if memory.archived_at}
 
 
+@pytest.mark.slow
 def test_a_job_goes_through_its_phases_and_its_record_says_what_it_did(instance: DagsterInstance, store: Store) -> None:
     fill(store, [*lesson(4), candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="copy")])
     job = start(instance, {TRIGGER_TAG: "manual", BY_TAG: "dana"})

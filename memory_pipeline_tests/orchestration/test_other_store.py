@@ -61,6 +61,7 @@ def test_a_launched_night_leaves_everything_beside_the_store_that_it_names(
         assert tx.journal.report(result.run_id) is not None
 
 
+@pytest.mark.slow
 def test_a_night_from_the_command_line_does_too_and_its_history_lies_there(default: Path, other: Store) -> None:
     done = command("night", DAY, "--store", other.path)
     assert done.code == 0, done.err

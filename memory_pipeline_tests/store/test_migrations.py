@@ -260,6 +260,7 @@ def test_every_entry_of_the_log_names_its_row(earlier: Store) -> None:
         assert logged == names
 
 
+@pytest.mark.slow
 def test_the_proposals_of_an_earlier_store_are_still_read_and_approved(earlier: Store) -> None:
     with earlier.reading() as tx:
         waiting = tx.proposals.list()

@@ -77,6 +77,7 @@ def branched(store: Store) -> tuple[Path, int]:
     return aside, 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settled", [True, False])
 @pytest.mark.parametrize("notes_since", [0, 2])
 def test_after_a_restore_a_damaged_file_comes_back_as_the_branch_that_was_restored(
@@ -202,6 +203,7 @@ def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Stor
     assert report.verdict != "FAIL" and not report.errors and whole(Store(store.path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_snapshot", [True, False])
 def test_where_file_and_log_are_damaged_the_loss_of_the_log_is_told(store: Store, with_snapshot: bool) -> None:
     fill_and_settle(store, 5)
@@ -228,6 +230,7 @@ def test_without_a_snapshot_a_store_whose_memories_do_not_read_stays_as_it_is(st
     assert store.path.read_bytes() == damaged
 
 
+@pytest.mark.slow
 def test_nights_never_drop_a_snapshot_that_a_person_made(store: Store) -> None:
     fill(store, lesson(2))
     made = create_snapshot(store, "lunch", AT, keep=None)

@@ -152,6 +152,7 @@ def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
         sql_rows(tx, "delete from memories")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
