@@ -18,8 +18,8 @@ from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.wording.grammar import Word, clauses_of, words_of
-from memory_pipeline.wording.guidance import guidance_in
+from memory_pipeline.wording.grammar import Word, clauses_of
+from memory_pipeline.wording.guidance import guidance_in, has_no_subject, is_limit, is_remedy, refers_back
 from memory_pipeline.wording.quoting import named, plain
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -83,21 +83,49 @@ def guidance_of(memory: Memory) -> str:
 
 def advice_of(memory: Memory) -> str | None:
     """What a pattern or principle says to do, to avoid, to prefer or to expect, with the reasons; None if it says
-    nothing of the kind. What else it knows stays in the memory, which the entry names."""
-    statements = [strip_lead_in(statement) for statement in split_statements(guidance_of(memory))]
+    nothing of the kind.
+
+    Whatever narrows, excepts, reverses or ends advice stands with it, from the attached facts too, and so does what
+    to do about a thing that fails. What else the memory knows stays in the memory, which the entry names.
+    """
+    statements = _statements_of(memory)
+    advice = _advice_in(statements)
+    if not advice:
+        return None
+    kept = _with_limits(statements, advice)
+    attached = memory.content[len(guidance_of(memory)) :].strip().removeprefix(DETAILS_LABEL).split("; ")
+    limits = [fact[:1].upper() + fact[1:] for fact in map(str.strip, attached) if is_limit(fact)]
+    return join_statements([*(statements[n] for n in sorted(kept)), *limits])
+
+
+def _statements_of(memory: Memory) -> list[str]:
+    return [strip_lead_in(statement) for statement in split_statements(guidance_of(memory))]
+
+
+def _advice_in(statements: Sequence[str]) -> list[int]:
+    """The places of the statements that advise something by themselves, or that go on where one does."""
     advice = [n for n, statement in enumerate(statements) if guidance_in(statement)]
-    told = [n for n in advice if not _refers_back(statements[n]) or (n - 1 in advice)]
-    return join_statements([statements[n] for n in told]) if told else None
+    return [n for n in advice if not refers_back(statements[n]) or (n - 1 in advice)]
 
 
-def _refers_back(statement: str) -> bool:
-    """Whether a statement speaks of something that it does not name: a pronoun comes before any noun."""
-    for word in words_of(statement):
-        if word.is_noun or word.tag == "NP0":
-            return False
-        if word.low in ("it", "them", "this", "these", "that", "those"):
-            return True
-    return False
+def _with_limits(statements: Sequence[str], advice: Collection[int]) -> set[int]:
+    """The places of the advice, of what limits it, and of what to do about a thing that fails.
+
+    A limit that says nothing by itself (`Not on staging.`) brings the statement that it is about with it.
+    """
+    kept: set[int] = set()
+    for n, statement in enumerate(statements):
+        beside = [m for m in (n - 1, n + 1) if m in advice and guidance_in(statements[m]) == "expect"]
+        goes_on = n - 1 in kept and guidance_in(statement) is not None
+        if n in advice or goes_on or (beside and is_remedy(statement)):
+            kept.add(n)
+        elif is_limit(statement):
+            kept.add(n)
+            about = n
+            while about > 0 and about not in kept - {n} and has_no_subject(statements[about]):
+                about -= 1
+            kept.add(about)
+    return kept
 
 
 def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str]) -> str:
@@ -113,7 +141,9 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
         shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
-    nouns = _nouns_of(advice_of(memory) or guidance_of(memory))
+    statements = _statements_of(memory)
+    advice = [statements[n] for n in _advice_in(statements)]
+    nouns = _nouns_of(join_statements(advice) if advice else guidance_of(memory))
     common = set(_shared_by_most([_nouns_of(source.content) for source in told]))
     ours = [noun for noun in nouns if noun in common and noun != memory.project_id.lower()] if sources else nouns
     return next((noun for noun in ours if noun in known), next(iter(ours), memory.pattern_type or GENERAL))

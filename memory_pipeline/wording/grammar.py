@@ -80,7 +80,7 @@ _BEFORE_SUBJECT = frozenset("AT0 DPS DT0 PNP NP0".split())
 _NO_ORDER = frozenset("VVD VVN VVZ VVG PNP AT0 DPS DT0 PRP CJS CJC NP0 VM0".split())
 
 
-def _can_be_order(word: str) -> bool:
+def can_be_order(word: str) -> bool:
     """Whether a word is the base form of a verb in one of its meanings."""
     return any(tag in _BASE_FORMS for tag, _ in _tagger().tag_word(word))
 
@@ -142,7 +142,7 @@ class Clause:
             agree = (noun.tag in ("NN1", "NP0") and word.tag == "NN2") or (noun.tag == "NN2" and word.tag == "NN1")
             if agree and (following is None or following.tag in ("AVP", "AV0", "AJC", "AT0", "PNP")):
                 form = "VVZ" if word.tag == "NN2" else "VVB"
-                if word.low not in ("out", "up") and _can_be_order(word.base):
+                if word.low not in ("out", "up") and can_be_order(word.base):
                     return replace(word, tag=form)
         return None
 
@@ -163,7 +163,7 @@ class Clause:
         if first.tag in ("VVD", "VVN") and first.low == first.base:  # `set`, `put`, `run`
             return place if following.tag in ("AT0", "DPS", "PNP", "CRD") else None
         follows = following.tag in _AFTER_ORDER or (first.low == "use" and not following.is_mark)
-        is_known = _can_be_order(first.low) or (place > 0 and following.tag in _BEFORE_SUBJECT)
+        is_known = can_be_order(first.low) or (place > 0 and following.tag in _BEFORE_SUBJECT)
         return place if follows and first.tag not in _NO_ORDER and is_known else None
 
     def _rest(self, start: int) -> Iterator[Word]:
@@ -258,7 +258,7 @@ def _orders_after(before: Sequence[Word], rest: Sequence[Word]) -> bool:
         and not (last.low != "," and any(word.is_verb for word in before))
         and rest[1].tag in ("AT0", "DPS", "PNP", "CRD", "DT0")
         and (rest[0].tag not in _NO_ORDER or (rest[0].tag in ("VVD", "VVN") and rest[0].low == rest[0].base))
-        and _can_be_order(rest[0].low)
+        and can_be_order(rest[0].low)
     )
 
 

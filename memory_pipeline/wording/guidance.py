@@ -1,5 +1,6 @@
 """Whether a sentence gives guidance: what to do, to avoid, to prefer or to expect. Reports of what happened, states,
-readings, descriptions and tasks that are done once give none."""
+readings, descriptions and tasks that are done once give none. And whether a sentence limits what another one advises.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.grammar import PAST, PRESENT, Clause, Word, clauses_of
+from memory_pipeline.wording.grammar import PAST, PRESENT, Clause, Word, can_be_order, clauses_of, words_of
 from memory_pipeline.wording.languages import is_english
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import plain_text
@@ -84,6 +85,49 @@ _PLAIN_ADVICE = re.compile(r"^(?:never|always|don't|do not|avoid|prefer)\b", re.
 _CODE = re.compile(r"[{}<>|§\[\]]|\w\(|[=→]|\w/\w+/\w|\.{3}|…|\b\d{4,}\b|::")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _VAGUE = frozenset("it this that these those they he she there here".split())
+#: What a sentence starts with that limits the one before it.
+_LIMIT = re.compile(
+    r"(?:(?:and|so|also|please|then)\s+)?(?:not|only|except|excepting|excluding|unless|never|but|however|although|though|"
+    r"yet|nor|neither|do not|don't|does not|doesn't|must not|no longer|no more|no need|not any ?more|since|as of|"
+    r"(?:starting|beginning) (?:in|with|from|on)|from now on|"
+    r"(?:in|with|after|before|from|up to) (?:version|release|v\.?\d)|now|nowadays|meanwhile|until|till|unlike|"
+    r"other than|apart from|aside from|with the exception|with one exception|exceptions?|instead|otherwise|provided|"
+    r"as long as|in (?:that|this|which) case)\b",
+    re.IGNORECASE,
+)
+#: What a sentence says, wherever it says it, about a rule that has an end, an exception or a limited range.
+_RANGE = re.compile(
+    r"\bno longer (?:need|necessary|requir|appl|tru|valid|hold|recommend|supported)|"
+    r"(?:\b(?:not|never)|n't) (?:(?:be|been|really|actually|strictly) )?"
+    r"(?:need|necessary|requir|appl(?:y|ies)|hold|true for|valid|allowed|permitted|recommended)|"
+    r"\b(?:need not|no need|needs no|unnecessary|exempt|exempted|obsolete|outdated|deprecated|superseded|revoked|"
+    r"(?:is|are) (?:an exception|exceptions|excluded|out of scope))\b|"
+    r"\b(?:applies|apply|holds|hold|valid|counts|meant|true|needed|required|necessary) only\b|"
+    r"\bonly (?:applies|apply|holds|hold|valid|counts|meant|true|needed|required|necessary)\b|"
+    r"\bcan (?:now )?be (?:skipped|left out|ignored|omitted|dropped)\b|"
+    r"\b(?:is|are|was|were|has been|have been) (?:reversed|reverted|lifted|abolished|withdrawn|overruled)\b",
+    re.IGNORECASE,
+)
+#: Prepositions of the case that an order is for.
+_CASES = frozenset("on in at for during with within outside inside from under over by".split())
+_BEFORE_OBJECT = frozenset("AT0 DPS DT0 PNP CRD".split())
+_WITHIN_PHRASE = frozenset("AT0 DPS DT0 AJ0 PNP TO0 VM0 PRP PRF".split())
+_OF_IT = frozenset("it this that these those them they".split())
+_AGAINST = re.compile(
+    r"\b(?:not|never|no|none|nothing|cannot|without|except|unless|only|wrong|harm\w*|instead|optional|skip|stop|"
+    r"leave|(?:stopped|ended|ends) (?=with|in|on|at|after)|"
+    r"(?:is|are|was|were|been|being) (?:stopped|ended|changed|replaced|removed|dropped|forbidden))\b|n't\b",
+    re.IGNORECASE,
+)
+#: The rule by its name, and what is said of one that has ended or has another side.
+_RULE = re.compile(
+    r"\b(?:reverse|opposite|contrary)\b|\b(?:dropped|changed|replaced|ended|removed|lifted|relaxed|gave up|stopped) "
+    r"(?:the|this|that) (?:rule|advice|policy|practice|procedure|requirement|step)\b|"
+    r"\b(?:rule|advice|policy|practice|procedure|requirement|step) (?:was|has been|ended|ends|changed|stopped)\b",
+    re.IGNORECASE,
+)
+#: Words among which the pronoun stands that speaks of what was said before.
+_FIRST_WORDS = 6
 
 
 @remembered
@@ -110,6 +154,81 @@ def guidance_in(sentence: str) -> Guidance | None:
     if advice is None:
         return _preference(clauses, text) or _expectation(clauses)
     return "avoid" if _AVOIDING.search(advice.text) or _RATHER.search(text) else "do"
+
+
+@remembered
+def is_limit(sentence: str) -> bool:
+    """Whether a sentence narrows, excepts, reverses or ends what another one says: `Not on staging.`, `Except for
+    exports.`, `This is no longer needed since version 4.`, `On staging use the red pool.`
+
+    Recall goes before precision: advice without its exception is worse than a sentence too many. Reports of what
+    happened limit nothing, unless they say that a rule ended. English only.
+    """
+    text = plain_text(strip_lead_in(sentence)).strip()
+    if not text or len(text) > _MOST_CHARACTERS or text.endswith("?"):
+        return False
+    if _RANGE.search(text) or _RULE.search(text):
+        return True
+    clauses = clauses_of(text)
+    words = [word for word in words_of(text) if not word.is_mark]
+    if not words or len(words) > _MOST_WORDS:
+        return False
+    opens = refers_back(text) or words[0].low in _CASES or words[0].tag == "AV0"
+    if opens and any(word.low in _OF_IT for word in words[:_FIRST_WORDS]) and _AGAINST.search(text):
+        return True
+    if any(word.low in ("only", "except") for word in words) and not any(word.is_verb for word in words):
+        return True
+    if _LIMIT.match(text):
+        return not _tells_what_happened(clauses)
+    return _is_order_for_a_case(words_of(text))
+
+
+@remembered
+def is_remedy(sentence: str) -> bool:
+    """Whether a sentence that stands beside an expectation says what to do about it: a plain order."""
+    text = plain_text(strip_lead_in(sentence)).strip()
+    if not text or len(text) > _MOST_CHARACTERS or not text[:1].isupper() or not is_english(text):
+        return False
+    if _MOMENT.search(text) or _is_cut(text) or _is_dated(text) or _LABEL.match(strip_lead_in(sentence)):
+        return False
+    first = next(iter(clauses_of(_ASIDE.sub("", text))), None)
+    if first is None or first.order is None or first.opener:
+        return False
+    return first.words[first.order].base not in _NO_ADVICE
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether a sentence speaks of something that it does not name: a pronoun comes before any noun."""
+    for word in words_of(sentence):
+        if word.is_noun or word.tag == "NP0":
+            return False
+        if word.low in ("it", "them", "this", "these", "that", "those", "they"):
+            return True
+    return False
+
+
+def has_no_subject(sentence: str) -> bool:
+    """Whether a sentence is about what was said before it: it refers back, or has neither a verb nor an order."""
+    clauses = clauses_of(sentence)
+    return refers_back(sentence) or not any(
+        clause.order is not None or (clause.verb is not None and not clause.opener) for clause in clauses
+    )
+
+
+def _is_order_for_a_case(words: Sequence[Word]) -> bool:
+    """Whether an order follows the case that it is for: `on staging use the red pool`."""
+    if not words or words[0].low not in _CASES:
+        return False
+    for before, word, after in zip(words[1:], words[2:], words[3:], strict=False):
+        if before.is_verb and before.tag in PAST:
+            return False
+        if not word.text.islower() or word.tag in PAST or not can_be_order(word.low):
+            continue
+        if before.low == ",":
+            return not after.is_verb and not after.is_mark
+        if before.tag not in _WITHIN_PHRASE and after.tag in _BEFORE_OBJECT:
+            return True
+    return False
 
 
 def _unlabelled(text: str, marked: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_pipeline.wording.grammar import clauses_of, words_of
-from memory_pipeline.wording.guidance import guidance_in
+from memory_pipeline.wording.guidance import guidance_in, is_limit, is_remedy
 
 ADVICE = """
 do: Water the tomatoes in the evening, because the leaves burn in the midday sun.
@@ -74,6 +74,54 @@ Only summaries flow back to the hub (never raw memories).
 Immer zuerst ein Backup machen, bevor das NAS aktualisiert wird.
 """
 
+LIMITS = """
+Not on staging.
+Only in the EU region.
+Weekdays only.
+Except for exports, which need the green pool.
+Unless the queue is empty.
+But not for tenants with a contract.
+Never do this during business hours.
+Do not use it for exports.
+On staging use the red pool.
+At home use the small disk.
+In the test lab, skip the backup.
+On staging this is not needed.
+For exports it is forbidden.
+Outside the EU this is optional.
+This is no longer needed since version 4.
+No longer needed since version 4.
+Since version 4 the cache clears itself.
+In version 4 the cache clears itself.
+Since May it restarts itself, so do not do this.
+Docs-only changes are exempt.
+It does not apply to hotfixes.
+Hotfixes don't need it.
+The lab needs no backup, the step was dropped there.
+We dropped the rule in May.
+That was removed in May.
+Exception: the lab.
+The reverse holds for the lab.
+"""
+
+NO_LIMITS = """
+It logs to worker.log.
+It takes 40 seconds.
+It happened after the supplier changed their export.
+It is cheaper at night.
+Ben found this out on the third outage.
+Never happened again.
+Not a single order failed on Monday.
+But nobody noticed.
+Only two hosts were affected.
+In March demand grew by 4%.
+In summer it is 13 hours.
+On Mondays Ann reads the report.
+The preview does not use the cache, so it looks fine.
+An alert at 85% was set up.
+Is this no longer needed?
+"""
+
 
 @pytest.mark.parametrize("line", ADVICE.strip().split("\n"))
 def test_a_sentence_that_advises_something_says_what_kind(line: str) -> None:
@@ -86,11 +134,34 @@ def test_reports_states_tasks_and_descriptions_advise_nothing(sentence: str) -> 
     assert guidance_in(sentence) is None
 
 
+@pytest.mark.parametrize("sentence", LIMITS.strip().split("\n"))
+def test_what_narrows_excepts_reverses_or_ends_a_rule_is_a_limit(sentence: str) -> None:
+    assert is_limit(sentence)
+
+
+@pytest.mark.parametrize("sentence", NO_LIMITS.strip().split("\n"))
+def test_details_and_reports_are_no_limits(sentence: str) -> None:
+    assert not is_limit(sentence)
+
+
+def test_a_plain_order_is_a_remedy_and_a_report_or_a_task_of_the_moment_is_none() -> None:
+    assert is_remedy("Trim the file with the script in tools/trim_csv.py.")
+    for sentence in (
+        "The log shows 'row 0 has no SKU'.",
+        "Trim the file today.",
+        "Investigate the importer.",
+        "Fixed.",
+    ):
+        assert not is_remedy(sentence), sentence
+
+
 @pytest.mark.parametrize(
     "text", ["", "a" * 60_000, "Restart " * 8_000, "(" * 60_000, "Use " + "a." * 20_000, "Never " + "ab_" * 20_000]
 )
 def test_hostile_text_is_no_advice(text: str) -> None:
     assert guidance_in(text) is None
+    assert not is_remedy(text)
+    is_limit(text)
 
 
 def test_a_sentence_is_read_as_its_clauses() -> None:
