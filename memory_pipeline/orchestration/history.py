@@ -4,9 +4,10 @@ Dagster's own SQLite storage reopens a file for every statement, so that SQLAlch
 and creates a file for every run: five sixths of the CPU time of a night that finds nothing to do.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from inspect import getfile
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,16 +21,24 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log.base import EventLogStorage
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetKeyTable, SqlEventLogStorageTable
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    AssetKeyTable,
+    SqlEventLogStorageMetadata,
+    SqlEventLogStorageTable,
+)
 from dagster._core.storage.event_log.sqlite.consolidated_sqlite_event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.runs.base import RunStorage
+from dagster._core.storage.runs.schema import RunStorageSqlMetadata
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.schedules.base import ScheduleStorage
+from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
+from dagster._core.storage.sql import get_alembic_config, stamp_alembic_rev
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
-from sqlalchemy import Connection, Engine, and_, bindparam, create_engine
+from sqlalchemy import Connection, Engine, MetaData, and_, bindparam, create_engine, inspect
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import NullPool
 
@@ -50,10 +59,43 @@ def _kept_open(address: str) -> Engine:
     return engine
 
 
-def _has_begun(address: str) -> bool:
-    """Whether Dagster has created its tables in a file. Dagster's own check also loads every past migration."""
+def _is_complete(address: str) -> bool:
+    """Whether a file has the number of its schema, which is written last. Dagster's own check also loads every past
+    migration."""
     with create_engine(address, poolclass=NullPool).connect() as connection:
         return bool(MigrationContext.configure(connection).get_current_heads())
+
+
+def _has_present_columns(engine: Engine, schema: MetaData) -> bool:
+    """Whether every table of `schema` that a file has, has all of its columns."""
+    found = inspect(engine)
+    names = set(schema.tables) & set(found.get_table_names())
+    return all(
+        {column["name"] for column in found.get_columns(name)} >= {*schema.tables[name].c.keys()} for name in names
+    )
+
+
+def _complete(address: str, schema: MetaData, storage: type, fill: Sequence[Callable[[], None]]) -> bool:
+    """Create what a file lacks; records that it has stay. `fill` are the steps of `storage`, which is Dagster's class
+    for the file, that follow the tables. False for a file of an older Dagster, which only Dagster can change.
+
+    A process that is killed at any instant leaves a file without the schema's number, and the next one does the steps
+    that are missing. Dagster's own classes take a file with some of its tables for a finished one.
+    """
+    engine = create_engine(address, poolclass=NullPool, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+    if not _has_present_columns(engine, schema):
+        return False
+    with engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+    schema.create_all(engine)
+    for index in (index for table in schema.tables.values() for index in table.indexes):
+        index.create(engine, checkfirst=True)
+    for step in fill:
+        step()
+    with engine.connect() as connection:
+        stamp_alembic_rev(get_alembic_config(getfile(storage)), connection)
+        connection.commit()
+    return True
 
 
 class _KeptOpen:
@@ -81,10 +123,14 @@ class _Runs(_KeptOpen, SqliteRunStorage):
 
     @classmethod
     def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
-        """Open the runs in `base_dir`, or create them."""
+        """Open the runs in `base_dir`, or create what is missing of them."""
+        Path(base_dir).mkdir(parents=True, exist_ok=True)
         address = create_db_conn_string(base_dir, "runs")
-        if Path(base_dir).is_dir() and _has_begun(address):
-            return cls(address, inst_data)
+        opened = cls(address, inst_data)
+        if _is_complete(address) or _complete(
+            address, RunStorageSqlMetadata, SqliteRunStorage, [opened.migrate, opened.optimize]
+        ):
+            return opened
         return super().from_local(base_dir, inst_data)
 
 
@@ -141,9 +187,19 @@ class _Events(ConsolidatedSqliteEventLogStorage):
     """The events of all runs in one file that stays open."""
 
     def __init__(self, base_dir: str) -> None:
-        """Open the file in `base_dir`, or create it."""
+        """Open the file in `base_dir`, or create what is missing of it."""
         self._newest = _Newest()
         super().__init__(base_dir)
+        if not _is_complete(self._conn_string):
+            _complete(
+                self._conn_string,
+                SqlEventLogStorageMetadata,
+                ConsolidatedSqliteEventLogStorage,
+                [self.reindex_events, self.reindex_assets],
+            )
+
+    def _init_db(self) -> None:
+        """Dagster creates a missing file here, without the number of its schema; `__init__` creates it instead."""
 
     def store_event(self, event: EventLogEntry) -> None:
         """Store an event, and what follows from it for its asset or check, in one transaction."""
@@ -282,10 +338,14 @@ class _Schedules(_KeptOpen, SqliteScheduleStorage):
 
     @classmethod
     def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> SqliteScheduleStorage:
-        """Open the ticks in `base_dir`, or create them."""
+        """Open the ticks in `base_dir`, or create what is missing of them."""
+        Path(base_dir).mkdir(parents=True, exist_ok=True)
         address = create_db_conn_string(base_dir, "schedules")
-        if Path(base_dir).is_dir() and _has_begun(address):
-            return cls(address, inst_data)
+        opened = cls(address, inst_data)
+        if _is_complete(address) or _complete(
+            address, ScheduleStorageSqlMetadata, SqliteScheduleStorage, [opened.migrate, opened.optimize]
+        ):
+            return opened
         return super().from_local(base_dir, inst_data)
 
 
@@ -297,7 +357,7 @@ class RunHistory(DagsterStorage, ConfigurableClass):
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        """Open the history in `base_dir`, or create it."""
+        """Open the history in `base_dir`, or create what is missing of it."""
         history = Path(base_dir) / "history"
         file_by_run = history / "runs"
         self._inst_data = inst_data
