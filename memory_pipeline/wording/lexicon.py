@@ -109,7 +109,11 @@ py python|md markdown|vs versus|ai assistant agent|ml learning|ui interface|api 
 pw password passwd|pr pull-request|mr merge-request|ci pipeline|vm machine|photo picture|lunch meal|dinner supper
 holiday vacation|flat apartment|autumn fall|lift elevator|film movie|maths math|rubbish trash garbage
 programme program|colour color|favourite favorite|behaviour behavior|centre center|grey gray|tyre tire|licence license
-cheque check|ok okay fine
+cheque check|ok okay fine|child children kid kids|person persons people|man men|woman women|mouse mice|foot feet
+tooth teeth|index indexes indices|matrix matrices|criterion criteria|shelf shelves|half halves|temp temperature
+cam camera|grandma grandmother granny|grandpa grandfather|mum mom mother|dad father|share send|pic picture photo
+bike bicycle|fridge refrigerator|phone mobile smartphone|wifi wi-fi wlan|approx approximately|appt appointment
+noise noisy|postpone delay reschedule
 """
 
 #: Words of quantity and frequency, from nothing to everything; two different ones are different claims.
@@ -126,7 +130,8 @@ RESTRICTIONS = frozenset(
 #: Words without a meaning of their own.
 FILLERS = frozenset(
     "a an the very really actually basically simply just quite rather indeed please well ok okay so then here there "
-    "again obviously clearly honestly literally of course fact mentioned as already that which to in".split()
+    "again obviously clearly honestly literally of course fact mentioned as already that which to in though tho pls plz "
+    "btw fyi".split()
 )
 #: Verbs, adverbs and connectives that add little to the words around them: no statement is told apart by one of them.
 LIGHT_WORDS = frozenset(
