@@ -30,7 +30,8 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             taken = {memory_id for cluster in clusters for memory_id in cluster.member_ids}
             left = [memory for memory in eligible if memory.id not in taken]
             grown = mark_settled(night.store, night.plan, policy, find_growth(night.reader, policy, left))
-            again = {i for cluster in grown if cluster.settled is None for i in cluster.member_ids}
+            # Also those that were declined: a second run must not make of them what the first one did not.
+            again = {i for cluster in grown for i in cluster.member_ids}
             rest = [memory for memory in left if memory.id not in again]
             clusters += grown + (near := cut_clusters(night.store, night.plan, policy, rest, edges))
             joined = {i for cluster in near if cluster.settled is None for i in cluster.member_ids}

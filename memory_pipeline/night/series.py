@@ -25,7 +25,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.shapes import note_shapes
-from memory_pipeline.night.word_places import MOST_WORDS, join_shapes
+from memory_pipeline.night.word_places import MOST_WORDS, OUTCOMES, join_shapes
 from memory_pipeline.records import (
     Archive,
     Cluster,
@@ -39,6 +39,7 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
+from memory_pipeline.wording.naming import tells_facts
 from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.readings import Reading, Series, days_of, read_memory, series_of, words_in
 from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series
@@ -175,6 +176,8 @@ def _look_at(
         return None
     strangers = _strangers(tx, plan, project, series_of(readings), memories)
     series = series_of(readings, map(reading_in, strangers))
+    if tells_facts(series, OUTCOMES):
+        return None
     breaking = {one.memory_id for one in series.breaks} & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]
     if len(kept) < plan.settings.series.min_readings or days_of(kept) < plan.settings.series.min_days:

@@ -130,8 +130,8 @@ RESTRICTIONS = frozenset(
 #: Words without a meaning of their own.
 FILLERS = frozenset(
     "a an the very really actually basically simply just quite rather indeed please well ok okay so then here there "
-    "again obviously clearly honestly literally of course fact mentioned as already that which to in though tho pls plz "
-    "btw fyi".split()
+    "again obviously clearly honestly literally of course fact mentioned as already that which to in though tho pls "
+    "plz btw fyi".split()
 )
 #: Verbs, adverbs and connectives that add little to the words around them: no statement is told apart by one of them.
 LIGHT_WORDS = frozenset(

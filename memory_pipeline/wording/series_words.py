@@ -56,6 +56,7 @@ _MARKS = (
 )
 _COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[-+]?[\d\x01])")
 _DANGLING = re.compile(r"(?:\s*[→>=:;,|~@#*×+-]|\s+(?:at|on|to|in|of|from|as|into|id|by|for|since))+\s*$")
+_HANGING = re.compile(r"\s+(?:at|on|in|to|from|by|for|of)(?=[:;,](?:\s|$))")
 _BEFORE_STOP = re.compile(r"\s+([,;:.)\]])")
 _SPACES = re.compile(r"\s{2,}")
 _REPEATED_STOPS = re.compile(r"([,;:])(?:\s*[,;:])+")
@@ -350,7 +351,8 @@ def _plain(text: str) -> str:
     for mark, words in _MARKS:
         text = mark.sub(words, text)
     text = _REPEATED_STOPS.sub(r"\1", _BEFORE_STOP.sub(r"\1", _SPACES.sub(" ", text))).strip()
-    while (shorter := _DANGLING.sub("", text)) != text:
+    text = _HANGING.sub("", text)
+    while (shorter := _DANGLING.sub("", text.rstrip(" ."))) != text:
         text = shorter
     text = _without_channels(text)
     label = _LABEL.match(text)

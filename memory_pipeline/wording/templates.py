@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 PlaceKind = Literal["figure", "id", "clock", "date", "list", "word"]
@@ -26,6 +27,7 @@ _FIGURES = re.compile(rf"[-+]?{_NUMBER}{_UNIT}(?:[/:x-]{_NUMBER}{_UNIT})+")
 _ONE_NUMBER = re.compile(_NUMBER)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?|\d{4}/\d{2}/\d{2}")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?(?:[AaPp][Mm]|Z)?")
+_MEASURED = re.compile(r" (?!is\b|was\b|has\b|had\b|are\b|in\b|on\b|at\b|to\b|by\b)[A-Za-z%€$]{1,7}(?![\w])")
 _LONG_NUMBER = re.compile(r"\d{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){2,}(?::\d+)?")
 _NUMBERED = re.compile(r"#\d+")
@@ -96,12 +98,9 @@ def _places(text: str) -> Iterator[Place]:
     if not cuts:
         yield from _whole_values(text)
         return
-    starts = {word.start for word in cuts}
     held = {at for word in cuts for at in range(word.start, word.end)}
-    others = (
-        place for place in _whole_values(text) if place.start in starts or not held & {place.start, place.end - 1}
-    )
-    yield from sorted({*others, *cuts}, key=lambda place: place.start)
+    others = (place for place in _whole_values(text) if held.isdisjoint(range(place.start, place.end)))
+    yield from sorted([*others, *cuts], key=lambda place: place.start)
 
 
 def _cut_words(text: str) -> Iterator[Place]:
@@ -151,22 +150,31 @@ def _values(text: str, start: int, end: int) -> Iterator[Place]:
         if _DIGIT.search(run):
             left = len(run) - len(run.lstrip(_LEADING))
             word = run[left:].rstrip(_TRAILING)
-            yield from _read(word, match.start() + left)
+            at = match.start() + left
+            yield from _read(word, at, is_measured=_MEASURED.match(text, at + len(word)) is not None)
 
 
-def _read(word: str, at: int) -> Iterator[Place]:
-    """The places of one run of characters with a digit in it; none if it is a name, such as `p95` or `web-01`."""
+def _read(word: str, at: int, *, is_measured: bool) -> Iterator[Place]:
+    """The places of one run of characters with a digit in it; none if it is a name, such as `p95` or `web-01`.
+    `is_measured`: a unit follows, so that a long number is no id."""
     if _DATE.fullmatch(word):
         yield Place("date", at, at + len(word))
     elif _CLOCK.fullmatch(word):
         yield Place("clock", at, at + len(word))
-    elif _is_id(word):
+    elif _is_id(word) and not (is_measured and word.isdigit()):
         yield Place("id", at, at + len(word))
     elif figure := _FIGURE.fullmatch(word):
-        yield Place("figure", at, at + figure.end(1))
+        if _is_finite(figure.group(1)):
+            yield Place("figure", at, at + figure.end(1))
     elif _FIGURES.fullmatch(word):
         for number in _ONE_NUMBER.finditer(word):
-            yield Place("figure", at + number.start(), at + number.end())
+            if _is_finite(number.group()):
+                yield Place("figure", at + number.start(), at + number.end())
+
+
+def _is_finite(number: str) -> bool:
+    """Whether a number can be reckoned with: 1e999 cannot."""
+    return isfinite(float(number.replace(",", "")))
 
 
 def _is_id(word: str) -> bool:

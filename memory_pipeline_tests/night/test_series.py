@@ -19,6 +19,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 20)
@@ -139,6 +140,19 @@ def test_an_identical_line_on_another_day_is_a_reading_too(store: Store) -> None
             "22 minutes for the deploy: cold cache again.",
             "The deploy needed 17 minutes with a cold cache.",
         ],
+        [f"Server {n} has {8 * n} GB of RAM." for n in range(1, 9)],
+        [f"Customer {4000 + 7 * n} pays {99 + 13 * n} EUR per month." for n in range(6)],
+        [f"ALLOW 10.0.0.{n} port {22 + n}" for n in range(6)],
+        [f"Ticket {700 + n}: do not restart node {n} before 1{n}:00." for n in range(6)],
+        [f"Rule {n}: never store more than {n * 3} backups." for n in range(1, 7)],
+        [f"Host 10.0.{n}.5 must never be rebooted." for n in range(6)],
+        [f"Upgrade to 2.{n}.1 breaks the login." for n in range(6)],
+        [f"Customer id 49151123{n} is blocked." for n in range(10, 16)],
+        [f"Commit abc12{n}d4f broke the build." for n in range(6)],
+        [f"Always deploy with {n} replicas." for n in range(3, 9)],
+        [f"User {100 + n} is {'allowed' if n % 2 else 'denied'} on host {7 + n}." for n in range(6)] * 3,
+        [f"host={name} port={5432 + n} role=db" for n, name in enumerate(("alpha", "beta", "eps"))] * 2,
+        [f"Loss of epoch {n}: {value} nats." for n, value in enumerate(("1e999", "-1e999", "NaN", "inf", "1e9999"))],
         [f"{name} likes {drink}" for name, drink in (("Ada", "tea"), ("Bo", "milk"), ("Cy", "tea"), ("Di", "tea"))] * 2,
     ],
 )
@@ -146,6 +160,11 @@ def test_facts_and_events_are_no_series(store: Store, facts: list[str]) -> None:
     fill(store, [candidate(f, FIRST + timedelta(days=n), native_id=f"f{n}") for n, f in enumerate(facts)])
     run(store, DAY)
     assert series_in(store) == []
+
+
+def test_a_long_number_with_a_unit_is_a_figure(store: Store) -> None:
+    (said,) = after_a_night(store, lines("Ledger balance: {} wei", *range(12345678, 12345684)))
+    assert "12345683 wei" in said and problems(store) == []
 
 
 def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: Store) -> None:
@@ -172,6 +191,13 @@ def test_what_a_program_cut_off_is_no_word_of_a_line(store: Store) -> None:
     ]
     (said,) = after_a_night(store, lines(text, *told, (5, 10, "measur", 299, "ret"), (6, 11, "mea", 303, "retrie")))
     assert "6 readings" in said and "current 11" in said and problems(store) == []
+
+
+def test_a_number_that_a_program_cut_off_is_one_place(store: Store) -> None:
+    text = "Performance report {{'max': 0.7{}, 'count 1234{}. Weakest: memory at 0.3{}"
+    assert [place.kind for place in read_line(text.format(1, 2, 3)).places] == ["figure", "id", "figure"]
+    (said,) = after_a_night(store, lines(text, *((n, n + 1, 9 - n) for n in range(6))))
+    assert "6 readings" in said and problems(store) == []
 
 
 def test_quoted_sentences_that_differ_in_their_last_words_are_no_series(store: Store) -> None:
