@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.night.pairs import exact_scores
+from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA
@@ -42,10 +43,16 @@ def is_claim(statement: str) -> bool:
     return len(content_words(statement)) >= WORDS_OF_A_CLAIM
 
 
-def by_claims(policy: Policy) -> Policy:
+def claim_threshold(plan: NightPlan, policy: Policy) -> float:
+    """The cosine from which memories that make one claim belong together; a run that is given a threshold keeps it."""
+    return policy.threshold if plan.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
+
+
+def by_claims(plan: NightPlan, policy: Policy) -> Policy:
     """A policy as it applies to pairs that make one claim."""
-    own = {project: table.model_copy(update={"threshold": CLAIM_COSINE}) for project, table in policy.own.items()}
-    return replace(policy, threshold=CLAIM_COSINE, own=own)
+    cosine = claim_threshold(plan, policy)
+    own = {project: table.model_copy(update={"threshold": cosine}) for project, table in policy.own.items()}
+    return replace(policy, threshold=cosine, own=own)
 
 
 def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.Table:

@@ -12,7 +12,7 @@ import numpy as np
 
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.night.claims import CLAIM_COSINE, is_claim
+from memory_pipeline.night.claims import claim_threshold, is_claim
 from memory_pipeline.night.clustering import describe_cluster, takes
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.pairs import exact_scores, proposal_margin
@@ -71,7 +71,7 @@ def _nearest(
     source_ids, sources = reader.vectors_of(sorted(owner))
     ids, vectors = reader.vectors_of(sorted(others))
     near: dict[str, dict[str, float]] = {}
-    for i, j, score in _pairs(sources, vectors, min(policy.threshold, CLAIM_COSINE)):
+    for i, j, score in _pairs(sources, vectors, claim_threshold(reader.plan, policy)):
         found = near.setdefault(ids[j], {})
         found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
     contents = reader.memories(near)

@@ -38,7 +38,9 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             near = cut_clusters(night.store, night.plan, policy, rest, edges)
             joined = _members(near)
             apart = [memory for memory in rest if memory.id not in joined]
-            far = cut_clusters(night.store, night.plan, by_claims(policy), apart, claim_edges(night.reader, apart))
+            far = cut_clusters(
+                night.store, night.plan, by_claims(night.plan, policy), apart, claim_edges(night.reader, apart)
+            )
             clusters += [*grown, *near, *far]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
