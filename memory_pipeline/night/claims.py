@@ -7,7 +7,7 @@ proportional to the memories, by the words of the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -58,52 +58,52 @@ def by_claims(plan: NightPlan, policy: Policy) -> Policy:
 def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.Table:
     """The pairs of memories of one project that make one claim, with their cosine, and with the conflict that keeps
     them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted."""
-    claims: dict[tuple[str, frozenset[str]], dict[str, str]] = {}
-    memories: dict[str, Memory] = {}
+    groups: dict[tuple[str, frozenset[str]], list[str]] = {}
     for start in range(0, len(eligible), _AT_ONCE):
         page = reader.memories(memory.id for memory in eligible[start : start + _AT_ONCE])
         for memory_id, memory in page.items():
-            claim = _claim_of(memory.content)
+            claim = _opening_claim(memory.content)
             if claim is not None:
-                key = (memory.project_id, frozenset(content_words(claim)))
-                claims.setdefault(key, {})[memory_id] = claim
-                memories[memory_id] = memory
-    rows = [row for said in claims.values() if len(said) > 1 for row in _pairs(reader, said, memories)]
-    rows.sort(key=lambda row: (row["a"], row["b"]))
-    return pa.Table.from_pylist(rows, schema=EDGE_SCHEMA)
+                groups.setdefault((memory.project_id, frozenset(content_words(claim))), []).append(memory_id)
+    several = [ids for ids in groups.values() if len(ids) > 1]
+    memories = reader.memories(i for ids in several for i in ids)
+    pairs = sorted(pair for ids in several for pair in _pairs([memories[i] for i in ids]))
+    ids, vectors = reader.vectors_of(list({i for pair in pairs for i in pair}))
+    row = {memory_id: number for number, memory_id in enumerate(ids)}
+    left, right = (np.array([row[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    near = [
+        _edge(memories[a], memories[b], float(score))
+        for (a, b), score in zip(pairs, exact_scores(vectors, left, right), strict=True)
+        if score >= CLAIM_COSINE
+    ]
+    return pa.Table.from_pylist(near, schema=EDGE_SCHEMA)
 
 
-def _claim_of(content: str) -> str | None:
+def _opening_claim(content: str) -> str | None:
+    """The claim with which a memory begins, if it is one."""
     first = next(iter(split_statements(content[:_BEGINNING])), "")
     claim = strip_lead_in(first)
     return claim if is_claim(claim) else None
 
 
-def _pairs(
-    reader: NightReader, claims: Mapping[str, str], memories: Mapping[str, Memory]
-) -> Iterator[dict[str, object]]:
-    """`claims`: what memories claim in the same words, by id. Lines that differ in values only are readings."""
-    newest = sorted(claims, key=lambda i: (memories[i].effective_date, i))[-_MOST_OF_A_CLAIM:]
-    ids, vectors = reader.vectors_of(newest)
-    pairs = [
-        (i, j)
-        for i, j in combinations(range(len(ids)), 2)
-        if says_the_same(claims[ids[i]], claims[ids[j]])
-        and keep_their_roles(claims[ids[i]], claims[ids[j]])
-        and line_shape(memories[ids[i]].content) != line_shape(memories[ids[j]].content)
-    ]
-    if not pairs:
-        return
-    left, right = np.array(pairs, dtype=np.int64).T
-    for i, j, score in zip(left, right, exact_scores(vectors, left, right), strict=True):
-        if score >= CLAIM_COSINE:
-            one, other = memories[ids[i]], memories[ids[j]]
-            found = find_conflict(one.content, other.content)
-            yield {
-                "project_id": one.project_id,
-                "a": one.id,
-                "b": other.id,
-                "score": float(score),
-                "conflict_kind": found.kind if found else None,
-                "conflict_detail": None,
-            }
+def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[str, str]]:
+    """The ids of those that claim the same, of memories that begin with the same words, the smaller id first. Lines
+    that differ in values only are readings."""
+    newest = sorted(memories, key=lambda memory: (memory.effective_date, memory.id))[-_MOST_OF_A_CLAIM:]
+    told = {memory.id: (_opening_claim(memory.content) or "", line_shape(memory.content)) for memory in newest}
+    for a, b in combinations(sorted(told), 2):
+        (one, shape), (other, other_shape) = told[a], told[b]
+        if shape != other_shape and says_the_same(one, other) and keep_their_roles(one, other):
+            yield a, b
+
+
+def _edge(one: Memory, other: Memory, score: float) -> dict[str, object]:
+    found = find_conflict(one.content, other.content)
+    return {
+        "project_id": one.project_id,
+        "a": one.id,
+        "b": other.id,
+        "score": score,
+        "conflict_kind": found.kind if found else None,
+        "conflict_detail": None,
+    }

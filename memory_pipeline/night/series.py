@@ -25,7 +25,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.shapes import note_shapes
-from memory_pipeline.night.word_places import MOST_WORDS, OUTCOMES, join_shapes
+from memory_pipeline.night.word_places import MOST_WORDS, join_shapes
 from memory_pipeline.records import (
     Archive,
     Cluster,
@@ -176,7 +176,7 @@ def _look_at(
         return None
     strangers = _strangers(tx, plan, project, series_of(readings), memories)
     series = series_of(readings, map(reading_in, strangers))
-    if tells_facts(series, OUTCOMES):
+    if tells_facts(series):
         return None
     breaking = {one.memory_id for one in series.breaks} & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]

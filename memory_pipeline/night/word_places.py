@@ -11,21 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.store import Shape
+from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.readings import words_in
 from memory_pipeline.wording.templates import Line, Place, read_line
 
 #: A place with more different words names things.
 MOST_WORDS = 8
-#: Words with which programs say how something ended or stands.
-OUTCOMES = frozenset(
-    "success successful succeeded succeed ok okay pass passed passing done complete completed finished healthy good "
-    "green up on yes true enabled active correct valid clean stable ready running started stopped idle waiting pending "
-    "queued skipped ignored none partial degraded warning warn unknown timeout failure failed fail failing error "
-    "errors broken crashed aborted cancelled canceled unhealthy bad red down off no false disabled inactive incorrect "
-    "wrong invalid dirty unstable blocked rejected accepted denied allowed critical high medium low info debug "
-    "increasing decreasing improving declining rising falling flat".split()
-)
 
 
 def join_shapes(shapes: Sequence[Shape]) -> list[tuple[Shape, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_words import unit_of
 
@@ -30,13 +31,13 @@ _DISTINCT = 0.8
 _FEWEST_NAMES = 3
 
 
-def tells_facts(series: Series, outcomes: frozenset[str]) -> bool:
-    """Whether the lines of a series tell facts or rules. `outcomes`: words that say how something ended or stands."""
+def tells_facts(series: Series) -> bool:
+    """Whether the lines of a series tell facts or rules."""
     text = series.newest.line.text
     if _RULE.search(text):
         return True
     return any(_names_things(series, place) for place in range(len(series.places))) or any(
-        _is_a_name(series, place, outcomes) for place in series.words
+        _is_a_name(series, place) for place in series.words
     )
 
 
@@ -61,12 +62,12 @@ def _names_things(series: Series, place: int) -> bool:
     return len(values) >= max(_FEWEST_NAMES, _DISTINCT * len(lines))
 
 
-def _is_a_name(series: Series, place: int, outcomes: frozenset[str]) -> bool:
+def _is_a_name(series: Series, place: int) -> bool:
     """Whether a word names a thing: where it returns, so does a figure, which is another one beside other words."""
     told: dict[str, list[tuple[str, ...]]] = {}
     for reading in series.readings:
         told.setdefault(reading.values[place].casefold(), []).append(reading.values)
-    if len(told) < 2 or outcomes >= told.keys() or any(len(values) < 2 for values in told.values()):
+    if len(told) < 2 or told.keys() <= OUTCOMES or any(len(values) < 2 for values in told.values()):
         return False
     return any(
         all(len({values[figure.place] for values in mine}) == 1 for mine in told.values())
