@@ -42,8 +42,11 @@ class Cluster:
     project_id: str
     member_ids: Annotated[tuple[str, ...], Column("The memories of the cluster, sorted.")]
     member_count: Annotated[int, Column("The number of its members.")]
-    avg_similarity: Annotated[float, Column("Mean cosine over all pairs.")]
-    min_similarity: Annotated[float, Column("The lowest cosine of any pair; never below the threshold.")]
+    avg_similarity: Annotated[float, Column("Mean of the cosines that join the members.")]
+    min_similarity: Annotated[
+        float,
+        Column("The lowest cosine that joins members; below the threshold only where they make one claim."),
+    ]
     dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
     total_tokens: Annotated[int, Column("Tokens of all members.")]
