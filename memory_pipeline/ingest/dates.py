@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -28,6 +29,38 @@ _DATE = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _CLOCK = re.compile(
     r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?\s?([AaPp][Mm])?"
     r"(?:\s?(Z\b|[A-Z]{2,5}\b|[A-Z][a-z]+(?:/[A-Z][A-Za-z_]+)+|[+-]\d{2}:?\d{2}))?(?![\d:])"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z]*\.?"
+_DAY_OF_MONTH = r"\d{1,2}(?:st|nd|rd|th)?"
+_HALF = r"[ap]\.?m\b\.?"
+#: A clock time at the start of a line, after list boxes, brackets, emphasis or a sign of a clock, with or without a
+#: date before it: `23:01`, `[23:01]`, `**23:01**`, `23:01:05.123`, `11:01 PM`, `11pm`, `23h01`, `23.01 Uhr`, `2301Z`.
+#: Not the start of a duration (`1:45 hours`), a ratio, an address, or a number with a sign.
+_LEADING_TIME = re.compile(
+    rf"""
+    (?:\[[ x]\]\s+)? (?:[^\w\n]|_){{0,8}}? (?P<lead>(?:at|around|ca\.?|um|time:)\s+)?
+    (?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]?\s+)?
+    (?:(?: (?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<date>\d{{1,2}})
+         | (?P<date_2>\d{{1,2}})\.(?P<month_2>\d{{1,2}})\.(?P<year_2>\d{{4}})
+         | (?P<date_3>{_DAY_OF_MONTH})\s+(?P<month_3>{_MONTH})(?:,?\s+(?P<year_3>\d{{4}}))?
+         | (?P<month_4>{_MONTH})\s+(?P<date_4>{_DAY_OF_MONTH})(?:,?\s+(?P<year_4>\d{{4}}))?
+       ) (?:t|,?\s+(?:at\s+|um\s+|[-–—|@]\s+)?|[,|]\s*|[\])*_`]+\s*[\[(*_`]*) )?
+    (?<![-+−$€£#.,:/\\%\d])
+    (?: (?P<hour>[01]?\d|2[0-3])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d)(?:[.,]\d{{1,9}})?)?
+        (?:\s?(?P<half>{_HALF})|\s?Uhr\b|(?<=\d\d[:：]\d\d)h\b)?
+      | (?P<hour_2>[01]\d|2[0-3])h(?P<minute_2>[0-5]\d)
+      | (?P<hour_3>[01]?\d|2[0-3])[.](?P<minute_3>[0-5]\d)\s?Uhr\b
+      | (?P<hour_4>[01]\d|2[0-3])(?P<minute_4>[0-5]\d)(?:\s?(?=(?:Z|UTC|GMT)\b)|h(?:rs)?\b)
+      | (?P<hour_5>1[0-2]|0?[1-9])\s?(?P<half_5>{_HALF})
+    )
+    (?P<zone>\s?[(\[]?(?:(?:UTC|GMT)[+-]\d{{1,2}}(?::?\d\d)?
+        | (?:{"|".join(sorted(_ABBREVIATIONS, key=len, reverse=True))})\b
+        | [+-]\d\d:?\d\d\b | [+-]\d\d\b | [A-Z][a-z]+(?:/[A-Z][A-Za-z_]+)+)[)\]]?)?
+    (?![^\W_]|[%'’])(?![.,:/]\d)
+    (?!\s*(?:h|hrs?|hours?|min|minutes?|mins?|s|secs?|seconds?|ratio|odds|aspect|of|elapsed|total|long|remaining)\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -92,6 +125,58 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
     named = _zone_or_none(clock[5]) if clock[5] else None
     moment = datetime.combine(day, time(hour, int(clock[2]), int(clock[3] or 0)), named or default_zone)
     return moment.astimezone(UTC), "exact"
+
+
+def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime | None:
+    """The clock time with which a line begins, in any of the ways that people write it, or None.
+
+    A date before it takes precedence over `day`, which also gives the year of a date without one; a clock time without
+    any date gives None. A zone may follow: `Z`, `CET`, `(CET)`, `UTC+1`, `+01:00`, `Europe/Lisbon`.
+    """
+    found = _LEADING_TIME.match(text)
+    if not found:
+        return None
+    part = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value is not None}
+    if "date" in part:
+        day = _stated_day(part, day)
+    if day is None:
+        return None
+    hour, half = int(part["hour"]), part.get("half", "").lower()
+    if half:
+        hour = hour % 12 + 12 * half.startswith("p") if hour <= 12 else hour
+    clock = time(hour, int(part.get("minute", 0)), int(part.get("second", 0)))
+    named = _zone_after_clock(part.get("zone", ""), is_dated="date" in part)
+    return datetime.combine(day, clock, named or default_zone).astimezone(UTC)
+
+
+def begins_with_time(line: str) -> bool:
+    """Whether a line begins with a clock time, which makes it an entry of its own among the lines of a paragraph.
+    `2 pm` and `at 14:00` may just as well stand at the turn of a line."""
+    found = _LEADING_TIME.match(line)
+    return bool(found and not found["hour_5"] and not found["lead"])
+
+
+def _stated_day(part: Mapping[str, str], day: date | None) -> date | None:
+    month = part["month"]
+    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+    year = int(part["year"]) if "year" in part else day.year if day else 0
+    if not EARLIEST.year <= year < _NO_YEAR:
+        return None
+    try:
+        return date(year, number, int(re.sub(r"\D", "", part["date"])))
+    except ValueError:
+        return None
+
+
+def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:
+    """The zone written after a clock time. `09:00-10:00` is a span, but `2026-03-01T09:00-10:00` has an offset."""
+    name = text.strip(" \t()[]")
+    if name.startswith("-") and not text[:1].isspace() and not is_dated:
+        return None
+    offset = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?", name, re.IGNORECASE)
+    if offset:
+        return _zone_or_none(f"{offset[1]}{int(offset[2]):02d}:{offset[3] or '00'}")
+    return _zone_or_none(name.upper()) or _zone_or_none(name) if name else None
 
 
 def at_midnight(day: date, default_zone: tzinfo) -> datetime:

@@ -15,6 +15,8 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memory_pipeline.ingest.dates import begins_with_time
+
 #: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200
 #: A full timestamp starts a new entry even in the middle of a line: some logs are appended without a newline.
@@ -72,7 +74,7 @@ def parse_note(text: str) -> Note:
             _flush_label(note, label, path)
             label = None
             body = "\n".join(lines[start:end])
-            if _LABEL.match(body) and "\n" not in body and not _LINE_STAMP.match(body):
+            if _LABEL.match(body) and "\n" not in body and not _begins_entry(body):
                 label = (body.strip(), start, end)
             else:
                 note.entries.extend(_paragraph(lines, start, end, path))
@@ -134,7 +136,7 @@ def _items(tokens: list[Token], opening: Token) -> Iterator[Token]:
 
 def _paragraph(lines: list[str], start: int, end: int, path: tuple[str, ...]) -> list[Entry]:
     """One entry, or several if a timestamp starts a new one within a line."""
-    cuts = [start, *(n for n in range(start + 1, end) if _LINE_STAMP.match(lines[n])), end]
+    cuts = [start, *(n for n in range(start + 1, end) if _begins_entry(lines[n])), end]
     entries = []
     for first, last in pairwise(cuts):
         entry = _entry(lines, first, last, path)
@@ -145,6 +147,10 @@ def _paragraph(lines: list[str], start: int, end: int, path: tuple[str, ...]) ->
             if piece.strip()
         ]
     return entries
+
+
+def _begins_entry(line: str) -> bool:
+    return bool(_LINE_STAMP.match(line)) or begins_with_time(line)
 
 
 def _entry(lines: list[str], start: int, end: int, path: tuple[str, ...]) -> Entry:

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, written_time
+from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
@@ -235,6 +235,10 @@ def _categories(entry: Entry, file: _File) -> tuple[str, ...]:
 
 
 def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime, str] | None:
+    """The time with which the entry begins, else that of its innermost dated heading."""
+    moment = leading_time(entry.text, day or _day_above(entry), default_zone)
+    if moment:
+        return moment, "exact"
     stamp = LEADING_STAMP.match(entry.text)
     subjects = ([stamp.group()] if stamp else []) + list(reversed(entry.path))
     for subject in subjects:
@@ -242,6 +246,11 @@ def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime,
         if found:
             return found
     return None
+
+
+def _day_above(entry: Entry) -> date | None:
+    """The day that the innermost dated heading names, for a clock time in a file whose name has no date."""
+    return next((dated[0] for title in reversed(entry.path) if (dated := file_date(title))), None)
 
 
 def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
