@@ -41,3 +41,8 @@ def check_has_come(day: date, text: str, now: datetime) -> None:
 def latest_complete_day(now: datetime) -> date:
     """The newest UTC day that has ended at `now`."""
     return date.fromordinal(now.astimezone(UTC).date().toordinal() - 1)
+
+
+def minutes_ahead(moment: datetime) -> int:
+    """By how many minutes the zone of an aware time is ahead of UTC then; whole ones, as in all zones of today."""
+    return round((moment.utcoffset() or timedelta()) / timedelta(minutes=1))

@@ -44,7 +44,7 @@ class StoreSection(Section):
 class Import(Section):
     """`import`: what is imported, and how."""
 
-    timezone: str = setting("UTC", "Time zone of times that name none.")
+    timezone: str = setting("UTC", "Time zone of times that name none, and of the days in texts about them.")
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
     max_entry_tokens: int = setting(
         1000, "Maximum tokens per entry; longer entries are split between sentences.", ge=100, le=8000

@@ -28,7 +28,7 @@ def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
     ten on ten days 0.92; nothing is ever certain.
     """
     first = _independent(witnesses)
-    days = len({memory.effective_date.date() for memory in first})
+    days = len({memory.day for memory in first})
     borne_out = (len(first) + days) / 2
     return (borne_out + 1) / (borne_out + against + 2)
 

@@ -91,7 +91,7 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
     statements = []
     for index, member in enumerate(members):
         texts = [strip_lead_in(part) for text in split_statements(member.memory.content) for part in _parts(text)]
-        day = member.memory.effective_date.date()
+        day = member.memory.day
         for place, text in enumerate(texts or [member.memory.content.strip()]):
             statements.append(Statement(index, place, day, text))
     return statements

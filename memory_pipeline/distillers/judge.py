@@ -18,7 +18,7 @@ from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
-from memory_pipeline.records import Cluster, Distillation, Measured, Outcome
+from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
 
 COMPRESSED_CATEGORY = "compressed"
 
@@ -56,6 +56,7 @@ def judge(
         importance=max(1.0, cluster.max_importance),
         effective_date=max(member.memory.effective_date for member in members),
         oldest_source_at=min(member.memory.effective_date for member in members),
+        utc_offset=offset_of_newest([member.memory for member in members]),
         pattern_type=draft.pattern_type,
         confidence=draft.confidence,
         causal=draft.causal,
@@ -112,7 +113,7 @@ def _refusal(
 def _wrong_content(task: Task, sources: Sequence[str], draft: Draft, model: DistillationModel) -> str | None:
     """What a draft says beyond its sources or against them, in words, or None. What a model wrote is read statement
     by statement; the other methods only repeat words of their sources."""
-    dates = [[memory.effective_date.date() for memory in (member.memory, *member.made_from)] for member in task.members]
+    dates = [[memory.day for memory in (member.memory, *member.made_from)] for member in task.members]
     invented = find_invention(sources, draft.content, [day for days in dates for day in days])
     if invented:
         return f"invented: no source has the {invented.kind} '{invented.text}'"

@@ -34,7 +34,7 @@ def distillation_question(task: Task, strategy: DistillationStrategy, settings: 
         disagreements = _disagreements(task, answer)
         if isinstance(disagreements, Declined):
             return disagreements
-        dates = [[memory.effective_date.date() for memory in member.witnesses] for member in task.members]
+        dates = [[memory.day for memory in member.witnesses] for member in task.members]
         mended = mend(
             answer,
             Evidence([m.memory.content for m in task.members], dates),

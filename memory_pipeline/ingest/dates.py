@@ -102,7 +102,7 @@ def file_date(name: str) -> tuple[date, time | None] | None:
 
 
 def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
-    """The time in a heading or at the start of a line, with its quality, or None.
+    """The time in a heading or at the start of a line, in its own zone, with its quality, or None.
 
     A date in the text takes precedence over `day`; a clock time without any date gives None.
     """
@@ -124,7 +124,7 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
     hour = hour % 12 + 12 if half == "pm" and hour <= 12 else 0 if half == "am" and hour == 12 else hour
     named = _zone_or_none(clock[5]) if clock[5] else None
     moment = datetime.combine(day, time(hour, int(clock[2]), int(clock[3] or 0)), named or default_zone)
-    return moment.astimezone(UTC), "exact"
+    return moment, "exact"
 
 
 def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime | None:
@@ -180,15 +180,15 @@ def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:
 
 
 def at_midnight(day: date, default_zone: tzinfo) -> datetime:
-    """The start of a day in a zone, as UTC."""
-    return datetime.combine(day, time(), default_zone).astimezone(UTC)
+    """The start of a day in a zone."""
+    return datetime.combine(day, time(), default_zone)
 
 
 def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str = "created_at") -> datetime | None:
     """A time from a row: ISO text, epoch seconds or milliseconds, a datetime, or None.
 
-    Naive times are in `default_zone`. Raises RowError for an invalid time, one before 2000, or one more than a day
-    after `now`.
+    It keeps its own zone; naive times, and those that machines write (in UTC), are in `default_zone`. Raises
+    RowError for an invalid time, one before 2000, or one more than a day after `now`.
     """
     moment = _to_datetime(value, default_zone, name)
     if moment is None:
@@ -203,20 +203,27 @@ def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | N
         return None
     try:
         if isinstance(value, datetime):
-            return (value if value.tzinfo else value.replace(tzinfo=default_zone)).astimezone(UTC)
+            return _by_the_clock(value, default_zone)
         if isinstance(value, date):
             return at_midnight(value, default_zone)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return _from_epoch(value)
+            return _from_epoch(value).astimezone(default_zone)
         if isinstance(value, str):
             text = value.strip()
             if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text, re.ASCII):
-                return _from_epoch(float(text))
+                return _from_epoch(float(text)).astimezone(default_zone)
             moment = datetime.fromisoformat(text)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=default_zone)).astimezone(UTC)
+            return _by_the_clock(moment, default_zone)
     except (ValueError, OverflowError, OSError):  # no valid time, or one beyond the calendar
         pass
     raise RowError(f"{name} is {shown(value)}, which is not a time; use ISO 8601 or an epoch")
+
+
+def _by_the_clock(moment: datetime, default_zone: tzinfo) -> datetime:
+    """A time in its own zone; one without a zone, or in UTC, in the default one."""
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=default_zone)
+    return moment if moment.utcoffset() else moment.astimezone(default_zone)
 
 
 def _from_epoch(number: float) -> datetime:

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import BESIDE, MADE, RELATIONS, Memory, Source
+from memory_pipeline.records import BESIDE, MADE, MOST_OFFSET, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
 
 #: Maximum content length in characters; a longer text is a document, not a memory.
@@ -67,7 +67,7 @@ def _check(value: object, name: str) -> None:
         check_storable(value, name)
     elif isinstance(value, float) and not math.isfinite(value):
         raise RowError(f"{name} is {value}")
-    elif isinstance(value, int) and not 0 <= value < 2**31:
+    elif isinstance(value, int) and not (0 <= value < 2**31 or (name == "utc_offset" and abs(value) <= MOST_OFFSET)):
         raise RowError(f"{name} is out of range")
     elif isinstance(value, datetime) and value.tzinfo is None:
         raise RowError(f"{name} has no time zone")

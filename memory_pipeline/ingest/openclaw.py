@@ -26,6 +26,7 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.values import MAX_LABELS
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
@@ -198,7 +199,8 @@ def _candidate(
         memory_type=_type_of(entry, text, file),
         categories=_categories(entry, file),
         tags=tuple(sorted(tags))[:MAX_LABELS],
-        created_at=moment,
+        created_at=moment.astimezone(UTC),
+        utc_offset=minutes_ahead(moment),
         created_at_quality=quality,
         pinned=file.role == "identity",
         reuse_count=_recalled(recalls, file.relative, entry),
@@ -259,11 +261,11 @@ def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> 
             written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
         except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
             return now, "import"
-        return (written, "mtime") if EARLIEST <= written <= now else (now, "import")
+        return (written.astimezone(default_zone), "mtime") if EARLIEST <= written <= now else (now, "import")
     day, clock = dated
     if clock is None:
         return at_midnight(day, default_zone), "date"
-    return datetime.combine(day, clock, default_zone).astimezone(UTC), "exact"
+    return datetime.combine(day, clock, default_zone), "exact"
 
 
 def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:

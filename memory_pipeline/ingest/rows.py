@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.records import MADE, MEMORY_TYPES, TIME_QUALITIES, MemoryBase, Source
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALITIES, MemoryBase, Source
 from memory_pipeline.records.columns import Column, columns_of
 
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
@@ -17,7 +18,7 @@ _LINE = next(column for column in columns_of(Source) if column.name == "line")
 _AS_TOLD = [
     column
     for column in columns_of(MemoryBase)
-    if column.name not in ("content", "source", "memory_type", "tags", "created_at_quality")
+    if column.name not in ("content", "source", "memory_type", "tags", "created_at_quality", "utc_offset")
 ]
 
 
@@ -45,9 +46,10 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         memory_type=stated if stated in MEMORY_TYPES else "other",
         typed_under=None if stated in MEMORY_TYPES else (stated,),
         tags=(*tags, f"role:{role}") if role and f"role:{role}" not in tags else tags,
-        created_at=created,
+        created_at=_utc(created),
+        utc_offset=_offset(row, created),
         created_at_quality=str(quality) if quality in TIME_QUALITIES else "exact" if created else "import",
-        effective_date=parse_moment(row.get("effective_date"), default_zone, now, "effective_date"),
+        effective_date=_utc(parse_moment(row.get("effective_date"), default_zone, now, "effective_date")),
         source_links=_links(row),
         embedding=_vector(row),
         embedding_model=values.text_value(row, "embedding_model"),
@@ -66,12 +68,22 @@ def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: da
     if column.kind is int:
         return values.whole_number(row, name, column.low, column.high)
     if column.kind is datetime:
-        return parse_moment(row.get(name), default_zone, now, name)
+        return _utc(parse_moment(row.get(name), default_zone, now, name))
     if column.is_json:
         return values.json_text(row, name)
     if column.is_id:
         return values.identifier(row.get(name), name)
     return values.choice(row, name, column.choices) if column.choices else values.text_value(row, name)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.astimezone(UTC)
+
+
+def _offset(row: Mapping[str, Any], created: datetime | None) -> int:
+    """The offset that the row states, or that of its time."""
+    told = values.whole_number(row, "utc_offset", -MOST_OFFSET, MOST_OFFSET)
+    return told if told is not None else minutes_ahead(created) if created else 0
 
 
 def _content(row: Mapping[str, Any]) -> str:

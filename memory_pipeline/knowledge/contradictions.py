@@ -36,4 +36,4 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
 
 
 def _are_of_one_day(a: Memory, b: Memory) -> bool:
-    return a.effective_date.date() == b.effective_date.date()
+    return a.day == b.day

@@ -87,7 +87,7 @@ def _plain(memory: Memory, story: str) -> Entry:
 
 
 def _story_of(memory: Memory) -> str:
-    return (memory.source.file or memory.effective_date.date().isoformat()).replace(":", "-")
+    return (memory.source.file or memory.day.isoformat()).replace(":", "-")
 
 
 def _short_title(statement: str, longest: int = 80) -> str:

@@ -52,6 +52,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         memory_type=distillation.memory_type,
         created_at=as_of,
         effective_date=distillation.effective_date,
+        utc_offset=distillation.utc_offset,
         content_hash=content_hash(distillation.content),
         shape_hash=shape_hash(distillation.content),
         token_count=distillation.measured.tokens_after,

@@ -237,7 +237,7 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     _, masked_before = redact("\n".join(contents))
     if unknown := masked.keys() - masked_before.keys():
         return [f"no source has a {min(unknown)}"]
-    days = {memory.effective_date.date() for memory in members}
+    days = {memory.day for memory in members}
     invented = find_invention(contents, draft.content, days) if draft.relation != "canonical" else None
     return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
 

@@ -33,7 +33,16 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.records import Archive, Cluster, Distillation, EligibleMemory, LevelRelation, Measured, Memory
+from memory_pipeline.records import (
+    Archive,
+    Cluster,
+    Distillation,
+    EligibleMemory,
+    LevelRelation,
+    Measured,
+    Memory,
+    offset_of_newest,
+)
 from memory_pipeline.store import AWAITS_REVIEW
 from memory_pipeline.wording.kinds import OTHER
 
@@ -173,6 +182,7 @@ def _distillation(
         importance=cluster.max_importance,
         effective_date=max(memory.effective_date for memory in members),
         oldest_source_at=min(memory.effective_date for memory in members),
+        utc_offset=offset_of_newest(members),
         confidence=MERGE_CONFIDENCE,
         relation=_RELATIONS[method],
         tags=tags,

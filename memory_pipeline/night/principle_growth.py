@@ -12,7 +12,15 @@ from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.distillers import evidence_confidence
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.records import LEVEL_PATTERN, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import (
+    LEVEL_PATTERN,
+    LineageLink,
+    LogRow,
+    Memory,
+    derived_id,
+    fingerprint_of,
+    offset_of_newest,
+)
 from memory_pipeline.store import Transaction
 
 
@@ -87,6 +95,7 @@ def _next_version(plan: NightPlan, tx: Transaction, principle: Memory, patterns:
         id=derived_id("principle", principle.id, plan.as_of.isoformat(), *sorted(pattern.id for pattern in patterns)),
         created_at=plan.as_of,
         effective_date=max(pattern.effective_date for pattern in patterns),
+        utc_offset=offset_of_newest(patterns),
         confidence_score=confidence,
         reuse_count=0,
         useful_count=0,

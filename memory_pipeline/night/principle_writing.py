@@ -31,6 +31,7 @@ from memory_pipeline.records import (
     PrincipleStatus,
     Source,
     derived_id,
+    offset_of_newest,
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
@@ -139,6 +140,7 @@ def _memory(
         memory_type=max(sorted(set(kinds)), key=kinds.count),
         created_at=plan.as_of,
         effective_date=max(pattern.effective_date for pattern in patterns),
+        utc_offset=offset_of_newest(patterns),
         content_hash=content_hash(result.content),
         shape_hash=shape_hash(result.content),
         token_count=count_tokens(result.content),

@@ -19,6 +19,7 @@ from memory_pipeline.distillers import STEERS, find_attempt, steering_draft
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night
@@ -205,7 +206,7 @@ def _is_reading(reading: Reading, memory: Memory) -> bool:
                 written = datetime.fromisoformat(text[:10].replace("/", "-")).replace(tzinfo=UTC)
             except ValueError:
                 return False
-            if abs((written.date() - memory.effective_date.date()).days) > 1:
+            if abs((written.date() - memory.day).days) > 1:
                 return False
     return True
 
@@ -274,8 +275,9 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         memory_type=newest.memory_type,
         categories=cluster.top_categories,
         importance=cluster.max_importance,
-        effective_date=found.series.newest.at,
+        effective_date=found.series.newest.at.astimezone(UTC),
         oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
+        utc_offset=minutes_ahead(found.series.newest.at),
         confidence=SERIES_CONFIDENCE,
         relation=SERIES,
         tags=newest.tags,

@@ -44,7 +44,7 @@ class ListedMemory(Document):
 
     id: str = Field(description="The memory.")
     project: str = Field(description="Its project.")
-    created: date = Field(description="The day it was created, UTC.")
+    created: date = Field(description="The day it was created, by the clock of its source.")
     importance: float = Field(description="0 to 3.")
     archived: bool = Field(description="Whether it was archived then.")
     content: str = Field(description="Its content.")
@@ -84,7 +84,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
             ListedMemory(
                 id=memory.id,
                 project=memory.project_id,
-                created=memory.created_at.date(),
+                created=memory.created_on,
                 importance=memory.importance,
                 archived=memory.archived_at is not None,
                 content=memory.content,

@@ -45,6 +45,7 @@ from memory_pipeline.records.memory import (
     LEVEL_RAW,
     MADE,
     MEMORY_TYPES,
+    MOST_OFFSET,
     PATTERN_TYPES,
     RELATIONS,
     TIME_QUALITIES,
@@ -54,6 +55,7 @@ from memory_pipeline.records.memory import (
     Memory,
     MemoryBase,
     Source,
+    offset_of_newest,
 )
 from memory_pipeline.records.model import (
     CallMode,
@@ -98,6 +100,7 @@ __all__ = [
     "LEVEL_RAW",
     "MADE",
     "MEMORY_TYPES",
+    "MOST_OFFSET",
     "NO_ANSWER",
     "PATTERN_TYPES",
     "RELATIONS",
@@ -144,4 +147,5 @@ __all__ = [
     "Verdict",
     "derived_id",
     "fingerprint_of",
+    "offset_of_newest",
 ]

@@ -125,6 +125,7 @@ class Distillation:
     ] = "distilled"
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None
+    utc_offset: Annotated[int, Column("The minutes by which the clock of its newest source was ahead of UTC.")] = 0
 
     @property
     def id(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta, timezone
 from typing import Annotated
 
 from memory_pipeline.records.columns import Column
@@ -35,6 +36,8 @@ RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "supe
 #: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded")
 
+#: In minutes; Kiribati has the largest offset from UTC.
+MOST_OFFSET = 14 * 60
 _COUNT = 2**31 - 1
 
 
@@ -72,6 +75,11 @@ class MemoryBase:
         Column("How exactly `created_at` is known: exact, by its date, its file's time or its import.",
                choices=TIME_QUALITIES),
     ] = "exact"  # fmt: skip
+    utc_offset: Annotated[
+        int,
+        Column("How many minutes the clock of its source was ahead of UTC; texts give days by that clock.",
+               low=-MOST_OFFSET, high=MOST_OFFSET),
+    ] = 0  # fmt: skip
     source: Annotated[Source, Column("Where it was read: connector, file and line.", prefix="source_")] = field(
         default_factory=Source
     )
@@ -116,6 +124,30 @@ class Memory(MemoryBase):
         datetime | None,
         Column("When a night or a rollback last changed it.", changes=True, unlogged=True, export="everything"),
     ] = None
+
+    @property
+    def said_at(self) -> datetime:
+        """The time that the content refers to, by the clock of its source."""
+        return self.effective_date.astimezone(self._clock)
+
+    @property
+    def day(self) -> date:
+        """The day that the content refers to, by the calendar of its source."""
+        return self.said_at.date()
+
+    @property
+    def created_on(self) -> date:
+        """The day of its creation, by the calendar of its source."""
+        return self.created_at.astimezone(self._clock).date()
+
+    @property
+    def _clock(self) -> timezone:
+        return timezone(timedelta(minutes=self.utc_offset))
+
+
+def offset_of_newest(memories: Iterable[Memory]) -> int:
+    """The `utc_offset` of the newest of some memories, by what they refer to."""
+    return max(memories, key=lambda memory: (memory.effective_date, memory.utc_offset)).utc_offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,16 +83,17 @@ class SeriesMemories:
             self._sql.run("insert into line_shapes by name select * from incoming")
 
     def shapes(self, as_of: datetime, least_days: int) -> list[Shape]:
-        """Every shape whose lines were created by `as_of` on so many days (of their effective dates, UTC)."""
+        """Every shape whose lines were created by `as_of` on so many days (of their effective dates, by the clocks of
+        their sources)."""
         rows = self._sql.rows(
             """
             select project_id, shape, count(*), count(distinct content_hash),
-                   count(distinct effective_date::date), min_by(content, (created_at, id))
+                   count(distinct (effective_date + to_minutes(utc_offset))::date), min_by(content, (created_at, id))
             from memories
             join line_shapes on memory_id = id
             where created_at <= $1 and rolled_back_at is null
             group by 1, 2
-            having count(*) > 1 and count(distinct effective_date::date) >= $2
+            having count(*) > 1 and count(distinct (effective_date + to_minutes(utc_offset))::date) >= $2
             order by 1, 2
             """,
             [to_utc(as_of), least_days],
@@ -238,7 +239,7 @@ def reading_in(memory: Memory) -> Reading:
     """The reading in a memory. Of lines of one time in a Markdown file, the lower one is the newer."""
     source = memory.source
     position = source.line or 0 if (source.file or "").endswith(".md") else 0
-    return read_memory(memory.id, memory.effective_date, memory.content, position)
+    return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
 def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
@@ -257,7 +258,7 @@ def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]
     if facts.words == WORDS_VERSION:
         return None if is_true(series, content) else "its words are not what its readings amount to"
     known = {number for memory in readings for number in _numbers(memory.content)}
-    dates = {number for memory in readings for number in _numbers(f"{memory.effective_date:%Y %-d}")}
+    dates = {number for memory in readings for number in _numbers(f"{memory.said_at:%Y %-d}")}
     counts = {str(number) for number in range(len(readings) + 1)}
     unknown = [number for number in _numbers(content) if number not in known | dates | counts]
     return f"none of its readings says {unknown[0]}" if unknown else None

@@ -199,7 +199,7 @@ def in_order(readings: Iterable[Reading]) -> tuple[Reading, ...]:
 
 
 def days_of(readings: Sequence[Reading]) -> int:
-    """The number of days (UTC) with a reading."""
+    """The number of days with a reading, by the clock of each."""
     return len({reading.at.date() for reading in readings})
 
 
