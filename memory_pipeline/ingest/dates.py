@@ -146,7 +146,7 @@ def leading_time(text: str, day: date | None, default_zone: tzinfo) -> datetime 
         hour = hour % 12 + 12 * half.startswith("p") if hour <= 12 else hour
     clock = time(hour, int(part.get("minute", 0)), int(part.get("second", 0)))
     named = _zone_after_clock(part.get("zone", ""), is_dated="date" in part)
-    return datetime.combine(day, clock, named or default_zone).astimezone(UTC)
+    return datetime.combine(day, clock, named or default_zone)
 
 
 def begins_with_time(line: str) -> bool:
