@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
+
+#: A process that tests runs nights of many stores, as the command line does.
+home.serves_any_store = True
 
 
 def pytest_collection_finish() -> None:

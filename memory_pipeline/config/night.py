@@ -12,6 +12,8 @@ from memory_pipeline.config.cron import check_cron
 from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
 
+#: The first night there can be where `night.first_partition` names none.
+EARLIEST_NIGHT = date(2000, 1, 1)
 #: Days that `night.first_partition` may be.
 _FIRST_NIGHTS = (date(1970, 1, 1), date(2199, 12, 31))
 
@@ -205,11 +207,17 @@ class Atoms(Section):
 class NightSection(Section):
     """`night`: its partitions."""
 
-    first_partition: str = setting("2024-01-01", "First day for which a night can run, YYYY-MM-DD, 1970 to 2199.")
+    first_partition: str = setting(
+        "",
+        "First day for which a night can run, YYYY-MM-DD, 1970 to 2199. If empty, the UI begins with the day of the "
+        f"store's first memory, and the command line takes any day from {EARLIEST_NIGHT} on.",
+    )
 
     @field_validator("first_partition")
     @classmethod
     def _is_day(cls, value: str) -> str:
+        if not value:
+            return value
         try:
             day = date.fromisoformat(value)
         except ValueError as error:
@@ -217,3 +225,8 @@ class NightSection(Section):
         if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
             raise ValueError(f"{value!r} is outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
         return day.isoformat()
+
+    @property
+    def earliest(self) -> date:
+        """The first day for which a night can run, whatever is in the store."""
+        return date.fromisoformat(self.first_partition) if self.first_partition else EARLIEST_NIGHT

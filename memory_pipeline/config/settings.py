@@ -88,6 +88,16 @@ class Connectors(Section):
     workspace: str = setting("", "The OpenClaw workspace that nights watch.")
 
 
+class Ui(Section):
+    """`ui`: Dagster's web server."""
+
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "Names under which browsers may reach the UI, besides `localhost` and addresses in numbers; for a proxy or a "
+        "name of the local network.",
+    )
+
+
 class Settings(BaseSettings):
     """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
     and reads neither the environment nor a file."""
@@ -111,6 +121,7 @@ class Settings(BaseSettings):
     playbook: Playbook = Playbook()
     notices: Notices = Notices()
     connectors: Connectors = Connectors()
+    ui: Ui = Ui()
 
     @classmethod
     def settings_customise_sources(

@@ -42,6 +42,10 @@ from sqlalchemy import Connection, Engine, MetaData, and_, bindparam, create_eng
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import NullPool
 
+from memory_pipeline.errors import SettingError
+from memory_pipeline.orchestration.guard import guard_webserver
+from memory_pipeline.orchestration.home import load_project_settings
+
 #: Seconds to wait for another process that creates the files.
 _LONGEST_OPENING_S = 60
 
@@ -132,6 +136,16 @@ class _Runs(_KeptOpen, SqliteRunStorage):
         ):
             return opened
         return super().from_local(base_dir, inst_data)
+
+    def optimize_for_webserver(self, *given: Any, **named: Any) -> None:
+        """Dagster calls this in its web server alone, before it starts. No setting may keep the UI from starting,
+        which is where a person sees what is wrong with it."""
+        try:
+            hosts = load_project_settings().values.ui.allowed_hosts
+        except SettingError:
+            hosts = ()
+        guard_webserver(hosts)
+        super().optimize_for_webserver(*given, **named)
 
 
 #: Statements made once. Dagster makes those of an event anew each time, which costs more than to run them.

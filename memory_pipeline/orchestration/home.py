@@ -16,6 +16,20 @@ from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
 
+#: The module that Dagster loads, and the name under which its pages show it.
+DEFINITIONS, LOCATION_NAME = "memory_pipeline.definitions", "memory_pipeline"
+#: Whether this process runs nights of any store, as the command line does: its partitions then begin with the earliest
+#: night there can be. Otherwise they begin with the first memory of the one store that Dagster serves.
+serves_any_store = False
+#: What Dagster loads beside a store; the project's `workspace.yaml` has the same contents.
+WORKSPACE = f"""\
+# Written by memory-pipeline for the store beside it.
+load_from:
+  - python_module:
+      module_name: {DEFINITIONS}
+      location_name: {LOCATION_NAME}
+"""
+
 #: The configuration of a store's run history; the project's `dagster.yaml` has the same contents.
 INSTANCE_CONFIG = """\
 # Written by memory-pipeline for the store beside it.
@@ -127,15 +141,15 @@ def dagster_home(store_path: Path) -> Path:
 def prepare_dagster_home(store_path: Path) -> Path:
     """Create the Dagster home of a store if it is missing, and return it.
 
-    An empty `dagster.yaml` (left by a full disk) is rewritten: without it, Dagster would run with its defaults,
+    An empty file (left by a full disk) is rewritten: without `dagster.yaml`, Dagster would run with its defaults,
     including telemetry. Raises HistoryError if this fails.
     """
     home = dagster_home(store_path)
-    config = home / "dagster.yaml"
     try:
-        if not config.exists() or not config.stat().st_size:
-            with directories(home):
-                write_text(config, INSTANCE_CONFIG, nobody)
+        for file, text in ((home / "dagster.yaml", INSTANCE_CONFIG), (home / "workspace.yaml", WORKSPACE)):
+            if not file.exists() or not file.stat().st_size:
+                with directories(home):
+                    write_text(file, text, nobody)
     except OSError as error:
         raise HistoryError(
             f"Dagster's history next to the store, '{home}', cannot be written: {cause_and_mend(error)}"

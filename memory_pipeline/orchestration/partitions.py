@@ -1,4 +1,7 @@
-"""The partition sets. A partition is a UTC day, week or month; the end of its window is the as-of time of a run."""
+"""The partition sets. A partition is a UTC day, week or month; the end of its window is the as-of time of a run.
+
+They begin with the store's first memory, so that a history of which every night has run has no missing partition.
+"""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -8,8 +11,34 @@ from dagster import (
     TimeWindowPartitionsDefinition,
     WeeklyPartitionsDefinition,
 )
+from dagster._core.definitions.partitions.context import partition_loading_context
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import StoreError
+from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.location import LOCATION
+from memory_pipeline.store import Store
+
+
+def first_day_of(settings: Settings) -> date | None:
+    """The day of a store's first memory; None if there is no memory yet, or the store cannot be read now."""
+    store = Store.of(settings)
+    if not store.exists():
+        return None
+    try:
+        with store.reading() as tx:
+            first = tx.contents.first_moment()
+    except StoreError:
+        return None
+    return first and max(first.date(), settings.night.earliest)
+
+
+def _first_day() -> date:
+    """The setting; without one, the first memory's day, and in an empty store the last complete day."""
+    if LOCATION.night.first_partition or home.serves_any_store:
+        return LOCATION.night.earliest
+    return first_day_of(LOCATION) or latest_complete_day(datetime.now(UTC))
 
 
 def daily_partitions(first: date) -> DailyPartitionsDefinition:
@@ -17,11 +46,13 @@ def daily_partitions(first: date) -> DailyPartitionsDefinition:
     return DailyPartitionsDefinition(start_date=first.isoformat(), timezone="UTC")
 
 
-_FIRST = date.fromisoformat(LOCATION.night.first_partition)
-DAILY = daily_partitions(_FIRST)
-#: Weeks from Sunday to Sunday, and calendar months, in UTC, from the first complete one on.
-WEEKLY = WeeklyPartitionsDefinition(start_date=_FIRST.isoformat(), timezone="UTC")
-MONTHLY = MonthlyPartitionsDefinition(start_date=_FIRST.isoformat(), timezone="UTC")
+FIRST_DAY = _first_day()
+DAILY = daily_partitions(FIRST_DAY)
+#: Weeks from Sunday to Sunday, and calendar months, in UTC, from those with the first day on.
+WEEKLY = WeeklyPartitionsDefinition(
+    start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"
+)
+MONTHLY = MonthlyPartitionsDefinition(start_date=FIRST_DAY.replace(day=1).isoformat(), timezone="UTC")
 
 
 def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
@@ -31,15 +62,19 @@ def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
 
 def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
-    for key in reversed(partitions.get_partition_keys(current_time=now)):
-        end = partitions.time_window_for_partition_key(key).end.date()
-        if end - timedelta(days=1) <= last_night:
-            return key
-    return None
+    return _newest(partitions, min(_end_of(last_night), now))
 
 
 def _ending_with(partitions: TimeWindowPartitionsDefinition, day: date) -> str | None:
-    after = datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
-    keys = partitions.get_partition_keys(current_time=after)
-    ends = keys and partitions.time_window_for_partition_key(keys[-1]).end == after
-    return keys[-1] if ends else None
+    key = _newest(partitions, _end_of(day))
+    return key if key and partitions.time_window_for_partition_key(key).end == _end_of(day) else None
+
+
+def _newest(partitions: TimeWindowPartitionsDefinition, at: datetime) -> str | None:
+    """The key of the newest partition that has ended at a time."""
+    with partition_loading_context(effective_dt=at):
+        return partitions.get_last_partition_key()
+
+
+def _end_of(day: date) -> datetime:
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

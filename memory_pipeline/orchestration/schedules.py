@@ -24,7 +24,7 @@ from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
 from memory_pipeline.orchestration.location import LOCATION
-from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, newest_period
+from memory_pipeline.orchestration.partitions import FIRST_DAY, MONTHLY, WEEKLY, newest_period
 from memory_pipeline.store import Store
 
 
@@ -41,9 +41,10 @@ def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
 
 
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
-    key = latest_complete_day(context.scheduled_execution_time).isoformat()
-    if key not in DAILY.get_partition_keys(current_time=context.scheduled_execution_time):
-        return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
+    day = latest_complete_day(context.scheduled_execution_time)
+    if day < FIRST_DAY:
+        return SkipReason(f"{day} is before the first partition; see the setting night.first_partition")
+    key = day.isoformat()
     return _held(context) or RunRequest(
         run_key=f"{name}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
     )

@@ -20,6 +20,7 @@ from dagster import (
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
+from memory_pipeline.orchestration.earlier_memories import earlier_memories
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
     PERIOD_JOBS,
@@ -139,4 +140,11 @@ def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | Skip
         yield SkipReason("no week or month ends with this night")
 
 
-SENSORS = [failed_night_notice, failed_run_notice, unconsolidated_sensor, dead_runs, ended_periods]
+SENSORS = [
+    failed_night_notice,
+    failed_run_notice,
+    unconsolidated_sensor,
+    dead_runs,
+    ended_periods,
+    earlier_memories,
+]

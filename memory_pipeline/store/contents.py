@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 
+from memory_pipeline.store.rows import from_utc
 from memory_pipeline.store.sql import Row, Sql
 
 #: An offset of zero is left out, so that stores from before offsets keep their digests. No text can hold these words:
@@ -74,6 +76,11 @@ class Contents:
         assert row is not None
         names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
         return dict(zip(names, (int(value) for value in row), strict=True))
+
+    def first_moment(self) -> datetime | None:
+        """When the first memory was created; None in an empty store."""
+        first = self._sql.value("select min(created_at) from memories")
+        return from_utc(first) if first is not None else None
 
     def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested.

@@ -350,9 +350,12 @@ def ui(
 ) -> None:
     """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
     from memory_pipeline.interfaces.cli.results import UiAddress
-    from memory_pipeline.interfaces.cli.setup import start_ui
+    from memory_pipeline.interfaces.cli.ui import check_address, start_ui, what_is_missing
 
     settings = settings_of(store)
+    check_address(host, port)
+    if (missing := what_is_missing(settings)) is not None:
+        say(missing)
     emit(
         UiAddress(url=f"http://{host}:{port}"),
         as_json=json_,

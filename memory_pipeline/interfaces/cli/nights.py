@@ -79,6 +79,9 @@ def _job(name: str) -> JobDefinition:
     """
     if name not in _jobs:
         with _loading():
+            from memory_pipeline.orchestration import home
+
+            home.serves_any_store = True
             from memory_pipeline.definitions import defs
 
             job = defs.resolve_job_def(name)
@@ -113,6 +116,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
 
         from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
         from memory_pipeline.orchestration.dead_runs import end_dead_runs
+        from memory_pipeline.orchestration.origin import own_runs
 
     with ExitStack() as stack:
         try:
@@ -121,6 +125,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
             raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
         try:
             end_dead_runs(instance)
+            own_runs(instance)
             yield instance
         except SQLAlchemyError as error:
             raise HistoryError(f"Dagster's history in '{home}' cannot be written: {_history_words(error)}") from error
@@ -294,7 +299,7 @@ def check_request(settings: Settings, request: NightRequest) -> None:
 
 def check_days(settings: Settings, first: date, last: date) -> None:
     """Raises InputError for days that cannot have a night."""
-    earliest = date.fromisoformat(settings.night.first_partition)
+    earliest = settings.night.earliest
     latest = latest_complete_day(datetime.now(UTC))
     for day in (first, last):
         if not earliest <= day <= latest:

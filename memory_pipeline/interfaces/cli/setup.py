@@ -1,15 +1,14 @@
-"""The implementation of `import`, `init`, `demo` and `ui`."""
+"""The implementation of `import`, `init` and `demo`."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -25,7 +24,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_ended_periods, run_night_job
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.orchestration.home import project_home
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
@@ -179,23 +178,3 @@ def _command() -> str:
     """The command that the user can type to run this program."""
     script = Path(sys.argv[0])
     return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
-
-
-def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
-    """Replace this process with `dagster dev` on the store's own instance, so that ending it ends Dagster."""
-    home = prepare_dagster_home(Path(settings.store.path))
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(home),
-        "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
-        "PYTHONWARNINGS": "ignore",
-    }
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "memory_pipeline.definitions", "-h", host, "-p", str(port)]
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be stopped.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Makes Dagster's processes find the same home, although their working directory differs.
-    environment["MEMORY_PIPELINE_HOME"] = str(place := project_home())
-    with directories(place):
-        os.chdir(place)
-    os.execve(command[0], command, environment)

@@ -29,6 +29,8 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.reporting.report import report_run
 
+#: The days of a week or month, of which those before the first memory have no night.
+_OF_ITS_DAYS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
 REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
@@ -38,7 +40,7 @@ REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"
     owners=OWNERS,
     io_manager_key=IO,
     kinds={"duckdb", "yaml"},
-    deps=[AssetDep("canonical_entries", partition_mapping=TimeWindowPartitionMapping())],
+    deps=[AssetDep("canonical_entries", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=REPORT,
     output_required=False,
     check_specs=[
@@ -93,7 +95,7 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     owners=OWNERS,
     io_manager_key=IO,
     kinds={"duckdb", "numpy"},
-    deps=[AssetDep("archives", partition_mapping=TimeWindowPartitionMapping())],
+    deps=[AssetDep("archives", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=PythonObjectDagsterType(list, name="Principles"),
     output_required=False,
     check_specs=[

@@ -1,0 +1,122 @@
+"""The code location: the runs that belong to it, and the days that its partitions begin with."""
+
+from __future__ import annotations
+
+import socket
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from dagster import DagsterInstance, RunsFilter, SkipReason, build_sensor_context
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
+from memory_pipeline.interfaces.cli.ui import check_address, what_is_missing
+from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration import earlier_memories, home, partitions
+from memory_pipeline.orchestration.home import WORKSPACE
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def one_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is a code server of one store."""
+    monkeypatch.setattr(home, "serves_any_store", False)
+
+
+def test_a_night_from_the_command_line_belongs_to_its_job(store: Store) -> None:
+    settings = settings_for(store)
+    fill(store, [candidate("The nightly backup finished.")])
+    with instance_of(settings) as instance:
+        run_night_job(instance, settings, NightRequest(date(2026, 3, 3)), lambda *_: None)
+        (run,) = instance.get_runs(
+            RunsFilter(job_name="night", tags={".dagster/repository": "__repository__@memory_pipeline"})
+        )
+    assert run.tags["dagster/code_location"] == "memory_pipeline"
+
+
+def test_the_projects_workspace_is_that_of_a_store() -> None:
+    assert (ROOT / "workspace.yaml").read_text() == WORKSPACE.partition("\n")[2]
+
+
+def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_for(store)
+    monkeypatch.setattr(partitions, "LOCATION", settings)
+    assert partitions.first_day_of(settings) is None
+    assert partitions._first_day() == latest_complete_day(datetime.now(UTC))
+    fill(store, [candidate("Later.", FIRST + timedelta(days=9)), candidate("First.", FIRST)])
+    assert partitions._first_day() == FIRST.date()
+    settings = settings_for(store, night__first_partition="2026-03-05")
+    monkeypatch.setattr(partitions, "LOCATION", settings)
+    assert partitions._first_day() == date(2026, 3, 5)
+
+
+def test_an_unreadable_store_does_not_keep_the_code_location_from_loading(store: Store) -> None:
+    store.path.write_bytes(b"no database")
+    assert partitions.first_day_of(settings_for(store)) is None
+
+
+def test_weeks_and_months_begin_with_those_of_the_first_day() -> None:
+    for key in (partitions.WEEKLY, partitions.MONTHLY):
+        first = key.time_window_for_partition_key(key.get_partition_keys()[0])
+        assert first.start.date() <= partitions.FIRST_DAY < first.end.date()
+
+
+def test_older_memories_load_the_definitions_again(
+    store: Store, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = build_sensor_context(instance)
+    assert "no later" in told(context)
+    fill(store, [candidate("First.", FIRST)])
+    monkeypatch.setattr(earlier_memories, "FIRST_DAY", FIRST.date() + timedelta(days=1))
+    assert "reload the definitions" in told(context)  # a code location that cannot be asked to
+
+    asked: list[int] = []
+
+    class Client:
+        def reload_code(self, timeout: int) -> None:
+            asked.append(timeout)
+
+    monkeypatch.setattr(earlier_memories, "_DELAY_S", 0)
+    monkeypatch.setattr(GrpcServerCodeLocationOrigin, "create_client", lambda self: Client())
+    origin = GrpcServerCodeLocationOrigin("localhost", 1)
+    monkeypatch.setattr(type(context), "code_location_origin", origin)
+    timers = []
+    timer = earlier_memories.Timer
+    monkeypatch.setattr(
+        earlier_memories, "Timer", lambda *given, **named: timers.append(timer(*given, **named)) or timers[-1]
+    )
+    assert "loading the definitions" in told(context)
+    timers[0].join(5)
+    assert asked
+
+
+def told(context: object) -> str:
+    found = earlier_memories.earlier_memories(context)
+    assert isinstance(found, SkipReason)
+    return str(found.skip_message)
+
+
+def test_a_taken_port_is_said_with_a_free_one() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 is taken.*memory-pipeline ui --port [0-9N]+$"):
+            check_address("127.0.0.1", port)
+    with pytest.raises(InputError, match="use another --host"):
+        check_address("192.0.2.1", port)
+
+
+def test_a_store_without_memories_is_said_with_the_next_command(store: Store) -> None:
+    settings = settings_for(store)
+    assert "no store at" in (missing := what_is_missing(settings) or "") and "memory-pipeline init" in missing
+    with store.writing("test"):
+        pass
+    assert "is empty" in (what_is_missing(settings) or "")
+    fill(store, [candidate("First.")])
+    assert what_is_missing(settings) is None
