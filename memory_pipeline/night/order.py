@@ -99,6 +99,17 @@ ORDER: tuple[Step, ...] = (
 STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
 
 
+def last_of(names: Collection[str]) -> list[str]:
+    """Those of some steps that no other of them builds on: what builds on these comes after all of them."""
+    return [name for name in names if not any(name in _before(other) for other in names)]
+
+
+def _before(name: str) -> set[str]:
+    """All steps that a step builds on, directly or through others."""
+    direct = {*STEPS[name].needs, *STEPS[name].after}
+    return direct.union(*map(_before, direct))
+
+
 def run_steps(night: Night, names: Collection[str] = tuple(STEPS)) -> Iterator[dict[str, Any]]:
     """Run steps in the order of a night; yields, after each, the values of all steps so far, by name.
 

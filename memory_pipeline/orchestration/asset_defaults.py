@@ -1,18 +1,25 @@
-"""What all assets share: group, owner, IO manager, and the freshness policy."""
+"""What assets share: their groups, owner, IO manager, and freshness policies."""
 
 from datetime import timedelta
 
 from dagster import FreshnessPolicy
 
-GROUP = "night"
-KNOWLEDGE_GROUP = "knowledge"
+#: The groups, in the order of the data.
+SOURCES_GROUP, NIGHT_GROUP, KNOWLEDGE_GROUP, REPORTING_GROUP = "sources", "night", "knowledge", "reporting"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
 #: The job that only archives exact duplicates; its runs are reported under this kind.
 DUPLICATES_JOB = "duplicates"
 
-#: The night of the last complete day should be done by 04:30 New York time.
-NIGHTLY = FreshnessPolicy.cron(
-    deadline_cron="30 4 * * *", lower_bound_delta=timedelta(hours=1, minutes=30), timezone=ZONE
-)
+
+def _by(deadline: str) -> FreshnessPolicy:
+    """Fresh if materialized in the hour and a half before each deadline, New York time, and not before."""
+    lower_bound = timedelta(hours=1, minutes=30)
+    return FreshnessPolicy.cron(deadline_cron=deadline, lower_bound_delta=lower_bound, timezone=ZONE)
+
+
+#: The night of the last complete day should be done by 04:30, and the week and the month that end with it by 05:00.
+NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _by("30 4 * * *"), _by("0 5 * * 0"), _by("0 5 1 * *")
+#: The sources should have been looked at within a week.
+OBSERVED = FreshnessPolicy.time_window(fail_window=timedelta(days=7))

@@ -16,6 +16,7 @@ from dagster import (
 )
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.recall import diff_states, diff_text, read_state
 from memory_pipeline.recall.series import show_series
@@ -42,6 +43,17 @@ def schema_of(record: type) -> TableSchema:
     """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
     with a memory has the same meaning. A nested record is a column, and its fields follow as `cluster.member_ids`."""
     return TableSchema(columns=list(_columns(record)))
+
+
+def schema_of_document(document: type[Document]) -> TableSchema:
+    """The fields of a document as columns, with their types and meanings."""
+    meanings = document.described_fields()
+    return TableSchema(
+        [
+            TableColumn(name, _type_name(field.annotation), meanings[name])
+            for name, field in document.model_fields.items()
+        ]
+    )
 
 
 def _columns(record: type, prefix: str = "") -> Iterator[TableColumn]:

@@ -6,6 +6,7 @@ import json
 import logging
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -306,16 +307,27 @@ def test_daylight_saving_neither_skips_nor_repeats_a_partition() -> None:
     assert (keys[0], keys[-1]) == ("2025-12-31", "2026-12-30")
 
 
-def test_the_graph_is_one_group_with_owners_kinds_descriptions_and_freshness() -> None:
+def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshness() -> None:
     graph = defs.resolve_asset_graph()
-    for name in ASSETS:
-        node = graph.get(AssetKey(name))
-        assert node.group_name == "night" and node.owners == ["team:memory"] and node.kinds
-        assert node.description and node.freshness_policy is not None and node.partitions_def is not None
-    assert {key.path[-1] for key in graph.get(AssetKey("exact_duplicates")).parent_keys} == {
-        "memory_store",
-        "memory_workspace",
-    }
+    groups: dict[str, set[str]] = {}
+    for key in graph.get_all_asset_keys():
+        node = graph.get(key)
+        groups.setdefault(node.group_name, set()).add(key.path[-1])
+        assert node.owners == ["team:memory"] and node.kinds and node.description, key
+        assert node.freshness_policy is not None and node.metadata["dagster/column_schema"].columns, key
+    knowledge = {"atoms", "playbook", "principles", "knowledge_base"}
+    assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports"}
+    assert groups["night"] == {*ASSETS} - knowledge - {"reports"}
+    assert groups["sources"] >= {"memory_store"}
+
+
+def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
+    graph = defs.resolve_asset_graph()
+    parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
+    order = [name for name in ASSETS if graph.get(AssetKey(name)).group_name == "night"]
+    assert all(parents[later] == {earlier} for earlier, later in pairwise(order))
+    assert parents["atoms"] == {"archives"} and parents["playbook"] == {"archives", "principles"}
+    assert parents["reports"] == {"atoms", "playbook"}
 
 
 def test_sources_are_observed(

@@ -21,8 +21,8 @@ from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.principles import misplaced_patterns
 from memory_pipeline.night.run import report_failure, run_week
-from memory_pipeline.orchestration.asset_defaults import IO, KNOWLEDGE_GROUP, OWNERS
-from memory_pipeline.orchestration.describe import principles_metadata, schema_of
+from memory_pipeline.orchestration.asset_defaults import IO, KNOWLEDGE_GROUP, MONTHLY_FRESH, OWNERS, WEEKLY_FRESH
+from memory_pipeline.orchestration.describe import principles_metadata, schema_of, schema_of_document
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
@@ -40,8 +40,10 @@ REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"
     owners=OWNERS,
     io_manager_key=IO,
     kinds={"duckdb", "yaml"},
+    freshness_policy=MONTHLY_FRESH,
     deps=[AssetDep("canonical_entries", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=REPORT,
+    metadata={"dagster/column_schema": schema_of_document(KnowledgeBaseReport)},
     output_required=False,
     check_specs=[
         AssetCheckSpec(
@@ -94,7 +96,8 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     group_name=KNOWLEDGE_GROUP,
     owners=OWNERS,
     io_manager_key=IO,
-    kinds={"duckdb", "numpy"},
+    kinds={"duckdb", "python"},
+    freshness_policy=WEEKLY_FRESH,
     deps=[AssetDep("archives", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=PythonObjectDagsterType(list, name="Principles"),
     output_required=False,

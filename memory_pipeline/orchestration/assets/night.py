@@ -11,6 +11,7 @@ from typing import Any
 from dagster import (
     AssetCheckResult,
     AssetCheckSpec,
+    AssetDep,
     AssetExecutionContext,
     AssetsDefinition,
     MaterializeResult,
@@ -19,15 +20,24 @@ from dagster import (
     ResourceParam,
     TableColumn,
     TableSchema,
+    TimeWindowPartitionMapping,
     asset,
 )
 
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.order import ORDER, STEPS, Step
+from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration import describe
-from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, GROUP, IO, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.asset_defaults import (
+    DUPLICATES_JOB,
+    IO,
+    KNOWLEDGE_GROUP,
+    NIGHT_GROUP,
+    NIGHTLY,
+    OWNERS,
+    REPORTING_GROUP,
+)
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
@@ -60,6 +70,8 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Kind, NightOutcome, Report, report_night, report_run, safe_name
 from memory_pipeline.store import EDGE_SCHEMA
 
+#: The principles that a night finds: those of the week that ended before its day.
+_WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
 RECORDS = PythonObjectDagsterType(list, name="Records")
 _Lineage = dict[str, list[tuple[str, str]]]
 
@@ -76,20 +88,27 @@ class Shown:
     check_specs: Sequence[AssetCheckSpec] = ()
     check: Callable[[Night, Any], list[AssetCheckResult]] = lambda night, value: []
     value_type: Any = RECORDS
+    group: str = NIGHT_GROUP
+    beside: Sequence[AssetDep] = ()
 
 
 def _night_asset(
-    needs: Sequence[str] = (), after: Sequence[str] = (), **extra: Any
+    needs: Sequence[str] = (),
+    after: Sequence[str] = (),
+    beside: Sequence[str | AssetDep] = (),
+    group: str = NIGHT_GROUP,
+    **extra: Any,
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
     """An asset of the night: what all twelve share, and `extra`. One that breaks is reported at once, by its rows.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
-    would read each back from its file, with two events of the log, though the run itself has just made it.
+    would read each back from its file, with two events of the log, though the run itself has just made it. Of them
+    and of `after`, the graph has an edge from the last ones only: the others lie on the way to these.
     """
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = asset(
         partitions_def=DAILY,
-        deps=[*needs, *after],
-        group_name=GROUP,
+        deps=[*last_of(dict.fromkeys([*needs, *after])), *beside],
+        group_name=group,
         owners=OWNERS,
         io_manager_key=IO,
         freshness_policy=NIGHTLY,
@@ -121,7 +140,7 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 
 
 @_night_asset(
-    after=["memory_workspace", "memory_store"],
+    beside=["memory_workspace", "memory_store"],
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
@@ -276,6 +295,7 @@ SHOWN: dict[str, Shown] = {
         figures=lambda night, value: describe.atoms_metadata(value),
         lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
         check_specs=ATOM_CHECKS,
+        group=KNOWLEDGE_GROUP,
         check=lambda night, value: check_atoms(night.store, night.errors, value),
     ),
     "playbook": Shown(
@@ -287,6 +307,8 @@ SHOWN: dict[str, Shown] = {
         kinds={"duckdb", "markdown"},
         columns=describe.schema_of(Contribution),
         figures=lambda night, value: describe.playbook_metadata(night.settings, value),
+        group=KNOWLEDGE_GROUP,
+        beside=[AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
     ),
 }
 
@@ -306,6 +328,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
         name=step.name,
         needs=step.needs,
         after=step.after,
+        beside=shown.beside,
+        group=shown.group,
         kinds=shown.kinds,
         check_specs=shown.check_specs,
         dagster_type=shown.value_type,
@@ -317,8 +341,10 @@ def _asset_of(step: Step) -> AssetsDefinition:
 @_night_asset(
     name="reports",
     needs=[step.name for step in ORDER if step.name != "similarity_batches"],
+    group=REPORTING_GROUP,
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
+    metadata={"dagster/column_schema": describe.schema_of_document(Report)},
     dagster_type=PythonObjectDagsterType(Report),
     description=(
         "Reports the night, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
