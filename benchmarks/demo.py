@@ -11,7 +11,7 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import TABLES, ZONES
-from memory_pipeline.demo.workspace import LAST_NIGHTS, NOW, days_of_demo, demo_directory, import_demo
+from memory_pipeline.demo.workspace import NOW, days_of_demo, demo_directory, import_demo, last_nights
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
@@ -69,7 +69,7 @@ def main() -> None:
         start = time.perf_counter()
         import_demo(shown, settings_of(shown))
         before = scoring.measure(shown, settings_of(shown))
-        for day in LAST_NIGHTS:
+        for day in last_nights():
             run_night(Night(shown, settings_of(shown), NightOptions(day, f"demo-{day}")))
         print(scorecard.as_text(scoring.score(shown, settings_of(shown), before)))
         print(f"  {time.perf_counter() - start:.1f} s without Dagster\n")

@@ -194,7 +194,7 @@ def as_text(card: ScoreCard) -> str:
         lines += [line for note in notes for line in _wrapped(note, "  - ")]
         lines += [f"    ... and {hidden} more"] if hidden else []
         lines += ["became:", *_wrapped(example.memory, "  = ")]
-    return "\n".join(["Score card (against data/demo_workspace/truth.json)", *lines])
+    return "\n".join(["Score card (against what was planted in the demo)", *lines])
 
 
 def _wrapped(text: str, lead: str) -> list[str]:

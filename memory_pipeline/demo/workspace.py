@@ -20,21 +20,27 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.orchestration.home import dagster_home, project_home
 from memory_pipeline.store import Store, snapshot_directory
 
-#: The demo shows its last seven nights; the first of them works through all the days before.
-LAST_NIGHTS = [LAST_DAY - timedelta(days=days) for days in range(6, -1, -1)]
 _MARK = "This store holds the demo and is made anew by 'memory-pipeline demo'.\n"
-#: The demo's clock: its nights have happened.
+#: The clock of the shipped demo: its nights have happened.
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
+def last_nights(last_day: date = LAST_DAY) -> list[date]:
+    """The seven nights that the demo shows; the first of them works through all the days before."""
+    return [last_day - timedelta(days=days) for days in range(6, -1, -1)]
+
+
 def demo_directory(settings: Settings) -> Path:
-    """The shipped workspace; if the package came without it, one generated next to the store."""
+    """The workspace of the demo: the one that was made for its store, else the shipped one; if the package came
+    without it, one generated next to the store."""
+    made = Path(settings.store.path).with_suffix(".workspace")
+    if (made / "truth.json").exists():
+        return made
     shipped = project_home() / "data" / "demo_workspace"
     if (shipped / "truth.json").exists():
         return shipped
-    generated = Path(settings.store.path).parent / "demo_workspace"
-    write_demo(generated)
-    return generated
+    write_demo(made)
+    return made
 
 
 def load_truth(directory: Path) -> dict[str, Any]:
@@ -43,15 +49,22 @@ def load_truth(directory: Path) -> dict[str, Any]:
 
 
 def import_demo(
-    store: Store, settings: Settings, progress: Callable[[str, int, int], None] = lambda *_: None
+    store: Store,
+    settings: Settings,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+    *,
+    last_day: date = LAST_DAY,
+    now: datetime = NOW,
 ) -> ImportSummary:
-    """Fill a new store with the demo, replacing an earlier demo.
+    """Fill a new store with the demo that ends on `last_day`, replacing an earlier demo.
 
     Raises InputError if the file contains anything but a demo: it might be someone's only copy.
     """
     _clear_earlier_demo(store)
     with directories(store.path.parent):
         write_text(_mark(store), _MARK, begins_with(_MARK))
+    if last_day != LAST_DAY:
+        write_demo(store.path.with_suffix(".workspace"), last_day)
     directory = demo_directory(settings)
     embedder = choose_embedder(settings)
     total = ImportSummary()
@@ -59,8 +72,8 @@ def import_demo(
     sources += [("jsonl", directory / f"{project}.jsonl", project, "UTC") for project in TABLES]
     for name, path, project, zone_name in sources:
         skipped = Skipped()
-        reading = read_format(name, path, zone(zone_name), NOW, settings, skipped)
-        part = import_memories(store, reading, project=project, embedder=embedder, now=NOW, progress=progress)
+        reading = read_format(name, path, zone(zone_name), now, settings, skipped)
+        part = import_memories(store, reading, project=project, embedder=embedder, now=now, progress=progress)
         part.skipped = skipped.counts
         total.add(part)
     return total
@@ -73,7 +86,8 @@ def _mark(store: Store) -> Path:
 def _clear_earlier_demo(store: Store) -> None:
     """Remove an earlier demo, and nothing else: without its mark, or with the user's own memories, it might be a
     real store and its snapshots."""
-    beside = [snapshot_directory(store), dagster_home(store.path), store.path.with_suffix(".night")]
+    own = [store.path.with_suffix(suffix) for suffix in (".night", ".workspace")]
+    beside = [snapshot_directory(store), dagster_home(store.path), *own]
     log = store.path.with_name(f"{store.path.name}.wal")
     if not _mark(store).exists() and (present := [path for path in (store.path, log, *beside) if path.exists()]):
         raise InputError(
@@ -81,9 +95,11 @@ def _clear_earlier_demo(store: Store) -> None:
         )
     if store.exists():
         with store.reading() as tx:
-            own = sorted(set(tx.memories.projects()) - {*ZONES, *TABLES})
-        if own:
-            raise InputError(f"'{store.path}' holds memories of your own ({own[0]}); name another file with --store")
+            foreign = sorted(set(tx.memories.projects()) - {*ZONES, *TABLES})
+        if foreign:
+            raise InputError(
+                f"'{store.path}' holds memories of your own ({foreign[0]}); name another file with --store"
+            )
         store.path.unlink()
     for leftover in beside:
         shutil.rmtree(leftover, ignore_errors=True)

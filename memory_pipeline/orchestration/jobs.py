@@ -165,6 +165,8 @@ def rollback_job() -> None:
 
 #: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
+#: The asset that each of them makes.
+PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,

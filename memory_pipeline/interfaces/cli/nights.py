@@ -33,7 +33,7 @@ from memory_pipeline.orchestration.home import (
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, JobDefinition
+    from dagster import DagsterInstance, JobDefinition, TimeWindowPartitionsDefinition
 
     from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
@@ -181,11 +181,34 @@ def run_night_job(
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
     """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
     words, by job and partition."""
-    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
+    return _run_periods(instance, settings, periods_ending_with(day))
+
+
+def run_missing_periods(instance: DagsterInstance, settings: Settings, last_night: date) -> dict[str, str]:
+    """Run the weekly or monthly step of the newest period, up to `last_night`, if it has never run for any. Returns
+    the outcome in words, by job and partition."""
+    from dagster import AssetKey
+
+    from memory_pipeline.orchestration.jobs import PERIOD_ASSETS
+    from memory_pipeline.orchestration.partitions import newest_period
+
+    missing = {}
+    for partitions, asset in PERIOD_ASSETS.items():
+        key = newest_period(partitions, last_night, datetime.now(UTC))
+        if key is not None and not instance.get_materialized_partitions(AssetKey(asset)):
+            missing[partitions] = key
+    return _run_periods(instance, settings, missing)
+
+
+def _run_periods(
+    instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
+) -> dict[str, str]:
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+
     results = {}
-    for partitions, key in periods_ending_with(day).items():
+    for partitions, key in periods.items():
         name = PERIOD_JOBS[partitions].name
         result = _job(name).execute_in_process(
             instance=instance,

@@ -22,7 +22,13 @@ from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, 
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.summary import ImportReport
-from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_ended_periods, run_night_job
+from memory_pipeline.interfaces.cli.nights import (
+    NightRequest,
+    instance_of,
+    run_ended_periods,
+    run_missing_periods,
+    run_night_job,
+)
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import project_home
 from memory_pipeline.reporting.model import Report
@@ -141,23 +147,27 @@ def remember_workspace(root: Path, tz: str | None) -> str:
 
 
 def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
-    """Import the demo workspace into a new store, run its last seven nights with the week and the month that end in
-    them, and score the results."""
+    """Import the demo workspace, as if it ended yesterday, into a new store, run its last seven nights and the newest
+    week and month, and score the results."""
     from memory_pipeline.demo import scorecard, scoring
-    from memory_pipeline.demo.workspace import LAST_NIGHTS, import_demo
+    from memory_pipeline.demo.workspace import import_demo, last_nights
 
     settings = settings.with_values({"distillation.distiller": "extractive"})  # free of charge, even with an API key
     store = Store.of(settings)
     say("Importing the demo workspace ...")
-    summary = import_demo(store, settings, progress)
+    now = datetime.now(UTC)
+    last_day = latest_complete_day(now)
+    summary = import_demo(store, settings, progress, last_day=last_day, now=now)
     say(import_text(summary))
     before = scoring.measure(store, settings)
     with instance_of(settings) as instance, store.kept_open():
-        for day in LAST_NIGHTS:
+        for day in last_nights(last_day):
             report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
+        for period, line in run_missing_periods(instance, settings, last_day).items():
+            say(f"{period}: {line}")
     card = scoring.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     shown = _relative(Path(settings.store.path))
