@@ -44,6 +44,9 @@ _REFERS = re.compile(
     r"(?:\S+\s+){0,3}(?:it|its|this|that|they|them|their|these|those|one|he|she|then|otherwise)\b", re.IGNORECASE
 )
 
+#: A word that stands for something named before it.
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their)\b|^(?:this|that|these|those|she|he)\b", re.IGNORECASE)
+
 NOTHING_SHARED = "the members say nothing in common"
 READINGS = "one line with other figures each time: readings, which a series tells"
 OPEN_AND_DONE = "what is open or planned in one member is done in another"
@@ -68,7 +71,9 @@ class Extractive:
     def draft(self, task: Task) -> Draft | Declined:
         """Every distinct statement of the members once, what most of them say first; or why that cannot be told."""
         members = task.members
-        sayings = find_sayings(_statements_of(members), [member.centrality for member in members])
+        sayings = _after_what_they_speak_of(
+            find_sayings(_statements_of(members), [member.centrality for member in members])
+        )
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
         if any(map(_are_readings, sayings)):
@@ -95,6 +100,28 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
         for place, text in enumerate(texts or [member.memory.content.strip()]):
             statements.append(Statement(index, place, day, text))
     return statements
+
+
+def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
+    """The sayings in their order, but one with a pronoun directly after the one that tells the statement before it in
+    its memory: there it speaks of the same thing as in its source."""
+    told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
+    following: dict[int, list[int]] = {}
+    first: list[int] = []
+    for n, saying in enumerate(sayings):
+        before = told_in.get((saying.best.member, saying.best.place - 1))
+        if before is None or before == n or not _PRONOUN.search(saying.best.text):
+            first.append(n)
+        else:
+            following.setdefault(before, []).append(n)
+    ordered: dict[int, None] = {}
+    waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
+    while waiting:
+        n = waiting.pop()
+        if n not in ordered:
+            ordered[n] = None
+            waiting += reversed(following.get(n, []))
+    return [sayings[n] for n in ordered]
 
 
 def _parts(statement: str) -> list[str]:

@@ -19,7 +19,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.wording.grammar import Word, clauses_of
-from memory_pipeline.wording.guidance import guidance_in, has_no_subject, is_limit, is_remedy, refers_back
+from memory_pipeline.wording.guidance import guidance_in, has_no_subject, is_detail, is_limit, refers_back
 from memory_pipeline.wording.quoting import named, plain
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -86,7 +86,8 @@ def advice_of(memory: Memory) -> str | None:
     nothing of the kind.
 
     Whatever narrows, excepts, reverses or ends advice stands with it, from the attached facts too, and so does what
-    to do about a thing that fails. What else the memory knows stays in the memory, which the entry names.
+    to do about a thing that fails, and the values and names that are needed to follow it. What else the memory knows
+    stays in the memory, which the entry names.
     """
     statements = _statements_of(memory)
     advice = _advice_in(statements)
@@ -109,15 +110,14 @@ def _advice_in(statements: Sequence[str]) -> list[int]:
 
 
 def _with_limits(statements: Sequence[str], advice: Collection[int]) -> set[int]:
-    """The places of the advice, of what limits it, and of what to do about a thing that fails.
+    """The places of the advice, of what limits it, of what to do about a thing that fails, and of details.
 
     A limit that says nothing by itself (`Not on staging.`) brings the statement that it is about with it.
     """
     kept: set[int] = set()
     for n, statement in enumerate(statements):
-        beside = [m for m in (n - 1, n + 1) if m in advice and guidance_in(statements[m]) == "expect"]
         goes_on = n - 1 in kept and guidance_in(statement) is not None
-        if n in advice or goes_on or (beside and is_remedy(statement)):
+        if n in advice or goes_on or is_detail(statement):
             kept.add(n)
         elif is_limit(statement):
             kept.add(n)

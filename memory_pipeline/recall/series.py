@@ -11,7 +11,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.store import SeriesMemory, Transaction
 from memory_pipeline.wording.readings import Figure, Series, Value
-from memory_pipeline.wording.series_words import name_of, unit_of
+from memory_pipeline.wording.series_line import name_of, unit_of
 
 #: The columns of a plot in text.
 _WIDTH = 40
@@ -46,7 +46,7 @@ class DescribedFigure(Document):
     first: ValueOfFigure = Field(description="The oldest value.")
     least: ValueOfFigure = Field(description="The least value.")
     greatest: ValueOfFigure = Field(description="The greatest value.")
-    median: str = Field(description="The median; of an even number of values the lower of the middle ones.")
+    median: str = Field(description="The median.")
     plot: str = Field(description="The values over time, oldest first, as a line of blocks.")
 
 
@@ -183,7 +183,7 @@ def _figure(series: Series, figure: Figure) -> DescribedFigure:
         first=_value(figure.first),
         least=_value(figure.least),
         greatest=_value(figure.greatest),
-        median=figure.median.text,
+        median=figure.median,
         plot=plot_line(figure),
     )
 

@@ -126,6 +126,7 @@ _RULE = re.compile(
     r"\b(?:rule|advice|policy|practice|procedure|requirement|step) (?:was|has been|ended|ends|changed|stopped)\b",
     re.IGNORECASE,
 )
+_SUFFICES = re.compile(r"\b(?:(?:is|are) (?:not )?enough|suffices?|works? (?:well|best|too))\b")
 #: Words among which the pronoun stands that speaks of what was said before.
 _FIRST_WORDS = 6
 
@@ -184,7 +185,7 @@ def is_limit(sentence: str) -> bool:
 
 
 @remembered
-def is_remedy(sentence: str) -> bool:
+def _is_remedy(sentence: str) -> bool:
     """Whether a sentence that stands beside an expectation says what to do about it: a plain order."""
     text = plain_text(strip_lead_in(sentence)).strip()
     if not text or len(text) > _MOST_CHARACTERS or not text[:1].isupper() or not is_english(text):
@@ -195,6 +196,22 @@ def is_remedy(sentence: str) -> bool:
     if first is None or first.order is None or first.opener:
         return False
     return first.words[first.order].base not in _NO_ADVICE
+
+
+@remembered
+def is_detail(sentence: str) -> bool:
+    """Whether a sentence beside advice gives what is needed to follow it: a plain order, a value, a name, what is
+    enough or works: `The limit is 8 MB per file.`, `Use worker_init_fn.` Reports of what happened and dates give
+    nothing of the kind. English only."""
+    text = plain_text(strip_lead_in(sentence)).strip()
+    if _is_remedy(sentence):
+        return True
+    if not text or len(text) > _MOST_CHARACTERS or not is_english(text) or _is_cut(text) or _is_dated(text):
+        return False
+    clauses = clauses_of(text)
+    if any(word.tag in PAST for clause in clauses for word in clause.words):
+        return False
+    return bool(_SUFFICES.search(text)) or any(fact.kind in ("number", "identifier") for fact in find_facts(text))
 
 
 def refers_back(sentence: str) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_words import unit_of
+from memory_pipeline.wording.series_line import unit_of
 
 #: Words of rules: what must not be done is no reading, whatever its figures.
 _RULE = re.compile(r"\b(?:must|should|shall|always|never|cannot|mustn't|shouldn't|do not|don't|forbidden)\b", re.I)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from decimal import Decimal
 from functools import cached_property
 from math import sqrt
 from statistics import median_low, quantiles
@@ -49,6 +50,11 @@ class Value:
         """Its number."""
         return number_of(self.text)
 
+    @property
+    def plain(self) -> str:
+        """Its digits, without separators."""
+        return self.text.replace(",", "")
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -78,10 +84,30 @@ class Figure:
         return max(reversed(self.values), key=lambda value: value.number)
 
     @cached_property
-    def median(self) -> Value:
-        """The median; of an even number of values the lower of the middle ones, so that it is one that was read."""
-        middle = median_low([value.number for value in self.values])
-        return next(value for value in self.values if value.number == middle)
+    def median(self) -> str:
+        """The median: a value as it was written, or the mean of the two in the middle."""
+        ordered = sorted(self.values, key=lambda value: value.number)
+        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+        if low.number == high.number:
+            return low.text
+        middle = (Decimal(low.plain) + Decimal(high.plain)) / 2
+        decimals = max(-int(Decimal(one.plain).as_tuple().exponent) for one in (low, high))
+        return next(f"{middle:.{n}f}" for n in range(max(decimals, 0), 40) if Decimal(f"{middle:.{n}f}") == middle)
+
+    @cached_property
+    def usual(self) -> tuple[Value, ...]:
+        """The values that are not outside."""
+        return tuple(value for value, is_outside in zip(self.values, self.outside, strict=True) if not is_outside)
+
+    @cached_property
+    def usual_least(self) -> Value:
+        """The least usual value, the newest of equal ones."""
+        return min(reversed(self.usual), key=lambda value: value.number)
+
+    @cached_property
+    def usual_greatest(self) -> Value:
+        """The greatest usual value, the newest of equal ones."""
+        return max(reversed(self.usual), key=lambda value: value.number)
 
     @property
     def varies(self) -> bool:
@@ -96,9 +122,10 @@ class Figure:
 
     @property
     def movement(self) -> float:
-        """The span of the values relative to their size."""
-        size = max(abs(self.least.number), abs(self.greatest.number))
-        return (self.greatest.number - self.least.number) / size if size else 0.0
+        """The span of the usual values relative to their size."""
+        least, greatest = self.usual_least.number, self.usual_greatest.number
+        size = max(abs(least), abs(greatest))
+        return (greatest - least) / size if size else 0.0
 
     @cached_property
     def outside(self) -> tuple[bool, ...]:
@@ -113,7 +140,7 @@ class Figure:
         if len(numbers) < 3 or not self.varies:
             return (False,) * len(numbers)
         lower, _, upper = quantiles(numbers, n=4, method="inclusive")
-        middle = self.median.number
+        middle = median_low(numbers)
         moved = [number - middle for number in numbers]  # smaller numbers, whose squares keep their digits
         total, squares, others = sum(moved), sum(x * x for x in moved), len(moved) - 1
         days: dict[float, set[date]] = {}

@@ -1,65 +1,44 @@
 """A series of readings in words: the newest values with their day, then how many readings, from when, and between
 which values.
 
-Everything comes from the readings. Of what there is to say, as much is said as fits into a number of tokens: the
-values that moved most come first.
+Everything comes from the readings. Of what there is to say, as much is said as fits into a number of tokens: levels
+such as scores come before counters and durations, and what is unusual is always said.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
-from memory_pipeline.wording.readings import Break, Figure, Series, Value
-from memory_pipeline.wording.templates import Place, list_elements
+from memory_pipeline.wording.readings import Figure, Series, Value
+from memory_pipeline.wording.series_line import (
+    amount,
+    called,
+    capitalised,
+    headline,
+    key_of,
+    listed,
+    measure_of,
+    name_of,
+    readable,
+    subject_of,
+)
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-2"
+WORDS_VERSION = "series-3"
 #: A line with all its values is the headline up to this many characters; from a longer one, figures are chosen.
 _LONGEST_HEADLINE = 130
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )  # fmt: skip
-_LABEL = re.compile(r"([^\W\d](?:[\w '&-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
-_SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
-_KEY = re.compile(r"([\w.-]+)\s*=\s*$")
-_NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
-_NAMED_AFTER = re.compile(r"[ ]([^\W\d_][\w-]*)")
-_UNIT_AFTER = re.compile(r"(%|[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?)(?![\w])")
-_SPACED_UNIT = re.compile(
-    r" (%|[CFK]|[kmcµn]?[mgslWVAJ]|[kMGT]i?[BWVH]z?|[kKMGT]?B|Hz|ppm|px|°[CF]|EUR|USD|min|sec|hours?|days?"
-    r"|minutes?|seconds?|percent|tokens|bytes)(?![\w])"
-)
-_NO_NAMES = frozenset(
-    "a an and are as at by for from in into is it of on or per since than that the then there to under up via was "
-    "were with after before during while when because but not no over s ms h min sec".split()
-)
-_MEASURES = {"s": "time", "ms": "time", "min": "time", "h": "time", "B": "size", "KB": "size", "MB": "size",
-             "GB": "size", "%": "share"}  # fmt: skip
 _MOST_WORDS = 8
-#: Of a long line, the newest values of at most this many figures are said.
-_MOST_FIGURES = 12
-_CLAUSE_END = re.compile(r"[.;,]\s|:\s|\s\(")
-_KEYED_GAP = re.compile(r"[\w.-]+=\x00")
-_PAIRS = re.compile(r"(=[^\s=,;]+)\s+(?=[\w.-]+=)")
-_UNIT_AT_NUMBER = re.compile(r"(?<=\d)(?=(?:ms|[smhB]|min|sec|[KMG]i?B)\b)")
-_EMPTY = re.compile(r"\(\s*[,;:=-]*\s*\)|\[\s*\]|\{\s*\}")
-_BRACKETED = re.compile(r"(?<=\s)\[([^\[\]]{1,40})\]")
-#: Marks of machinery and what stands for them.
-_MARKS = (
-    (re.compile(r"[\[\]{}\"`]|(?<!\w)'|'(?!\w)"), ""),
-    (re.compile(r"(?<=\w)\s*=\s*(?=\S)"), " "),
-    (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
-    (re.compile(r"(?<=\w)×(?=[^\W\d])"), " "),
-)
-_COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[-+]?[\d\x01])")
-_DANGLING = re.compile(r"(?:\s*[→>=:;,|~@#*×+-]|\s+(?:at|on|to|in|of|from|as|into|id|by|for|since))+\s*$")
-_HANGING = re.compile(r"\s+(?:at|on|in|to|from|by|for|of)(?=[:;,](?:\s|$))")
-_BEFORE_STOP = re.compile(r"\s+([,;:.)\]])")
-_SPACES = re.compile(r"\s{2,}")
-_REPEATED_STOPS = re.compile(r"([,;:])(?:\s*[,;:])+")
+#: Of a long line, the newest values of at most so many figures are said; of a short one, the ranges of so many.
+_MOST_FIGURES, _MOST_RANGES = 6, 4
+#: A figure hardly changes if this share of its values are equal.
+_HARDLY_CHANGES = 0.8
+#: How full a range is: the extremes; with their days; with the median; with the first value.
+_EXTREMES, _DAYS, _MEDIAN, _FIRST = 1, 2, 3, 4
 
 
 def describe_series(series: Series, count_tokens: Callable[[str], int], most: int) -> str:
@@ -81,67 +60,6 @@ def is_true(series: Series, text: str) -> bool:
     return text in versions or min(versions, key=len).startswith(f"{text} ")
 
 
-def name_of(series: Series, place: int) -> str:
-    """What a place is called in its line: the words that stand next to it, or nothing."""
-    text, places = series.newest.line.text, series.places
-    here = places[place]
-    before = _before(series, place)
-    after = text[here.end : places[place + 1].start if place + 1 < len(places) else len(text)]
-    if key := _KEY.search(before):
-        return _readable(key.group(1))
-    unit = _UNIT_AFTER.match(after) or _SPACED_UNIT.match(after)
-    follows = _NAMED_AFTER.match(after[unit.end() :] if unit else after)
-    label = _NAMED_BEFORE.search(before)
-    lead = label is not None and not place and _LABEL.match(text) is not None
-    if follows and follows.group(1).casefold() not in _NO_NAMES and (label is None or lead):
-        return _readable(follows.group(1))
-    if label:
-        return _readable(label.group(1).strip(" -"))
-    return ""
-
-
-def unit_of(series: Series, place: int) -> str:
-    """The unit that stands at a figure, with a space before a word: `%`, ` ms`."""
-    text, end = series.newest.line.text, series.places[place].end
-    unit = _UNIT_AFTER.match(text, end) or _SPACED_UNIT.match(text, end)
-    if unit is None:
-        return ""
-    return unit.group(1) if unit.group(1) == "%" else f" {unit.group(1)}"
-
-
-def headline(series: Series) -> str:
-    """The line in readable words with its newest values; ids, dates and clock times are left out."""
-    return _plain(_filled(series, series.newest.values))
-
-
-def subject_of(series: Series) -> str:
-    """The words of the line before its first value."""
-    places = series.places
-    marked = [
-        "\x01" if place.kind in ("figure", "list") else value
-        for place, value in zip(places, series.newest.values, strict=True)
-    ]
-    text = _plain(_filled(series, marked))
-    start, found, _ = text.partition("\x01")
-    if not found:
-        return text
-    clauses = [clause.strip() for clause in _CLAUSE_END.split(start)]
-    whole = [clause for clause in clauses[:-1] if clause]
-    last = _NAMED_BEFORE.sub("", clauses[-1]) if whole else clauses[-1]
-    chosen = whole[0] if whole else _KEY.sub("", last)
-    return chosen.strip(" :;,.=(") or text.replace("\x01", "").strip()
-
-
-def _filled(series: Series, values: Sequence[str]) -> str:
-    """The line with these values; ids, dates and clock times are marked as left out."""
-    text, done = series.newest.line.text, 0
-    parts: list[str] = []
-    for place, value in zip(series.places, values, strict=True):
-        parts += (text[done : place.start], _in_words(place, value))
-        done = place.end
-    return "".join([*parts, text[done:]])
-
-
 def day_of(at: datetime, year: int | None = None) -> str:
     """A day in words, without its year if it is the given one."""
     return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
@@ -149,76 +67,75 @@ def day_of(at: datetime, year: int | None = None) -> str:
 
 def _versions(series: Series) -> Iterator[str]:
     """Ways to say the series, the fullest first."""
-    moving = _telling(series)
+    telling = _telling(series)
     whole, words = headline(series), _counted(series)
-    breaks, fewer = _breaking(series, 2), _breaking(series, 1)
-    if not moving:
+    breaks, fewer = _unusual(series, 2), _unusual(series, 1)
+    if not telling:
         yield from _without_figures(series, whole, breaks)
         return
-    in_line = sorted(moving, key=lambda f: f.place)
     if len(whole) <= _LONGEST_HEADLINE:
         start = f"{whole} on {day_of(series.newest.at)}; {_span(series)}."
-        for tail in dict.fromkeys((words + breaks, words + fewer, fewer)):
-            for level in (4, 3, 2):
-                yield start + _ranges(series, in_line, level) + tail
-            for many in range(min(4, len(moving) - 1), 0, -1):
-                for level in (3, 2):
-                    yield start + _ranges(series, sorted(moving[:many], key=lambda f: f.place), level) + tail
-            yield start + _ranges(series, in_line, 1) + tail
-            yield start + tail
+        for many in range(min(_MOST_RANGES, len(telling)), 0, -1):
+            figures = sorted(telling[:many], key=lambda figure: figure.place)
+            for level, tail in (
+                *((level, words + breaks) for level in (_FIRST, _MEDIAN, _DAYS)),
+                *((level, words + fewer) for level in (_MEDIAN, _DAYS)),
+                (_DAYS, fewer),
+            ):
+                yield start + _ranges(series, figures, level) + tail
+        yield start + _ranges(series, telling[:1], _EXTREMES) + fewer
+        yield start + fewer
     start = f"{subject_of(series)} on {day_of(series.newest.at)}; {_span(series)}:"
-    tails = tuple(dict.fromkeys((breaks, fewer, _breaking_days(series))))
-    for many in range(min(_MOST_FIGURES, len(moving)), 0, -1):
-        for spans, tail in itertools.product((2, 1), tails):
-            yield f"{start} {_newest_values(series, moving[:many], spans)}.{tail}"
-    yield f"{start} {_named(series, moving[0], moving[0].newest)}."
-
-
-def _newest_values(series: Series, figures: Sequence[Figure], most: int) -> str:
-    """The newest values in the order of the line, and for the first `most` figures their extremes. `figures`: those
-    that moved most come first."""
-    spans = figures[:most]
-    return ", ".join(
-        _with_span(series, figure) if figure in spans else _named(series, figure, figure.newest)
-        for figure in sorted(figures, key=lambda figure: figure.place)
-    )
-
-
-def _with_span(series: Series, figure: Figure) -> str:
-    """The newest value of a figure, and in brackets its extremes with their days."""
-    unit, year = unit_of(series, figure.place), series.newest.at.year
-
-    def extreme(value: Value) -> str:
-        day = f" on {day_of(value.at, year)}" if value.number != figure.newest.number else ""
-        return f"{value.text}{unit}{day}"
-
-    return f"{_named(series, figure, figure.newest)} ({extreme(figure.least)} to {extreme(figure.greatest)})"
+    tails = tuple(dict.fromkeys((_unusual(series, 2, each=1), _unusual(series, 1, each=1))))
+    for many in range(min(_MOST_FIGURES, len(telling)), 0, -1):
+        for spans in (3, 2, 1):
+            for tail in tails:
+                yield f"{start} {_newest_values(series, telling[:many], spans)}.{tail}"
+    yield f"{start} {_named(series, telling[0], telling[0].newest)}."
 
 
 def _telling(series: Series) -> list[Figure]:
-    """The figures that vary, those that moved most first; of several that always have the same value only one, and
-    none without a name if others have one."""
-    moving = sorted((f for f in series.figures if f.varies), key=lambda f: (-f.movement, f.place))
+    """The figures that usually vary, the most interesting first; of several that always have the same value only one,
+    and none without a name if others have one."""
+    moving = [figure for figure in series.figures if figure.movement]
+    moving.sort(key=lambda figure: (*_dullness(series, figure), -figure.movement, figure.place))
     different = {tuple(v.number for v in f.values): f for f in sorted(moving, key=lambda f: -f.place)}
     chosen = [figure for figure in moving if figure in different.values()]
     named = [figure for figure in chosen if _name(series, figure.place)]
     return named or chosen
 
 
+def _dullness(series: Series, figure: Figure) -> tuple[bool, bool, bool]:
+    """What hardly ever changes says least, then what only counts on; durations and sizes say less than levels."""
+    numbers = Counter(value.number for value in figure.usual)
+    hardly_changes = max(numbers.values()) >= _HARDLY_CHANGES * len(figure.usual)
+    counts_on = figure.rises and len(numbers) > 2
+    return hardly_changes, counts_on, measure_of(series, figure.place) in ("time", "size")
+
+
+def _newest_values(series: Series, figures: Sequence[Figure], most: int) -> str:
+    """The newest values in the order of the line, and for the first `most` figures their extremes. `figures`: the most
+    interesting first."""
+    spans = figures[:most]
+    return ", ".join(
+        _named(series, figure, figure.newest) + (f" ({_between(series, figure, ' on ')})" if figure in spans else "")
+        for figure in sorted(figures, key=lambda figure: figure.place)
+    )
+
+
 def _without_figures(series: Series, whole: str, breaks: str) -> Iterator[str]:
     """Ways to say a series in which no figure moves: how often, and which words."""
-    subject = subject_of(series)
+    subject, fewer = subject_of(series), _unusual(series, 1, each=1)
     if _counted(series):
         start = f"{whole} on {day_of(series.newest.at)}; {_span(series)}."
-        for many in (_MOST_WORDS, 5, 2, 1):
-            counted = _counted(series, many, with_newest=True)
-            yield from (start + counted + breaks, start + counted)
+        for tail in (breaks, fewer):
+            for many in (_MOST_WORDS, 5, 3, 2, 1):
+                yield start + _counted(series, many, with_newest=True) + tail
         for many in (_MOST_WORDS, 6, 4, 2, 1):
-            yield f"{_occurrences(series, subject)}{_counted(series, many)}{breaks}"
-        yield _occurrences(series, subject) + breaks
+            yield f"{_occurrences(series, subject)}{_counted(series, many)}{fewer}"
     else:
-        yield from (_occurrences(series, whole) + breaks, _occurrences(series, whole))
-    yield _occurrences(series, subject)
+        yield from (_occurrences(series, whole) + breaks, _occurrences(series, whole) + fewer)
+    yield from (_occurrences(series, subject) + fewer, _occurrences(series, subject))
 
 
 def _occurrences(series: Series, whole: str) -> str:
@@ -229,42 +146,56 @@ def _occurrences(series: Series, whole: str) -> str:
 
 
 def _span(series: Series) -> str:
-    return f"{len(series.readings)} readings since {day_of(series.readings[0].at, series.newest.at.year)}"
+    every = [*series.readings, *series.strangers]
+    first = min(reading.at for reading in every)
+    return f"{len(every)} readings since {day_of(first, series.newest.at.year)}"
 
 
 def _ranges(series: Series, figures: Sequence[Figure], level: int) -> str:
     said = "; ".join(_range(series, figure, level) for figure in figures)
-    return f" {_capitalised(said)}." if said else ""
+    return f" {capitalised(said)}." if said else ""
 
 
 def _range(series: Series, figure: Figure, level: int) -> str:
-    """Level 1: the extremes; 2: with their days; 3: and the median; 4: and the first value."""
-    name, unit = _name(series, figure.place) or "value", unit_of(series, figure.place)
-
-    def with_day(value: Value) -> str:
-        if level == 1 or value.number == figure.newest.number:
-            return value.text + unit
-        return f"{value.text}{unit} ({day_of(value.at, series.newest.at.year)})"
-
-    if figure.rises and level > 1:
-        oldest = f"{figure.first.text}{unit} ({day_of(figure.first.at, series.newest.at.year)})"
-        text = f"{name} rose from {oldest} to {figure.greatest.text}{unit}"
+    """The usual values of a figure."""
+    name = _name(series, figure.place) or "value"
+    first, newest, year = figure.first, figure.newest, series.newest.at.year
+    if figure.rises and level > _EXTREMES and not any(figure.outside):
+        oldest = f"{amount(series, figure.place, first.text)} ({day_of(first.at, year)})"
+        text = f"{name} rose from {oldest} to {amount(series, figure.place, newest.text)}"
     else:
-        text = f"{name} {with_day(figure.least)} to {with_day(figure.greatest)}"
-    if level >= 3:
-        text += f", median {figure.median.text}{unit}"
-    if level >= 4 and figure.first.number not in (figure.least.number, figure.greatest.number, figure.median.number):
-        text += f", first {figure.first.text}{unit}"
+        usually = " usually" if any(figure.outside) else ""
+        between = _between(series, figure, " (", ")") if level > _EXTREMES else _between(series, figure)
+        text = f"{name}{usually} {between}"
+    if level >= _MEDIAN:
+        text += f", median {amount(series, figure.place, figure.median)}"
+    if level >= _FIRST and first.text not in (figure.usual_least.text, figure.usual_greatest.text, figure.median):
+        text += f", at first {amount(series, figure.place, first.text)}"
     return text
+
+
+def _between(series: Series, figure: Figure, opening: str = "", closing: str = "") -> str:
+    """The usual extremes of a figure, with their days between these signs, if there are any: the day of the newest
+    value is not said again, and of a value that returned it is the last one."""
+    year, times = series.newest.at.year, Counter(value.number for value in figure.values)
+
+    def extreme(value: Value) -> str:
+        said = amount(series, figure.place, value.text)
+        if not opening or value.number == figure.newest.number:
+            return said
+        again = "last " if times[value.number] > 1 and not opening.strip().startswith("on") else ""
+        return f"{said}{opening}{again}{day_of(value.at, year)}{closing}"
+
+    return f"{extreme(figure.usual_least)} to {extreme(figure.usual_greatest)}"
 
 
 def _name(series: Series, place: int) -> str:
     """The name of a figure, or what its unit measures."""
-    return name_of(series, place) or _MEASURES.get(unit_of(series, place).strip(), "")
+    return name_of(series, place) or measure_of(series, place)
 
 
 def _named(series: Series, figure: Figure, value: Value) -> str:
-    return f"{_name(series, figure.place)} {value.text}{unit_of(series, figure.place)}".strip()
+    return f"{_name(series, figure.place)} {amount(series, figure.place, value.text)}".strip()
 
 
 def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = False) -> str:
@@ -272,115 +203,55 @@ def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = Fal
     unless the newest list is said."""
     said = []
     for place in series.words:
-        key = _KEY.search(_before(series, place))
-        text = _with_counts(series.counts(place), most)
-        said.append(f"{_readable(key.group(1))} {text}" if key else text)
+        key, text = key_of(series, place), _with_counts(series.counts(place), most)
+        said.append(f"{key} {text}" if key else text)
     for place in (i for i, one in enumerate(series.places) if one.kind == "list"):
         counts = series.counts(place)
-        always = [_readable(word) for word, count in counts if count == len(series.readings)]
+        always = [readable(word) for word, count in counts if count == len(series.readings)]
         others = [(word, count) for word, count in counts if count < len(series.readings)]
         if others and with_newest:
-            said.append(f"not always: {_with_counts(others, most)}")
+            said.append(f"not in every one: {_with_counts(others, most)}")
         elif others:
-            said += ([f"always {_listed(always[:most])}"] if always else []) + [_with_counts(others, most)]
-    return "".join(f" {_capitalised(text)}." for text in said)
-
-
-def _before(series: Series, place: int) -> str:
-    """The text between a place and the one before it."""
-    start = series.places[place - 1].end if place else 0
-    return series.newest.line.text[start : series.places[place].start]
+            said += ([f"always {listed(always[:most])}"] if always else []) + [_with_counts(others, most)]
+    return "".join(f" {capitalised(text)}." for text in said)
 
 
 def _with_counts(counts: Sequence[tuple[str, int]], most: int) -> str:
-    more = f" and {len(counts) - most} more" if len(counts) > most else ""
-    return ", ".join(f"{_readable(word)} {count}" for word, count in counts[:most]) + more
+    shown = counts if len(counts) == most + 1 else counts[:most]
+    more = f" and {len(counts) - most} more" if len(shown) < len(counts) else ""
+    return ", ".join(f"{readable(word)} {count}" for word, count in shown) + more
 
 
-def _breaking(series: Series, most: int) -> str:
-    """The readings that break the series, by value and day: the newest `most` of them."""
+def _unusual(series: Series, most: int, each: int = 3) -> str:
+    """What breaks the series on the newest `most` of the days with such a reading: of the figures of one day the
+    farthest `each`."""
     year = series.newest.at.year
-    by_day: dict[str, list[str]] = {}
-    for one in series.breaks:
-        by_day.setdefault(day_of(one.value.at, year), []).append(_broken(series, one))
-    said = [f"{' and '.join(dict.fromkeys(values))} on {day}" for day, values in by_day.items()]
-    said += [f"'{_stranger(series, reading.values)}' on {day_of(reading.at, year)}" for reading in series.strangers]
-    if not said:
+    days: dict[tuple[date, str], dict[str, float]] = {}
+    for value, farness, said in _breaking(series):
+        days.setdefault((value.date(), day_of(value, year)), {}).setdefault(said, farness)
+    told = []
+    for (_, day), values in sorted(days.items())[-most:]:
+        farthest = sorted(values, key=lambda said: -values[said])[:each]
+        told.append(f"{', '.join(said for said in values if said in farthest)} on {day}")
+    if not told:
         return ""
-    more = f" and {len(said) - most} more" if len(said) > most else ""
-    return f" Unusual: {', '.join(said[-most:])}{more}."
+    others = len(days) - len(told)
+    more = f"; and on {others} more day{'s' if others > 1 else ''}" if others else ""
+    return f" Unusual: {'; '.join(told)}{more}."
 
 
-def _breaking_days(series: Series) -> str:
-    """The days with a reading that breaks the series, the newest two."""
-    year = series.newest.at.year
-    times = sorted({one.value.at for one in series.breaks} | {reading.at for reading in series.strangers})
-    days = list(dict.fromkeys(day_of(at, year) for at in times))
-    return f" Unusual on {_listed(days[-2:])}." if days else ""
-
-
-def _broken(series: Series, one: Break) -> str:
-    figures = [figure for figure in series.figures if figure.varies]
-    name = _name(series, one.place) if len(figures) > 1 else ""
-    return f"{name} {one.value.text}{unit_of(series, one.place)}".strip()
-
-
-def _stranger(series: Series, values: Sequence[str]) -> str:
-    """The new word of a reading."""
+def _breaking(series: Series) -> Iterator[tuple[datetime, float, str]]:
+    """When a reading broke the series, how far it was from the median in usual spans, and the value with its name."""
+    figures = {figure.place: figure for figure in series.figures}
+    alone = sum(figure.varies for figure in series.figures) == 1
+    for one in series.breaks:
+        figure = figures[one.place]
+        span = figure.usual_greatest.number - figure.usual_least.number
+        farness = abs(one.value.number - float(figure.median)) / (span or 1e-9)
+        said = amount(series, one.place, one.value.text) if alone else called(series, one.place, one.value.text)
+        yield one.value.at, farness, said
     known = {i: {reading.values[i] for reading in series.readings} for i in series.words}
-    return next((values[i] for i, texts in known.items() if values[i] not in texts), "")
-
-
-def _in_words(place: Place, value: str) -> str:
-    if place.kind == "list" and value != "\x01":
-        return _listed([_readable(word) for word in list_elements(value) or (value,)])
-    return value if place.kind in ("figure", "word", "list") else "\x00"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
-
-
-def _plain(text: str) -> str:
-    """A text without the marks of machinery: brackets, equals signs, pipes, arrows, quotes, labels of programs. A NUL
-    stands for a value that is left out."""
-    text = _PAIRS.sub(r"\1, ", _KEYED_GAP.sub(" ", text)).replace("\x00", " ")
-    text = _UNIT_AT_NUMBER.sub(" ", text)
-    text = _EMPTY.sub(" ", text)
-    text = _BRACKETED.sub(r"(\1)", text)
-    for mark, words in _MARKS:
-        text = mark.sub(words, text)
-    text = _REPEATED_STOPS.sub(r"\1", _BEFORE_STOP.sub(r"\1", _SPACES.sub(" ", text))).strip()
-    text = _HANGING.sub("", text)
-    while (shorter := _DANGLING.sub("", text.rstrip(" ."))) != text:
-        text = shorter
-    text = _without_channels(text)
-    label = _LABEL.match(text)
-    start = label.end() if label else 0
-    lead = _SHOUTED.sub(lambda match: match.group().replace("_", " ").lower(), text[:start])
-    rest = _COLON_BEFORE_NUMBER.sub(" ", text[start:])
-    return _capitalised((lead + rest).rstrip(" .;,:"))
-
-
-def _without_channels(text: str) -> str:
-    """A text without the labels of the program that wrote it, up to the label that names its subject."""
-    while (label := _LABEL.match(text)) and (following := text[label.end() :]):
-        if _LABEL.match(following) is None and not _is_channel(label.group(1), following):
-            break
-        text = following
-    return text
-
-
-def _is_channel(label: str, text: str) -> bool:
-    """Whether a label only names a program: one word in capitals before a sentence, or words with which it begins."""
-    one, other = (re.sub(r"[\W_]", "", words).casefold() for words in (label, text))
-    return other.startswith(one) or bool(_SHOUTED.fullmatch(label) and text[:1].isupper())
-
-
-def _readable(word: str) -> str:
-    """A name as it is written, without quotes."""
-    return word.strip(" -'\"")
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+    for reading in series.strangers:
+        new = [reading.values[i] for i in known if reading.values[i] not in known[i]]
+        if new:
+            yield reading.at, 0.0, f"'{new[0]}'"

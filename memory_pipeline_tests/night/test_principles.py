@@ -305,12 +305,12 @@ def test_names_never_become_paths(store: Store, tmp_path: Path, name: str) -> No
     assert file.resolve().is_relative_to((tmp_path / "book").resolve()) and file.parent.name == "p"
 
 
-def test_what_advises_nothing_is_no_entry_and_details_stay_in_the_memory(store: Store) -> None:
+def test_what_advises_nothing_is_no_entry_and_reports_stay_in_the_memory(store: Store) -> None:
     rule = "Clear the template cache after editing e-mail templates, or customers receive the old text."
     fill(
         store,
         [
-            pattern("rule", f"{rule} The cache lives in Redis database 2. Never clear the cache during the sale."),
+            pattern("rule", f"{rule} Orders were wrong for 3 hours. Never clear the cache during the sale."),
             pattern("event", "The deploy took 14 minutes because the build cache was cold."),
             pattern("reading", "Brain: 3571 memories, Phi 0.7415; 26 readings since 6 March."),
             pattern("task", "Implement the new export of the sales numbers."),
@@ -330,7 +330,7 @@ _FAILS = "The stock sync fails when the CSV has a trailing empty line."
     [
         (
             f"{_DRAIN} Not on staging. Never do this during business hours. Only in the EU region.",
-            "It logs to worker.log.",
+            "It stopped twice in February.",
         ),
         ("The cache must be cleared after editing e-mail templates. This is no longer needed since version 4.", ""),
         (
@@ -338,7 +338,10 @@ _FAILS = "The stock sync fails when the CSV has a trailing empty line."
             "exports. On staging use the red pool.",
             "It is cheaper at night.",
         ),
-        (f"{_FAILS} Trim the file with the script in tools/trim_csv.py.", "The job is called stock_sync."),
+        (
+            f"{_FAILS} Trim the file with the script in tools/trim_csv.py.",
+            "The supplier had changed their export.",
+        ),
         (f"{_DRAIN} The dashboard is public. Only in the EU region.", "Ben found this out on the third outage."),
     ],
 )
@@ -347,6 +350,16 @@ def test_what_limits_advice_and_what_to_do_about_a_failure_stand_with_it(store: 
     play(store)
     (entry,) = entries(store)
     assert entry.content == told
+
+
+def test_what_is_needed_to_follow_advice_stands_with_it(store: Store) -> None:
+    told = (
+        "Product images must be resized before upload, because the CDN refuses files that are too large. The limit is "
+        "8 MB per file. Use resize_all.py. A smaller preview is not enough."
+    )
+    fill(store, [pattern("rule", f"{told} Marketing noticed it first. The first batch had 40 images.")])
+    play(store)
+    assert [entry.content for entry in entries(store)] == [told]
 
 
 def test_a_limit_among_the_attached_facts_stands_with_the_advice_unless_it_steers(store: Store) -> None:

@@ -19,6 +19,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.series_words import describe_series
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
 
@@ -68,12 +69,47 @@ def test_the_newest_value_speaks_and_extremes_have_their_days(store: Store) -> N
     (text,) = after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
     assert text == (
         "Crates: 310 kg, Moist 0.61 on 6 March 2026; 6 readings since 1 March. Crates 280 kg (4 March) to 350 kg "
-        "(3 March), median 300 kg; Moist 0.55 (2 March) to 0.66 (5 March), median 0.60, first 0.58."
+        "(3 March), median 305 kg, at first 300 kg; Moist 0.55 (2 March) to 0.66 (5 March), median 0.605, at first "
+        "0.58."
     )
     assert not [text for text in active(store) if text.startswith("**Crates**")] and problems(store) == []
 
 
 BARN = ((300, "0.58"), (290, "0.55"), (350, "0.60"), (280, "0.62"), (345, "0.66"), (310, "0.61"))
+
+
+def test_what_is_unusual_is_told_apart_from_what_is_usual(store: Store) -> None:
+    spent = [("3.10", 1800), ("3.45", 1915), ("2.24", 1464), ("41.87", 26113), ("4.01", 2135), ("3.20", 1830)]
+    (text,) = after_a_night(store, lines("Spent today: ${} for {} calls", *spent))
+    assert text == (
+        "Spent today: $3.20 for 1830 calls on 6 March 2026; 6 readings since 1 March. Spent today usually $2.24 "
+        "(3 March) to $4.01 (5 March); calls usually 1464 (3 March) to 2135 (5 March). Unusual: Spent today $41.87, "
+        "26113 calls on 4 March."
+    )
+
+
+def test_levels_come_before_counters_and_durations(store: Store) -> None:
+    told = [(0.55, 3, 812.5), (0.91, 61, 803.1), (0.999, 133, 650.2), (0.96, 180, 700.9), (0.838, 223, 590.3)]
+    (text,) = after_a_night(store, lines("Feedback kept, EMA={}, total={}, took {}s", *told))
+    assert "EMA 0.55 (1 March) to 0.999 (3 March); total rose from 3 (1 March) to 223" in text
+
+
+def test_figures_are_called_as_in_their_line(store: Store) -> None:
+    told = [(6, 1, 88, 61), (0, 7, 85, 60), (12, 2, 91, 64), (5, 4, 80, 59), (9, 3, 86, 62)]
+    (text,) = after_a_night(store, lines("inbox-2: mail queue {}, tickets {}, {}% busy, disk {} C", *told))
+    assert text.startswith("inbox-2: mail queue 9, tickets 3, 86% busy, disk 62 C on 5 March 2026")
+    assert "ueue 0 (2 March) to 12 (3 March)" in text and "value" not in text.casefold()
+
+
+def test_words_that_vary_are_never_told_as_if_they_were_always_so(store: Store) -> None:
+    told = [((n % 2 and "crit") or "outp", ("testing", "general", "refactoring")[n % 3]) for n in range(12)]
+    text = "Prompt variant: approach=incremental|failure_guard=none|success_framing={} (type={}) of the evening runs"
+    (said,) = after_a_night(store, [*lines(text, *told), *lines(text, ("crit", "testing"), start=13)])
+    assert "13 readings since 1 March" in said and "crit 7, outp 6" in said
+    with store.reading() as tx:
+        (one,) = tx.series.active()
+        short = describe_series(tx.series.series_of(one), lambda text: len(text.split()), 22)
+    assert short.startswith("Prompt variant, 13 times from 1 to 14 March 2026.") and "(type" not in short
 
 
 def test_machine_marks_become_words(store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_pipeline.wording.grammar import clauses_of, words_of
-from memory_pipeline.wording.guidance import guidance_in, is_limit, is_remedy
+from memory_pipeline.wording.guidance import guidance_in, is_detail, is_limit
 
 ADVICE = """
 do: Water the tomatoes in the evening, because the leaves burn in the midday sun.
@@ -144,15 +144,36 @@ def test_details_and_reports_are_no_limits(sentence: str) -> None:
     assert not is_limit(sentence)
 
 
-def test_a_plain_order_is_a_remedy_and_a_report_or_a_task_of_the_moment_is_none() -> None:
-    assert is_remedy("Trim the file with the script in tools/trim_csv.py.")
-    for sentence in (
-        "The log shows 'row 0 has no SKU'.",
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Trim the file with the script in tools/trim_csv.py.",
+        "Pay within 14 days.",
+        "The limit is 8 MB per file.",
+        "At most 7 bullets.",
+        "1380 works well.",
+        "A reload signal is not enough.",
+        "The job is called stock_sync.",
+    ],
+)
+def test_orders_values_and_names_are_details_of_advice(sentence: str) -> None:
+    assert is_detail(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
         "Trim the file today.",
         "Investigate the importer.",
         "Fixed.",
-    ):
-        assert not is_remedy(sentence), sentence
+        "Orders were wrong for 3 hours.",
+        "Dana lost two test orders to this.",
+        "The invite was wrong on 2026-03-09.",
+        "Marketing noticed it first.",
+    ],
+)
+def test_reports_and_tasks_of_the_moment_are_no_details(sentence: str) -> None:
+    assert not is_detail(sentence)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +181,7 @@ def test_a_plain_order_is_a_remedy_and_a_report_or_a_task_of_the_moment_is_none(
 )
 def test_hostile_text_is_no_advice(text: str) -> None:
     assert guidance_in(text) is None
-    assert not is_remedy(text)
+    is_detail(text)
     is_limit(text)
 
 

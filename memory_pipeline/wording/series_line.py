@@ -1,0 +1,213 @@
+"""The line of a series in readable words: its text without the marks of machinery, and what its figures are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.templates import Place, list_elements
+
+_LABEL = re.compile(r"([^\W\d](?:[\w '&-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
+_SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
+_KEY = re.compile(r"([\w.-]+)\s*=\s*$")
+_NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
+_NAMED_AFTER = re.compile(r"[ ]([^\W\d_][\w-]*)")
+_UNIT_AFTER = re.compile(r"(%|[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?)(?![\w])")
+_SPACED_UNIT = re.compile(
+    r" (%|[CFK]|[kmcµn]?[mgslWVAJ]|[kMGT]i?[BWVH]z?|[kKMGT]?B|Hz|ppm|px|°[CF]|EUR|USD|min|sec|hours?|days?"
+    r"|minutes?|seconds?|percent)(?![\w])"
+)
+_NO_NAMES = frozenset(
+    "a an and are as at by for from in into is it of on or per since than that the then there to under up via was "
+    "were with after before during while when because but not no over s ms h min sec has have had took takes it "
+    "this they you we i costs cost reached rose fell".split()
+)
+_MEASURES = {"s": "time", "ms": "time", "min": "time", "h": "time", "B": "size", "KB": "size", "MB": "size",
+             "GB": "size", "%": "share"}  # fmt: skip
+_CURRENCIES = "$€£¥"
+#: Up to three words between a separator and a value: `, loss 0.4`, `20:30 mail queue 6`.
+_PHRASE_BEFORE = re.compile(r"(?:^|[:;,|({\[]|\band)\s*((?:[^\W\d_]+[ ]){1,3})$")
+_CLAUSE_END = re.compile(r"[.;,]\s|:\s|\s\(")
+_KEYED_GAP = re.compile(r"[\w.-]+=\x00")
+_PAIRS = re.compile(r"(=[^\s=,;]+)\s+(?=[\w.-]+=)")
+_UNIT_AT_NUMBER = re.compile(r"(?<=\d)(?=(?:ms|[smhB]|min|sec|[KMG]i?B)\b)")
+_EMPTY = re.compile(r"\(\s*[,;:=-]*\s*\)|\[\s*\]|\{\s*\}")
+_BRACKETED = re.compile(r"(?<=\s)\[([^\[\]]{1,40})\]")
+#: Marks of machinery and what stands for them.
+_MARKS = (
+    (re.compile(r"[\[\]{}\"`]|(?<!\w)'|'(?!\w)"), ""),
+    (re.compile(r"(?<=\w)\s*=\s*(?=\S)"), " "),
+    (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
+    (re.compile(r"(?<=\w)×(?=[^\W\d])"), " "),
+)
+_COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[-+]?[\d\x01])")
+_DANGLING = re.compile(r"(?:\s*[→>=:;,|~@#*×+-]|\s+(?:at|on|to|in|of|from|as|into|id|by|for|since))+\s*$")
+_HANGING = re.compile(r"\s+(?:at|on|in|to|from|by|for|of)(?=[:;,](?:\s|$))")
+_BEFORE_STOP = re.compile(r"\s+([,;:.)\]])")
+_SPACES = re.compile(r"\s{2,}")
+_REPEATED_STOPS = re.compile(r"([,;:])(?:\s*[,;:])+")
+
+
+def name_of(series: Series, place: int) -> str:
+    """What a place is called in its line: the words that stand next to it, or nothing."""
+    return _name_and_side(series, place)[0]
+
+
+def unit_of(series: Series, place: int) -> str:
+    """The unit that stands at a figure, with a space before a word: `%`, ` ms`."""
+    text, end = series.newest.line.text, series.places[place].end
+    unit = _UNIT_AFTER.match(text, end) or _SPACED_UNIT.match(text, end)
+    if unit is None:
+        return ""
+    return unit.group(1) if unit.group(1) == "%" else f" {unit.group(1)}"
+
+
+def measure_of(series: Series, place: int) -> str:
+    """What the unit of a figure measures: `time`, `size`, `share`, or nothing."""
+    return _MEASURES.get(unit_of(series, place).strip(), "")
+
+
+def amount(series: Series, place: int, value: str) -> str:
+    """A value with its currency sign or its unit."""
+    start = series.places[place].start
+    sign = series.newest.line.text[start - 1 : start]
+    return f"{sign if sign in _CURRENCIES else ''}{value}{unit_of(series, place)}"
+
+
+def called(series: Series, place: int, value: str) -> str:
+    """A value with its name, on the side on which it stands in the line: `phi 0.7`, `97 passed`."""
+    name, comes_after = _name_and_side(series, place)
+    said = amount(series, place, value)
+    return " ".join(part for part in ((said, name) if comes_after else (name, said)) if part)
+
+
+def _name_and_side(series: Series, place: int) -> tuple[str, bool]:
+    """The name of a place, and whether it comes after the value."""
+    text = series.newest.line.text
+    before, after = text_before(series, place).rstrip(_CURRENCIES), _text_after(series, place)
+    if key := _KEY.search(before):
+        return readable(key.group(1)), False
+    unit = _UNIT_AFTER.match(after) or _SPACED_UNIT.match(after)
+    follows = _NAMED_AFTER.match(after[unit.end() :] if unit else after)
+    label = _NAMED_BEFORE.search(before)
+    leads = label is not None and not place and _LABEL.match(text) is not None
+    if follows and follows.group(1).casefold() not in _NO_NAMES and (label is None or leads):
+        return readable(follows.group(1)), True
+    if label is not None:
+        return readable(label.group(1).strip(" -")), False
+    if after == "/" and place + 1 < len(series.places):  # `5/6 modules`: both are of modules
+        return _name_and_side(series, place + 1)
+    phrase = _PHRASE_BEFORE.search(before)
+    words = phrase.group(1).split() if phrase and (place or not before.startswith(phrase.group(1))) else []
+    return (" ".join(words) if words and not _NO_NAMES.intersection(map(str.casefold, words)) else ""), False
+
+
+def key_of(series: Series, place: int) -> str:
+    """The key before a value, as in `type=testing`, or nothing."""
+    key = _KEY.search(text_before(series, place))
+    return readable(key.group(1)) if key else ""
+
+
+def _text_after(series: Series, place: int) -> str:
+    """The text between a place and the next one."""
+    text, places = series.newest.line.text, series.places
+    return text[places[place].end : places[place + 1].start if place + 1 < len(places) else len(text)]
+
+
+def headline(series: Series) -> str:
+    """The line in readable words with its newest values; ids, dates and clock times are left out."""
+    return _plain(_filled(series, series.newest.values))
+
+
+def subject_of(series: Series) -> str:
+    """The words of the line before its first value."""
+    places = series.places
+    marked = [
+        "\x01" if place.kind in ("figure", "list", "word") else value
+        for place, value in zip(places, series.newest.values, strict=True)
+    ]
+    text = _plain(_filled(series, marked))
+    start, found, _ = text.partition("\x01")
+    if not found:
+        return text
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(start)]
+    whole = [clause for clause in clauses[:-1] if clause]
+    last = _NAMED_BEFORE.sub("", clauses[-1]) if whole else clauses[-1]
+    chosen = whole[0] if whole else _KEY.sub("", last)
+    return chosen.strip(" :;,.=(") or text.replace("\x01", "").strip()
+
+
+def _filled(series: Series, values: Sequence[str]) -> str:
+    """The line with these values; ids, dates and clock times are marked as left out."""
+    text, done = series.newest.line.text, 0
+    parts: list[str] = []
+    for place, value in zip(series.places, values, strict=True):
+        parts += (text[done : place.start], _in_words(place, value))
+        done = place.end
+    return "".join([*parts, text[done:]])
+
+
+def text_before(series: Series, place: int) -> str:
+    """The text between a place and the one before it."""
+    start = series.places[place - 1].end if place else 0
+    return series.newest.line.text[start : series.places[place].start]
+
+
+def _in_words(place: Place, value: str) -> str:
+    if place.kind == "list" and value != "\x01":
+        return listed([readable(word) for word in list_elements(value) or (value,)])
+    return value if place.kind in ("figure", "word", "list") else "\x00"
+
+
+def listed(words: Sequence[str]) -> str:
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of machinery: brackets, equals signs, pipes, arrows, quotes, labels of programs. A NUL
+    stands for a value that is left out."""
+    text = _PAIRS.sub(r"\1, ", _KEYED_GAP.sub(" ", text)).replace("\x00", " ")
+    text = _UNIT_AT_NUMBER.sub(" ", text)
+    text = _EMPTY.sub(" ", text)
+    text = _BRACKETED.sub(r"(\1)", text)
+    for mark, words in _MARKS:
+        text = mark.sub(words, text)
+    text = _REPEATED_STOPS.sub(r"\1", _BEFORE_STOP.sub(r"\1", _SPACES.sub(" ", text))).strip()
+    text = _HANGING.sub("", text)
+    while (shorter := _DANGLING.sub("", text.rstrip(" ."))) != text:
+        text = shorter
+    text = _without_channels(text)
+    label = _LABEL.match(text)
+    start = label.end() if label else 0
+    lead = _SHOUTED.sub(lambda match: match.group().replace("_", " ").lower(), text[:start])
+    rest = _COLON_BEFORE_NUMBER.sub(" ", text[start:])
+    return capitalised((lead + rest).rstrip(" .;,:"))
+
+
+def _without_channels(text: str) -> str:
+    """A text without the labels of the program that wrote it, up to the label that names its subject."""
+    while (label := _LABEL.match(text)) and (following := text[label.end() :]):
+        if _LABEL.match(following) is None and not _is_channel(label.group(1), following):
+            break
+        text = following
+    return text
+
+
+def _is_channel(label: str, text: str) -> bool:
+    """Whether a label only names a program: one word in capitals before a sentence, or words with which it begins."""
+    one, other = (re.sub(r"[\W_]", "", words).casefold() for words in (label, text))
+    return other.startswith(one) or bool(_SHOUTED.fullmatch(label) and text[:1].isupper())
+
+
+def readable(word: str) -> str:
+    """A name as it is written, without quotes."""
+    return word.strip(" -'\"")
+
+
+def capitalised(text: str) -> str:
+    """A text that begins with a capital letter, unless it begins with a name of a program: `stock_sync`, `gpu-3`."""
+    first = text.partition(" ")[0]
+    if re.search(r"[_\d./\\]", first.rstrip(".")):
+        return text
+    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
