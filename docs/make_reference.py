@@ -34,6 +34,7 @@ from memory_pipeline.interfaces.cli.results import (
     VerifiedSnapshot,
 )
 from memory_pipeline.interfaces.cli.setup import InitResult
+from memory_pipeline.interfaces.cli.source_settings import CheckedSource, DescribedSource
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
@@ -180,6 +181,14 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "First imports": (
         "`init` prints one object, of an [import](#imports) and a [report](#report-fields).",
         InitResult,
+    ),
+    "Sources": (
+        "`sources list` prints a list; `sources add` and `sources remove` print one object.",
+        DescribedSource,
+    ),
+    "Checked sources": (
+        "`sources check` prints a list. `import` is the result of an [import](#imports).",
+        CheckedSource,
     ),
     "Exports": ("`export` and `as-of WHEN export` print one object.", ExportResult),
     "Checks": ("`check` prints one object.", CheckResult),

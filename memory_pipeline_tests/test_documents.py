@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.documents import Document
 from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.job_records import with_verdicts
@@ -98,7 +99,8 @@ def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=n), native_id=str(n))
                  for n, port in enumerate((5432, 5433))])  # fmt: skip
     fill(store, lines("Pump check complete in {}s, task={}", *READINGS, hours=12))
-    night = night_of(store, date(2026, 3, 5))
+    sources = (SourceTable(name="missing", path="/nowhere"),)
+    night = night_of(store, date(2026, 3, 5), settings_for(store, sources=sources))
     night.note_error("c", "enrich", "something went wrong")
     check("Report fields", run_night(night))
     check("Conflicts", *list_conflicts(store, each=True))

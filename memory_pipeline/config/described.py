@@ -20,7 +20,8 @@ class SettingInfo:
     """The description of one setting.
 
     `key`: its dotted key; `env`: its environment variables, in order of precedence; `aliases`: other dotted keys of
-    the same value, with their ranges; `table`: for tables with user-defined names, the keys in each.
+    the same value, with their ranges; `table`: for tables with user-defined names, the keys in each; `tables`: for a
+    list of tables, likewise.
     """
 
     key: str
@@ -32,6 +33,7 @@ class SettingInfo:
     aliases: Mapping[str, Range]
     path: tuple[str, ...]
     table: type[BaseModel] | None
+    tables: type[BaseModel] | None = None
 
     def value_in(self, settings: Settings) -> object:
         """The setting's value."""
@@ -66,6 +68,7 @@ def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInf
     assert isinstance(extra, dict)
     env, aliases = extra["env"], extra["aliases"]
     assert isinstance(env, list) and isinstance(aliases, dict)
+    items = get_args(field.annotation)
     limits = ", ".join(str(limit) for limit in field.metadata)
     return SettingInfo(
         key=key,
@@ -76,5 +79,10 @@ def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInf
         limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
         aliases=aliases,  # type: ignore[arg-type]  # what `setting` was given
         path=path,
-        table=get_args(field.annotation)[1] if isinstance(field.default, dict) else None,
+        table=items[1] if isinstance(field.default, dict) else None,
+        tables=items[0] if isinstance(field.default, tuple) and _is_model(items[0]) else None,
     )
+
+
+def _is_model(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from memory_pipeline.config.described import describe_settings
+from memory_pipeline.config.described import SettingInfo, describe_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest
 from memory_pipeline.documents import Document
@@ -42,7 +42,7 @@ class LoadedSettings:
         settings = []
         for info in describe_settings():
             value = info.value_in(self.values)
-            shown = ("***" if value else "") if info.secret else plain(value) if info.table else value
+            shown = ("***" if value else "") if info.secret else plain(value) if info.table or info.tables else value
             settings.append(ShownSetting(key=info.key, value=shown, from_=self.origins[info.key], meaning=info.meaning))
         return settings
 
@@ -87,7 +87,7 @@ def plain(value: object) -> Any:
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+    return [plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
@@ -99,9 +99,25 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
     if first["type"] == "extra_forbidden" and info.table:
         known = [".".join([*path[:-1], name]) for name in info.table.model_fields]
         return f"unknown setting '{key}' in {origins[info.key]}{nearest(key, known)}"
+    if info.tables and len(path) > 1:
+        return _in_a_list_of_tables(info, path, first, origins[info.key])
     given = "***" if info.secret else repr(first["input"])[:200]
     key, says = key if info.table else info.key, first["msg"].removeprefix("Value error, ")
     if info.table and first["type"] in ("dict_type", "model_type"):
         name = key if key != info.key else f"{key}.NAME"
         says = f"write it as a table: a line [{name}], and below it lines like threshold = 0.9"
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"
+
+
+def _in_a_list_of_tables(info: SettingInfo, path: list[str], first: Any, origin: str) -> str:
+    """An error in one of the tables of a list."""
+    place, known = (
+        f"table {int(path[1]) + 1} of [[{info.key}]] in {origin}",
+        info.tables.model_fields if info.tables else {},
+    )
+    if first["type"] == "extra_forbidden":
+        return f"unknown key '{path[-1]}' in {place}{nearest(path[-1], known)}"
+    if first["type"] == "missing":
+        return f'{place} has no {path[-1]}; add a line like {path[-1]} = "..."'
+    name = f"'{path[2]}' of " if len(path) > 2 else ""
+    return f"{name}{place} is {first['input']!r:.200}: {first['msg'].removeprefix('Value error, ')}"

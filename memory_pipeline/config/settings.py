@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
 from memory_pipeline.config.models import DistillationSection, Embedding
 from memory_pipeline.config.night import (
     Atoms,
@@ -56,11 +56,7 @@ class Import(Section):
     @field_validator("timezone")
     @classmethod
     def _zone_exists(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (KeyError, ValueError, OSError) as error:
-            raise ValueError(f"no time zone is called {name!r}; use a name like Europe/Lisbon") from error
-        return name
+        return check_zone(name)
 
 
 class Report(Section):
@@ -83,9 +79,9 @@ class Notices(Section):
 
 
 class Connectors(Section):
-    """`connectors`: where memories come from."""
+    """`connectors`: the form of earlier versions; nights read `sources`."""
 
-    workspace: str = setting("", "The OpenClaw workspace that nights watch.")
+    workspace: str = setting("", "An OpenClaw workspace whose files no command overwrites; nights read `sources`.")
 
 
 class Ui(Section):
@@ -122,6 +118,17 @@ class Settings(BaseSettings):
     notices: Notices = Notices()
     connectors: Connectors = Connectors()
     ui: Ui = Ui()
+    sources: tuple[SourceTable, ...] = setting(
+        (),
+        "What nights read first, one table `[[sources]]` each: "
+        + "; ".join(f"`{name}`: {field.description}" for name, field in SourceTable.model_fields.items()),
+    )
+
+    @field_validator("sources")
+    @classmethod
+    def _sources_differ(cls, sources: tuple[SourceTable, ...]) -> tuple[SourceTable, ...]:
+        check_names(sources)
+        return sources
 
     @classmethod
     def settings_customise_sources(
@@ -141,6 +148,15 @@ class Settings(BaseSettings):
         for key, value in changes.items():
             changed = _replaced(changed, ["import_" if part == "import" else part for part in key.split(".")], value)
         return changed
+
+    @property
+    def sources_of_store(self) -> tuple[SourceTable, ...]:
+        """The enabled sources that feed the store."""
+        return tuple(
+            source
+            for source in self.sources
+            if source.enabled and (not source.store or Path(source.store) == Path(self.store.path))
+        )
 
     def is_reviewed(self, project_id: str) -> bool:
         """Whether a person approves what nights propose for a project."""

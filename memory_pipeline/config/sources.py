@@ -151,6 +151,8 @@ def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
     if name in named:
         return named[name], ()
     for info in describe_settings():
+        if info.tables and path[0] == info.key:
+            raise SettingError(f"'{info.key}' in {origin} is a list: begin each of its tables with [[{info.key}]]")
         depth = info.key.count(".") + 1
         if info.table and ".".join(path[:depth]) == info.key:
             return info, path[depth:]

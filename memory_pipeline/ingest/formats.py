@@ -10,6 +10,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.full_import import FullExport, is_full_export
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.openclaw import OpenClawImporter
@@ -37,10 +38,24 @@ def workspace_importer(root: Path) -> Importer:
 
 
 def read_format(
-    name: str, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped
+    name: str,
+    path: Path,
+    default_zone: tzinfo,
+    now: datetime,
+    settings: Settings,
+    skipped: Skipped,
+    choice: FileChoice = ALL_FILES,
 ) -> Iterable[Candidate | Rejected]:
     """Open `path` as format `name`. Raises InputError for an unknown format or a path of the wrong kind."""
     importer = importer_of(name)
+    check_path(importer, path)
+    if not importer.takes_directory and is_full_export(path, name):
+        return FullExport(path, name, default_zone, now, settings.import_.max_line_bytes)
+    return importer.read_chosen(path, default_zone, now, settings, skipped, choice)
+
+
+def check_path(importer: Importer, path: Path) -> None:
+    """Raises InputError unless the path is a directory or a file, as the format takes it."""
     try:
         found, is_directory = path.exists(), path.is_dir()
     except OSError as error:
@@ -49,7 +64,4 @@ def read_format(
         raise InputError(f"'{path}' does not exist; check the path")
     if is_directory is not importer.takes_directory:
         what = "directory" if is_directory else "file"
-        raise InputError(f"'{path}' is a {what}; format {name} takes {importer.takes}")
-    if not is_directory and is_full_export(path, name):
-        return FullExport(path, name, default_zone, now, settings.import_.max_line_bytes)
-    return importer.read(path, default_zone, now, settings, skipped)
+        raise InputError(f"'{path}' is a {what}; format {importer.name} takes {importer.takes}")

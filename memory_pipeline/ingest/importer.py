@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import ClassVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.file_choice import FileChoice
+from memory_pipeline.ingest.file_names import readable_name
 
 
 class Importer(ABC):
@@ -30,6 +32,16 @@ class Importer(ABC):
         `default_zone` is the zone of times that name none, `now` replaces a missing date, and `skipped` counts what
         is skipped on purpose. Raises InputError if nothing can be read.
         """
+
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """The same of the chosen files of a directory; what is a single file is read as a whole."""
+        return self.read(path, default_zone, now, settings, skipped)
+
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """The chosen files at a path, each under the name that its memories have for it."""
+        yield readable_name(path.name), path
 
     def recognises(self, path: Path) -> bool:
         """Whether a directory is an agent's workspace of this format, which `init` accepts."""

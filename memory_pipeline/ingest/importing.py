@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, islice
 
@@ -57,11 +57,14 @@ def import_memories(
     mask: bool = True,
     progress: Progress = lambda step, done, total: None,
     actor: str = "import",
+    accept: Callable[[Memory], Memory | None] = lambda memory: memory,
+    embed: bool = True,
 ) -> ImportSummary:
     """Import every readable row into the store, embed it, and return a summary.
 
     `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
-    the import: the next night embeds the rest.
+    the import: the next night embeds the rest. `accept` gets every memory, in order, and returns it as it is to be
+    written, or None to leave it out; with `embed` off nothing is embedded.
     """
     try:
         identifier(project, "the project's name")
@@ -72,7 +75,7 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor)
+    ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor, accept)
     stream = iter(reading)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
@@ -85,7 +88,8 @@ def import_memories(
         ongoing.admit_claims()
         if isinstance(reading, FullExport):
             summary.notes += bring_what_follows(store, reading, actor)
-        _embed_what_is_missing(store, embedder, summary, progress, actor)
+        if embed:
+            _embed_what_is_missing(store, embedder, summary, progress, actor)
     return summary
 
 
@@ -135,6 +139,7 @@ class _ImportInProgress:
     now: datetime
     mask: bool
     actor: str
+    accept: Callable[[Memory], Memory | None]
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
         """Write a batch, except for rows that refer to other memories: those wait until all rows are read."""
@@ -147,6 +152,10 @@ class _ImportInProgress:
                     check_candidate(item)
                     item, counts = self._masked(item)
                     entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
+                    memory = self.accept(entry.memory)
+                    if memory is None:
+                        continue
+                    entry = replace(entry, memory=memory)
                     self.summary.masked += counts
                     if not makes_claims(item):
                         plain.append(entry)

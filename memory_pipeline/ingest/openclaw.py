@@ -6,13 +6,12 @@ counted. Times come from headings and line starts in any zone, otherwise from th
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -22,44 +21,34 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, leading_time, written_time
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
+from memory_pipeline.ingest.openclaw_files import (
+    WorkspaceFile,
+    blank_managed,
+    is_written_by_program,
+    recall_counts,
+    recalled,
+    text_of,
+    workspace_files,
+)
 from memory_pipeline.ingest.values import MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import LEADING_STAMP, clean_text
+from memory_pipeline.wording.normalise import LEADING_STAMP
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.sentences import split_statements
 
-_LONG_TERM = ("MEMORY.md", "memory.md")
-_IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")
-_FOLDERS = ("memory", "DailyLogs", "raw")
-_MANAGED_HEADINGS = re.compile(
-    r"^#{1,6}\s+(?:Light Sleep|REM Sleep|Deep Sleep|Reflections|Possible Lasting Truths)\s*$"
-)
-_MANAGED_START = re.compile(r"<!--\s*openclaw:dreaming:([\w-]+):start\s*-->")
-_MANAGED_END = "<!-- openclaw:dreaming:{}:end -->"
-_SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
-_SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
-_HEADING = re.compile(r"^(#{1,6})\s+\S")
+#: A block of code with more lines than this is a dump, not a note.
+_CODE_LINES = 60
 _TURN = re.compile(r"^(?:user|assistant|human|ai):\s", re.IGNORECASE)
 _HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---)[^\n]*\n){0,60}---")
 _TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULTILINE)
 _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
-_MAX_FILE_BYTES = 50_000_000
-_MOST_RECALLS = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: Path
-    relative: str
-    role: str
-    stated_type: str = ""
 
 
 class OpenClawImporter(Importer):
@@ -71,14 +60,23 @@ class OpenClawImporter(Importer):
     takes_directory = True
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every entry of every file."""
-        return read_openclaw(
-            path, default_zone, now, settings.import_.max_entry_tokens, skipped, mask=settings.import_.redact
-        )
+        """Every entry of every file that holds memories."""
+        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
+
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """Every entry of the chosen files."""
+        rules = settings.import_
+        return read_openclaw(path, default_zone, now, rules.max_entry_tokens, skipped, choice, mask=rules.redact)
+
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """Every file of the workspace that is chosen."""
+        return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
 
     def recognises(self, path: Path) -> bool:
         """Whether the directory has a file of a workspace."""
-        return next(_files(path, Skipped()), None) is not None
+        return next(workspace_files(path, Skipped(), ALL_FILES), None) is not None
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""
@@ -96,50 +94,36 @@ def entry_id(project: str, file: str, content: str) -> str:
 
 
 def read_openclaw(
-    root: Path, default_zone: tzinfo, now: datetime, max_tokens: int, skipped: Skipped, *, mask: bool = True
+    root: Path,
+    default_zone: tzinfo,
+    now: datetime,
+    max_tokens: int,
+    skipped: Skipped,
+    choice: FileChoice = ALL_FILES,
+    *,
+    mask: bool = True,
 ) -> Reading:
-    """All entries of a workspace, file by file in the order of their names.
+    """All entries of the chosen files of a workspace, file by file in the order of their names. Entries of one text
+    come in the order of their times: which of them is the second one does not depend on how the file grows.
 
     With `mask`, a file's secrets are masked before it is split into entries: a key may span many lines, and headings
     and hashtags become categories and tags.
 
     Raises InputError if the directory contains nothing of an OpenClaw workspace.
     """
-    files = list(_files(root, skipped))
-    if not files:
+    files = list(workspace_files(root, skipped, choice))
+    if not files and choice.among is None:
         raise InputError(
             f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, and no .md files in memory/, DailyLogs/ or "
             "raw/; give the workspace's own directory"
         )
-    recalls = _recall_counts(root)
+    recalls = recall_counts(root)
     for file in files:
         yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)
 
 
-def _files(root: Path, skipped: Skipped) -> Iterator[_File]:
-    """Each file once, even if one name links to another; links that leave the workspace are skipped."""
-    seen: set[Path] = set()
-    base = root.resolve()
-    named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
-    roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
-    for folder in _FOLDERS:
-        found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
-        named += [
-            (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
-        ]
-    for path, role in named:
-        if not path.is_file():
-            continue
-        real = path.resolve()
-        if not real.is_relative_to(base):
-            skipped.add("link out of the workspace")
-        elif real not in seen:
-            seen.add(real)
-            yield _File(path, readable_name(path.relative_to(root).as_posix()), role)
-
-
 def _read_file(
-    file: _File,
+    file: WorkspaceFile,
     default_zone: tzinfo,
     now: datetime,
     max_tokens: int,
@@ -148,9 +132,12 @@ def _read_file(
     mask: bool,
 ) -> Reading:
     try:
-        text = _text_of(file.path)
+        text = text_of(file.path)
     except (OSError, EOFError, zlib.error, InputError) as error:
         yield Rejected(file.relative, 0, f"the file cannot be read: {error}")
+        return
+    if is_written_by_program(text):
+        skipped.add("files that a program wrote")
         return
     file = replace(file, stated_type=_stated_type(text))
     text = blank_managed(text.split("\n"), skipped)
@@ -161,13 +148,36 @@ def _read_file(
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
     entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
+    times = []
+    entries = [entry for entry in entries if not _is_code_dump(entry, skipped)]
     for entry in entries:
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
-        if moment > now:
-            moment, how = fallback, quality
+        times.append((moment, how) if moment <= now else (fallback, quality))
+    for entry, (moment, how) in _equal_ones_by_time(entries, times):
         for part in _parts(entry.text, max_tokens, skipped):
             yield replace(_candidate(file, entry, part, moment, how, recalls), masked=masked)
             masked = ()
+
+
+def _is_code_dump(entry: Entry, skipped: Skipped) -> bool:
+    """Whether an entry is nothing but a long block of code."""
+    text = entry.text
+    is_dump = text.count("\n") > _CODE_LINES and text.startswith(("```", "~~~")) and text.endswith(text[:3])
+    if is_dump:
+        skipped.add("lines of code dumps", text.count("\n") + 1)
+    return is_dump
+
+
+def _equal_ones_by_time(
+    entries: Sequence[Entry], times: Sequence[tuple[datetime, str]]
+) -> Iterator[tuple[Entry, tuple[datetime, str]]]:
+    """The entries in the order of the file, those of one text among them by their times."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for number in sorted(range(len(entries)), key=lambda number: times[number][0], reverse=True):
+        alike[entries[number].text].append(number)
+    for entry in entries:
+        number = alike[entry.text].pop()
+        yield entries[number], times[number]
 
 
 def _masked_entries(text: str) -> tuple[list[Entry], tuple[tuple[str, int], ...]]:
@@ -189,7 +199,7 @@ def _unword(text: str) -> str:
 
 
 def _candidate(
-    file: _File, entry: Entry, text: str, moment: datetime, quality: str, recalls: dict[str, Any]
+    file: WorkspaceFile, entry: Entry, text: str, moment: datetime, quality: str, recalls: dict[str, Any]
 ) -> Candidate:
     tags = {tag.lower() for tag in _HASHTAG.findall(text)}
     tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", text)}
@@ -203,11 +213,11 @@ def _candidate(
         utc_offset=minutes_ahead(moment),
         created_at_quality=quality,
         pinned=file.role == "identity",
-        reuse_count=_recalled(recalls, file.relative, entry),
+        reuse_count=recalled(recalls, file.relative, entry),
     )
 
 
-def _type_of(entry: Entry, text: str, file: _File) -> str:
+def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
     if file.role == "conversation" or _TURN.match(text):
         return "conversation"
@@ -223,7 +233,7 @@ def _stated_type(text: str) -> str:
     return stated[1].strip().lower() if stated else ""
 
 
-def _categories(entry: Entry, file: _File) -> tuple[str, ...]:
+def _categories(entry: Entry, file: WorkspaceFile) -> tuple[str, ...]:
     """The innermost headings that still have content after removing timestamps and ornaments."""
     names = []
     for title in reversed(entry.path):
@@ -255,7 +265,7 @@ def _day_above(entry: Entry) -> date | None:
     return next((dated[0] for title in reversed(entry.path) if (dated := file_date(title))), None)
 
 
-def _file_time(file: _File, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
+def _file_time(file: WorkspaceFile, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
     if dated is None:
         try:
             written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
@@ -284,81 +294,6 @@ def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
     return parts
 
 
-def blank_managed(lines: list[str], skipped: Skipped) -> str:
-    """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay the same."""
-    lines = list(lines)
-    if lines and lines[0].strip() == "---":
-        end = next((n for n, line in enumerate(lines[1:60], start=1) if line.strip() == "---"), None)
-        if end is not None:
-            _blank(lines, 0, end + 1)
-    text = "\n".join(lines)
-    if _SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text):
-        skipped.add("lines of session dumps", sum(bool(line.strip()) for line in lines))
-        return "\n" * (len(lines) - 1)
-    for start, line in enumerate(lines):
-        opening = _MANAGED_START.search(line)
-        if opening:
-            closing = _MANAGED_END.format(opening[1]).replace(" ", "")
-            end = next((n for n in range(start, len(lines)) if closing in lines[n].replace(" ", "")), None)
-            # A block without an end would swallow the file: only its marker is removed.
-            skipped.add("lines of managed blocks", _blank(lines, start, (end if end is not None else start) + 1))
-        elif _MANAGED_HEADINGS.match(line):
-            level = len(line) - len(line.lstrip("#"))
-            end = next(
-                (n for n in range(start + 1, len(lines)) if (h := _HEADING.match(lines[n])) and len(h[1]) <= level),
-                len(lines),
-            )
-            skipped.add("lines of managed blocks", _blank(lines, start, end))
-    return "\n".join(lines)
-
-
-def _blank(lines: list[str], start: int, end: int) -> int:
-    count = sum(bool(line.strip()) for line in lines[start:end])
-    lines[start:end] = [""] * (end - start)
-    return count
-
-
-def _text_of(path: Path) -> str:
-    if path.stat().st_size > _MAX_FILE_BYTES:
-        raise InputError(f"it is larger than {_MAX_FILE_BYTES} bytes")
-    if path.suffix == ".gz":
-        with gzip.open(path) as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
-        if len(data) > _MAX_FILE_BYTES:
-            raise InputError(f"uncompressed, it is larger than {_MAX_FILE_BYTES} bytes")
-    else:
-        data = path.read_bytes()
-    return clean_text(data.decode("utf-8", errors="replace"))
-
-
-def _recall_counts(root: Path) -> dict[str, Any]:
-    path = root / "memory" / ".dreams" / "short-term-recall.json"
-    try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            return {}
-        entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
-        return dict(entries)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-
-
-def _recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
-    """How often the agent recalled the lines of this entry, according to the file."""
-    counts = [
-        item["recallCount"]
-        for item in recalls.values()
-        if isinstance(item, dict)
-        and isinstance(item.get("recallCount"), int)
-        and 0 <= item["recallCount"] < _MOST_RECALLS
-        and item.get("path") == relative
-        and isinstance(item.get("startLine"), int)
-        and isinstance(item.get("endLine"), int)
-        and item["startLine"] <= entry.last_line
-        and item["endLine"] >= entry.first_line
-    ]
-    return max(counts, default=0)
-
-
 def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
     """Split a single file into entries, to inspect how its lines are read."""
-    return parse_note(blank_managed(_text_of(path).split("\n"), skipped))
+    return parse_note(blank_managed(text_of(path).split("\n"), skipped))

@@ -19,6 +19,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
 from memory_pipeline.night.patterns import cluster_memories
 from memory_pipeline.night.playbook import update_playbook
@@ -84,7 +85,8 @@ def _clusters(
 
 
 ORDER: tuple[Step, ...] = (
-    Step("exact_duplicates", archive_duplicates),
+    Step("imported_notes", import_notes),
+    Step("exact_duplicates", archive_duplicates, after=("imported_notes",)),
     Step("series", update_series, ("exact_duplicates",)),
     Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("series",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),

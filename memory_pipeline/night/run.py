@@ -15,12 +15,13 @@ from memory_pipeline.store import create_snapshot
 
 
 def take_snapshot(night: Night) -> str | None:
-    """The snapshot before the night; None in a dry run, whose store is already a copy."""
-    if night.is_preview:
-        return None
+    """The snapshot before the night, taken once; None in a dry run, whose store is already a copy."""
+    if night.is_preview or night.snapshot:
+        return night.snapshot
     night.hold_lease()
     kept = night.settings.store.snapshots_kept
-    return create_snapshot(night.store, "night", datetime.now(UTC), kept).name
+    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), kept).name
+    return night.snapshot
 
 
 def run_night(night: Night) -> Report:

@@ -9,6 +9,8 @@ SOURCES_GROUP, NIGHT_GROUP, KNOWLEDGE_GROUP, REPORTING_GROUP = "sources", "night
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
+#: The job that only reads the sources.
+SOURCES_JOB = "import_sources"
 #: The job that only archives exact duplicates; its runs are reported under this kind.
 DUPLICATES_JOB = "duplicates"
 

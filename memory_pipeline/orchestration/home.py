@@ -11,6 +11,7 @@ import platformdirs
 
 import memory_pipeline
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
@@ -96,10 +97,9 @@ def _is_project(place: Path) -> bool:
 
 def load_project_settings(overrides: Mapping[str, object] | None = None) -> LoadedSettings:
     """The settings, from the project's own configuration file, with absolute paths."""
-    home = project_home()
-    config = home / CONFIG_FILE
-    named = os.environ.get("MEMORY_PIPELINE_CONFIG")
-    loaded = load_settings(overrides, config_file=config if config.exists() and not named else None)
+    home, config = project_home(), config_file()
+    file = config if config.exists() or os.environ.get("MEMORY_PIPELINE_CONFIG") else None
+    loaded = load_settings(overrides, config_file=file)
     values = loaded.values
     absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
     for key, directory in (
@@ -108,7 +108,30 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     ):
         if directory:
             absolute[key] = str(_path_of(key, directory, home))
+    if values.sources:
+        own = dict(overrides or {})
+        own.pop("store.path", None)
+        fed = load_settings(own, config_file=file).values.store.path if overrides else values.store.path
+        absolute["sources"] = tuple(_resolved(source, fed, home) for source in values.sources)
     return LoadedSettings(values.with_values(absolute), loaded.origins)
+
+
+def config_file() -> Path:
+    """The project's configuration file: the one that `MEMORY_PIPELINE_CONFIG` names, else the one in its home. It may
+    not exist yet."""
+    named = os.environ.get("MEMORY_PIPELINE_CONFIG")
+    return Path(named) if named else project_home() / CONFIG_FILE
+
+
+def _resolved(source: SourceTable, fed: str, home: Path) -> SourceTable:
+    """The source with absolute paths; one that names no store feeds that of the settings, `fed`."""
+    key = f"sources.{source.name}"
+    return source.model_copy(
+        update={
+            "path": str(_path_of(f"{key}.path", source.path, home)),
+            "store": str(_path_of(f"{key}.store", source.store or fed, home)),
+        }
+    )
 
 
 def night_config(settings: Settings, **options: object) -> dict[str, Any]:

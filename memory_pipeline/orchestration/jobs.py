@@ -21,7 +21,8 @@ from pydantic import Field
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.run import run_night
-from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB
+from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, SOURCES_JOB
+from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
@@ -36,9 +37,16 @@ night_job = define_asset_job(
     selection=AssetSelection.assets(*NIGHT_ASSETS),
     executor_def=in_process_executor,
     description=(
-        "Runs one night from start to end: exact duplicates, merges, canonical entries, clusters, distillation, "
-        "archive, atoms, playbook and report."
+        "Runs one night from start to end: sources, exact duplicates, merges, canonical entries, clusters, "
+        "distillation, archive, atoms, playbook and report."
     ),
+)
+
+sources_job = define_asset_job(
+    SOURCES_JOB,
+    selection=AssetSelection.assets(imported_notes),
+    executor_def=in_process_executor,
+    description="Only reads the sources; the sensor starts it when their files change.",
 )
 
 duplicates_job = define_asset_job(
@@ -170,6 +178,7 @@ PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,
+    sources_job,
     duplicates_job,
     preview_job,
     principles_job,

@@ -41,6 +41,9 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         default=False,
         description="For a consolidation job: form principles as of the last whole week instead of the day.",
     )
+    up_to_now: bool = Field(
+        default=False, description="For the sources: read what is dated up to now, not only up to the partition's end."
+    )
     dry_run: bool = Field(default=False, description="For a consolidation job: write nothing.")
     holder: str = Field(default="dagster", description="The name of the lease holder that others see.")
 
@@ -95,6 +98,7 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                     last_day=as_day(self.last_day, "last_day"),
                     unconsolidated_only=self.unconsolidated_only,
                     whole_weeks=self.whole_weeks,
+                    moment=datetime.now(UTC) if self.up_to_now else None,
                 ),
                 holder=self.holder,
                 progress=_Progress(logger),

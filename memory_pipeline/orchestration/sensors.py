@@ -1,5 +1,6 @@
 """Sensors: a failed night still gets its report and notice, the last night of a week or month starts the weekly or
-monthly job, dead runs are ended, and many waiting memories start a consolidation job."""
+monthly job, dead runs are ended, many waiting memories start a consolidation job, and changed files of sources are
+imported (source_sensor.py)."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -33,6 +34,7 @@ from memory_pipeline.orchestration.jobs import (
 )
 from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.source_sensor import changed_sources
 from memory_pipeline.reporting.notices import announce_failed_run
 from memory_pipeline.reporting.report import failed_night
 from memory_pipeline.store import Store
@@ -147,4 +149,5 @@ SENSORS = [
     dead_runs,
     ended_periods,
     earlier_memories,
+    changed_sources,
 ]

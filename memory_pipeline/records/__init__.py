@@ -85,6 +85,7 @@ from memory_pipeline.records.proposal import (
     Proposal,
 )
 from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 
 __all__ = [
     "BATCH_EXPIRED",
@@ -143,6 +144,10 @@ __all__ = [
     "Proposal",
     "SeriesFacts",
     "Source",
+    "SourceEntry",
+    "SourceFile",
+    "SourceReading",
+    "SourceStatus",
     "Stage",
     "Verdict",
     "derived_id",

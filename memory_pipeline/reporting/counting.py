@@ -35,6 +35,7 @@ from memory_pipeline.reporting.model import (
     Kind,
     PolicyReport,
     SeriesReport,
+    SourceReport,
     StoreFacts,
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
@@ -55,6 +56,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         facts = tx.contents.facts()
         conflicts = tx.conflicts.open()
         sources = tx.contents.sources_fingerprint()
+        readings = tx.sources.readings(night.options.run_id)
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
@@ -72,6 +74,10 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         finished_at=started_at,
         duration_ms=0,
         rolled_back_at=None,
+        entries_new=sum(reading.new for reading in readings),
+        entries_changed=sum(reading.changed for reading in readings),
+        entries_gone=sum(reading.gone for reading in readings),
+        sources=tuple(SourceReport(**asdict(reading)) for reading in readings),
         memories_scanned=len(outcome.eligible),
         clusters_found=settled_patterns + len(archives),
         clusters_skipped=settled + sum(archive.status == "skipped" for archive in archives),

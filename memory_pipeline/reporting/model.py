@@ -48,6 +48,23 @@ class AtomReport(Document):
     consequences: str = Field(description="What followed further on.")
 
 
+class SourceReport(Document):
+    """What the run read of one source."""
+
+    source: str = Field(description="The name of the source.")
+    status: str = Field(description="`read`, `unchanged` or `failed`.")
+    error: str | None = Field(description="Why it, or which of its files, could not be read.")
+    files: int = Field(description="Files that it has.")
+    files_read: int = Field(description="Files that had something new.")
+    rows_read: int = Field(description="Entries or rows in these files.")
+    new: int = Field(description="Entries that became memories.")
+    changed: int = Field(description="Entries whose words were edited: the new ones supersede the old.")
+    gone: int = Field(description="Memories whose words are no longer in the source, those of edited entries included.")
+    quarantined: int = Field(description="Entries that could not be imported.")
+    masked: int = Field(description="Secrets, addresses and phone numbers that were masked.")
+    later: int = Field(description="Entries that are dated after the night, and were left for their own.")
+
+
 class SeriesReport(Document):
     """A series memory that the run made or updated."""
 
@@ -136,6 +153,15 @@ class CountedRun(Document):
     rolled_back_at: Moment | None = Field(
         description="When the run was rolled back, or null; read from the store when the report is shown."
     )
+    entries_new: int = Field(title="Entries new in sources", description="Entries of sources that became memories.")
+    entries_changed: int = Field(
+        title="Entries edited in sources", description="Entries of sources whose new words supersede the old ones."
+    )
+    entries_gone: int = Field(
+        title="Memories no longer in their source",
+        description="Memories whose words are no longer in their source, those of edited entries included.",
+    )
+    sources: tuple[SourceReport, ...] = Field(description="What the run read of each source.")
     memories_scanned: int = Field(title="Memories scanned", description="Eligible memories.")
     clusters_found: int = Field(
         title="Clusters found", description="Clusters, including those that an earlier night decided."

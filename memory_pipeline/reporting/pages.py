@@ -65,6 +65,8 @@ _FIGURES = (
     "llm_answers_reused",
     "estimated_cost_usd",
 )
+#: Shown before them if a source was read.
+_OF_SOURCES = ("entries_new", "entries_changed", "entries_gone")
 _POLICY_COLUMNS = (
     "policy",
     "threshold",
@@ -115,7 +117,7 @@ def _of_report(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "title": f"{TITLES[report.kind]} {report.partition}: {report.verdict}",
-        "figures": [_figure(report, name) for name in _FIGURES],
+        "figures": [_figure(report, name) for name in (*(_OF_SOURCES if report.sources else ()), *_FIGURES)],
         "policy_columns": _POLICY_COLUMNS,
         "shown_members": _MEMBERS,
     }

@@ -19,20 +19,27 @@ def judge(
 ) -> Report:
     """The report: the figures, the errors, and the resulting verdict."""
     is_night = counted.kind == "night"
+    unread = [error for error in errors if error.stage == "sources"]
+    # Without any result, a source that could not be read is no failure of the night: it costs itself, and is told.
+    told_errors = (
+        len(errors) if counted.clusters_compressed or counted.duplicates_archived else len(errors) - len(unread)
+    )
     verdict, reason = decide_verdict(
         compressed=counted.clusters_compressed,
         copies=counted.duplicates_archived,
         found=counted.clusters_found,
         settled=counted.clusters_settled,
-        errors=len(errors),
+        errors=told_errors,
         eligible=counted.memories_scanned,
         strict=plan.settings.report.strict_verdict and is_night,
         proposed=counted.proposals,
         refusals=counted.refusals,
         fatal=fatal,
     )
-    if is_night and not counted.memories_scanned and not errors and verdict not in ("PASS", "PARTIAL"):
+    if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
+    if unread and not told_errors:
+        reason += f", and {_count(len(unread), 'source')} could not be read"
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"

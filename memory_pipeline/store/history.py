@@ -47,7 +47,10 @@ class History:
 
     def of(self, memory_id: str) -> list[Event]:
         """Every entry of the audit log that concerns a memory, oldest first: the memory itself, its links, its
-        conflicts and the decisions that made it. Raises InputError for a memory that does not exist."""
+        conflicts, whether its words left their source, and the decisions that made it.
+
+        Raises InputError for a memory that does not exist.
+        """
         if not self._memories.read([memory_id]):
             raise InputError(
                 f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
@@ -60,6 +63,7 @@ class History:
             where (table_name = 'memories' and row_id = $1)
                or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1)))
                or (table_name = 'conflicts' and (starts_with(row_id, $1 || ' ~ ') or ends_with(row_id, ' ~ ' || $1)))
+               or (table_name = 'source_entries' and ends_with(row_id, ':' || $1))
                or (table_name = 'compression_log' and after_state ->> 'compressed_memory_id' = $1)
                or (table_name in ('atoms', 'playbook_entries')
                    and contains(coalesce(after_state, before_state), $2))

@@ -273,6 +273,25 @@ class Memories:
         )
         return bool(archived)
 
+    def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
+        """Make memories active again that newer words of their source had superseded; returns those that were."""
+        restored = self._sql.strings(
+            """
+            update memories
+            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
+                archived_at = null, consolidated_into_id = null, updated_at = $2
+            from lineage l
+            where id in (select unnest($1::text[])) and archived_at is not null and rolled_back_at is null
+              and l.memory_id = consolidated_into_id and l.source_id = id and l.relation = 'superseded'
+            returning id
+            """,
+            [list(ids), to_utc(at)],
+        )
+        self._sql.run(
+            "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))", [restored]
+        )
+        return set(restored)
+
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate abstractions that were rolled back, unchanged."""
         if not ids:

@@ -1,8 +1,9 @@
 """Rollbacks: what one would restore, what depends on it, and its execution in one transaction.
 
 A rollback restores the sources that its runs archived, retires the abstractions that they made (kept, marked, and
-never active again unless a night makes them again), removes links, atoms and playbook contributions, and frees the
-fingerprints. The audit log records which run did what.
+never active again unless a night makes them again), removes links, atoms, playbook contributions and marks of words
+that are gone, and frees the fingerprints. What a run imported is the user's and stays. The audit log records which run
+did what.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.runs import Runs
+from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
 
 
@@ -60,8 +62,10 @@ class RollbackPlan:
 class Rollbacks:
     """Plans of rollbacks, and their execution."""
 
-    def __init__(self, sql: Sql, runs: Runs, conflicts: Conflicts, atoms: Atoms, playbook: Playbook) -> None:
-        self._sql, self._runs = sql, runs
+    def __init__(
+        self, sql: Sql, runs: Runs, conflicts: Conflicts, atoms: Atoms, playbook: Playbook, sources: Sources
+    ) -> None:
+        self._sql, self._runs, self._sources = sql, runs, sources
         self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
@@ -162,6 +166,7 @@ class Rollbacks:
         self._conflicts.reopen(plan.run_ids, restored)
         self._atoms.withdraw(retired, plan.run_ids, at)
         self._playbook.withdraw(retired, at)
+        self._sources.withdraw(plan.run_ids)
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
             [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],

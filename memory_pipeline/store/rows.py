@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from memory_pipeline.records.columns import columns_of, flat_columns_of
+from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
 
 _Record = TypeVar("_Record")
 _ARROW: dict[type, pa.DataType] = {
@@ -20,6 +21,12 @@ _ARROW: dict[type, pa.DataType] = {
     datetime: pa.timestamp("us"),
     tuple: pa.list_(pa.string()),
 }
+_INTEGER = 2**31 - 1
+
+
+def _arrow_type(column: Column) -> pa.DataType:
+    is_long = column.kind is int and _INTEGER < column.high < math.inf
+    return pa.int64() if is_long else _ARROW[column.kind]
 
 
 def to_utc(moment: datetime) -> datetime:
@@ -47,7 +54,7 @@ class RowsOf(Generic[_Record]):
         self.parameters = ", ".join(f"${number}" for number in range(1, len(flat) + 1))
         #: The assignments of an update, for all but the first column, with the same parameters.
         self.assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(self.names, 1) if number > 1)
-        self._schema = pa.schema([(column.name, _ARROW[column.kind]) for column in flat])
+        self._schema = pa.schema([(column.name, _arrow_type(column)) for column in flat])
         self._times = [column.name for column in own if column.kind is datetime]
         self._lists = [column.name for column in own if column.kind is tuple]
         self._inner = {

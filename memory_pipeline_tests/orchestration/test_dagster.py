@@ -22,10 +22,12 @@ from dagster import (
     materialize,
 )
 
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.definitions import defs
 from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
-from memory_pipeline.orchestration.assets.sources import SOURCES
+from memory_pipeline.orchestration.assets.imported_notes import SOURCE_CHECKS
+from memory_pipeline.orchestration.assets.sources import SOURCES, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
 from memory_pipeline.orchestration.history import RunHistory
@@ -46,6 +48,7 @@ from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
 DAY = "2026-03-03"
 ASSETS = (
+    "imported_notes",
     "exact_duplicates",
     "series",
     "eligible_memories",
@@ -70,7 +73,7 @@ def launch(instance: DagsterInstance, day: str = DAY, job: str = "night", **opti
     )
 
 
-def test_a_night_is_twelve_assets_in_one_run_and_the_same_as_the_plain_function(
+def test_a_night_is_its_assets_in_one_run_and_the_same_as_the_plain_function(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
     fill(store, lesson(5))
@@ -90,6 +93,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     result = launch(instance)
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
     expected = [
+        *SOURCE_CHECKS,
         *checks.SERIES_CHECKS,
         *checks.MERGE_CHECKS,
         *checks.CANONICAL_CHECKS,
@@ -98,7 +102,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *checks.ATOM_CHECKS,
         *checks.REPORT_CHECKS,
     ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 15
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 17
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories"].value == 5
@@ -317,8 +321,8 @@ def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshn
         assert node.freshness_policy is not None and node.metadata["dagster/column_schema"].columns, key
     knowledge = {"atoms", "playbook", "principles", "knowledge_base"}
     assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports"}
-    assert groups["night"] == {*ASSETS} - knowledge - {"reports"}
-    assert groups["sources"] >= {"memory_store"}
+    assert groups["night"] == {*ASSETS} - knowledge - {"reports", "imported_notes"}
+    assert groups["sources"] >= {"memory_store", "imported_notes"}
 
 
 def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
@@ -326,25 +330,27 @@ def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
     parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
     order = [name for name in ASSETS if graph.get(AssetKey(name)).group_name == "night"]
     assert all(parents[later] == {earlier} for earlier, later in pairwise(order))
+    assert parents[order[0]] == {"imported_notes"} and parents["imported_notes"] == {"memory_store"}
     assert parents["atoms"] == {"archives"} and parents["playbook"] == {"archives", "principles"}
     assert parents["reports"] == {"atoms", "playbook"}
 
 
-def test_sources_are_observed(
-    instance: DagsterInstance, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sources_are_observed(instance: DagsterInstance, store: Store, tmp_path: Path) -> None:
     from dagster._core.definitions.observe import observe
 
     (tmp_path / "w" / "memory").mkdir(parents=True)
     (tmp_path / "w" / "memory" / "2026-03-01.md").write_text("- one\n")
-    monkeypatch.setenv("MEMORY_PIPELINE_CONNECTORS_WORKSPACE", str(tmp_path / "w"))
     fill(store, lesson(5))
-    result = observe(SOURCES, instance=instance, resources={"night": NightResource()})
+    mine = [source_asset(SourceTable(name=name, path=str(tmp_path / name))) for name in ("w", "missing")]
+    assert mine[0].owners_by_key and mine[0].group_names_by_key.popitem()[1] == "sources"
+    result = observe([*mine, *SOURCES], instance=instance, resources={"night": NightResource()})
     found = {
         e.asset_key.path[-1]: e.asset_observation_data.asset_observation.metadata
         for e in result.get_asset_observation_events()
     }
-    assert found["memory_store"]["active"].value == 5 and found["memory_workspace"]["files"].value == 1
+    assert found["memory_store"]["active"].value == 5
+    assert found["w"]["files"].value == 1 and "last_change" in found["w"]
+    assert "does not exist" in found["missing"]["problem"].value
 
 
 def test_a_failed_run_is_reported_and_announced(

@@ -1,6 +1,6 @@
 """The command line `memory-pipeline`."""
 
-from memory_pipeline.interfaces.cli import atoms, conflicts, history, jobs, knowledge, model, recovery, series
+from memory_pipeline.interfaces.cli import atoms, conflicts, history, jobs, knowledge, model, recovery, series, sources
 from memory_pipeline.interfaces.cli.app import main
 
-__all__ = ["atoms", "conflicts", "history", "jobs", "knowledge", "main", "model", "recovery", "series"]
+__all__ = ["atoms", "conflicts", "history", "jobs", "knowledge", "main", "model", "recovery", "series", "sources"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import directories, nobody, real_path, write_text
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, workspace_importer
+from memory_pipeline.files import real_path
+from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.summary import ImportReport
@@ -29,8 +28,10 @@ from memory_pipeline.interfaces.cli.nights import (
     run_missing_periods,
     run_night_job,
 )
+from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.home import project_home
+from memory_pipeline.night.imported_notes import import_source
+from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
@@ -110,20 +111,21 @@ def initialise(
     say: Say,
     progress: Progress,
 ) -> tuple[InitResult, str]:
-    """Import a workspace, save it in the configuration file, and preview the last complete night."""
+    """Import a workspace, make it a source of the configuration file, and preview the last complete night."""
     root = real_path(workspace, "the workspace")
     if not root.is_dir():
         raise InputError(f"'{workspace}' is not a directory; give the workspace's own directory")
-    if not str(root).isprintable():
-        raise InputError(f"{str(root)!r} cannot be written to a settings file; rename the directory")
-    summary = import_into(settings, store, workspace_importer(root).name, root, project, tz, progress)
+    source = _source_of(settings, root, project, tz)
+    summary = import_source(store, settings, source, progress)
     say(import_text(summary))
-    config = remember_workspace(root, tz)
+    config = config_file()
+    if all(known.name != source.name for known in settings.sources):
+        config = save_source(source)
     with instance_of(settings) as instance:
         request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
         report = run_night_job(instance, settings, request, progress)
     text = (
-        f"{as_markdown(report)}\n{config}\n"
+        f"{as_markdown(report)}\nSource '{source.name}' is in {config}; every night reads it first.\n"
         "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
         "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
         "While the UI runs, its schedules and sensors may start work immediately: a consolidation job starts when "
@@ -133,17 +135,18 @@ def initialise(
     return InitResult(import_=summary.as_report(), preview=report), text
 
 
-def remember_workspace(root: Path, tz: str | None) -> str:
-    """Write the workspace into `memory_pipeline.toml` if there is no such file; otherwise say what to set."""
-    config = project_home() / CONFIG_FILE
-    lines = [f"[connectors]\nworkspace = {json.dumps(root.as_posix(), ensure_ascii=False)}\n"]
-    if tz:
-        lines.append(f"\n[import]\ntimezone = {json.dumps(tz, ensure_ascii=False)}\n")
-    if config.exists():
-        return f"Settings are in {config}; make sure that connectors.workspace is {root}."
-    with directories(config.parent):
-        write_text(config, "".join(lines), nobody)
-    return f"Settings are in {config}."
+def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
+    """The workspace as a source of the store: the one that the settings name already, with what is given now, or a new
+    one."""
+    if project is not None and not project.strip():
+        raise InputError("--project is empty; name the project, or leave the option out")
+    for source in settings.sources_of_store:
+        if Path(source.path) == root:
+            given = {"project": project or source.project, "timezone": tz or source.timezone}
+            return source.model_copy(update=given)
+    return new_source(
+        load_project_settings().values, root, project=project, timezone=tz, store=Path(settings.store.path)
+    )
 
 
 def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
@@ -152,7 +155,8 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
     from memory_pipeline.demo import scorecard, scoring
     from memory_pipeline.demo.workspace import import_demo, last_nights
 
-    settings = settings.with_values({"distillation.distiller": "extractive"})  # free of charge, even with an API key
+    # Free of charge, even with an API key, and of nobody's own notes.
+    settings = settings.with_values({"distillation.distiller": "extractive", "sources": ()})
     store = Store.of(settings)
     say("Importing the demo workspace ...")
     now = datetime.now(UTC)

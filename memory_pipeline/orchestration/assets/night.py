@@ -1,4 +1,4 @@
-"""The night as twelve daily-partitioned assets, in the order of the data.
+"""The night as thirteen daily-partitioned assets, in the order of the data.
 
 `night/order.py` defines what each step does; this file defines what the UI shows of it.
 """
@@ -38,6 +38,7 @@ from memory_pipeline.orchestration.asset_defaults import (
     OWNERS,
     REPORTING_GROUP,
 )
+from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
@@ -99,7 +100,7 @@ def _night_asset(
     group: str = NIGHT_GROUP,
     **extra: Any,
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of the night: what all twelve share, and `extra`. One that breaks is reported at once, by its rows.
+    """An asset of the night: what they all share, and `extra`. One that breaks is reported at once, by its rows.
 
     `needs`: the assets whose values of the night it is given by their names. They are no inputs of Dagster's, which
     would read each back from its file, with two events of the log, though the run itself has just made it. Of them
@@ -140,7 +141,7 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
 
 
 @_night_asset(
-    beside=["memory_workspace", "memory_store"],
+    after=["imported_notes"],
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
@@ -340,7 +341,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
 @_night_asset(
     name="reports",
-    needs=[step.name for step in ORDER if step.name != "similarity_batches"],
+    needs=[step.name for step in ORDER if step.name not in ("imported_notes", "similarity_batches")],
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
@@ -366,4 +367,4 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     )
 
 
-NIGHT_ASSETS = [exact_duplicates, *(_asset_of(step) for step in ORDER if step.name in SHOWN), reports]
+NIGHT_ASSETS = [imported_notes, exact_duplicates, *(_asset_of(step) for step in ORDER if step.name in SHOWN), reports]

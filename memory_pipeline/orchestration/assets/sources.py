@@ -2,58 +2,93 @@
 them."""
 
 import hashlib
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
 
-from dagster import AssetSpec, DataVersion, ObserveResult, TableColumn, TableSchema, multi_observable_source_asset
+from dagster import (
+    AssetKey,
+    AssetsDefinition,
+    AssetSpec,
+    DataVersion,
+    MetadataValue,
+    ObserveResult,
+    TableColumn,
+    TableSchema,
+    multi_observable_source_asset,
+)
 
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.sources import find_files, project_of
 from memory_pipeline.orchestration.asset_defaults import OBSERVED, OWNERS, SOURCES_GROUP
 from memory_pipeline.orchestration.describe import schema_of
+from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import Memory
 
 
-def _source(name: str, description: str, kinds: set[str], columns: TableSchema) -> AssetSpec:
+def source_key(name: str) -> AssetKey:
+    """The asset of a source."""
+    return AssetKey(["sources", name])
+
+
+def _source(
+    key: str | AssetKey, description: str, kinds: set[str], columns: TableSchema, **metadata: object
+) -> AssetSpec:
     return AssetSpec(
-        name,
+        key,
         description=description,
         group_name=SOURCES_GROUP,
         owners=OWNERS,
         kinds=kinds,
         freshness_policy=OBSERVED,
-        metadata={"dagster/column_schema": columns},
+        metadata={"dagster/column_schema": columns, **metadata},
     )
 
 
-@multi_observable_source_asset(  # type: ignore[untyped-decorator]
-    specs=[
-        _source(
-            "memory_workspace",
-            "The agent's workspace on disk, set by `connectors.workspace`. An observation shows the number of note "
-            "files and whether any has changed; `memory-pipeline import openclaw` imports them into the store.",
-            {"markdown"},
-            TableSchema([TableColumn("note", "str", "A line or paragraph of a note file, which becomes a memory.")]),
-        )
-    ],
-    name="observe_workspace",
-)
-def memory_workspace(night: NightResource) -> Iterator[ObserveResult]:
-    named = night.effective_settings().connectors.workspace
-    root = Path(named).expanduser() if named else None
-    if root is None or not root.is_dir():
-        yield ObserveResult(data_version=DataVersion("none"), metadata={"workspace": named or "not set", "files": 0})
-        return
+def source_asset(source: SourceTable) -> AssetsDefinition:
+    """A source of the settings as an asset that is observed."""
+    key = source_key(source.key)
+    spec = _source(
+        key,
+        f"The source `{source.name}`: {source.path}, read as format `{source.format}` by the first step of each night. "
+        "An observation shows its files and their last change.",
+        {"markdown" if source.format == "openclaw" else source.format, "file"},
+        TableSchema([TableColumn("entry", "str", "A line, paragraph or row, which becomes a memory.")]),
+        path=MetadataValue.path(source.path),
+    )
+
+    def observe(night: NightResource) -> Iterator[ObserveResult]:
+        yield ObserveResult(asset_key=key, **_observed(source, night))
+
+    decorate: Callable[[Callable[..., Any]], AssetsDefinition] = multi_observable_source_asset(
+        specs=[spec], name=f"observe_{source.key}"
+    )
+    return decorate(observe)
+
+
+def _observed(source: SourceTable, night: NightResource) -> dict[str, Any]:
+    """The data version of a source and what the UI shows of it."""
+    settings = night.effective_settings()
+    try:
+        files = find_files(source, settings, Skipped())
+    except InputError as error:
+        return {"data_version": DataVersion("unreadable"), "metadata": {"files": 0, "problem": str(error)}}
     digest = hashlib.sha256()
-    files = sorted(path for path in root.rglob("*.md") if path.is_file())
-    size = 0
-    for path in files:
-        status = path.stat()
-        size += status.st_size
-        digest.update(f"{path.relative_to(root)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    yield ObserveResult(
-        data_version=DataVersion(digest.hexdigest()[:16]),
-        metadata={"workspace": str(root), "files": len(files), "bytes": size},
-    )
+    for file in files:
+        digest.update(f"{file.name}\0{file.size}\0{file.modified_ns}\n".encode("utf-8", "backslashreplace"))
+    changed = datetime.fromtimestamp(max(file.modified_ns for file in files) / 1e9, UTC)
+    return {
+        "data_version": DataVersion(digest.hexdigest()[:16]),
+        "metadata": {
+            "files": len(files),
+            "bytes": sum(file.size for file in files),
+            "last_change": MetadataValue.timestamp(changed),
+            "project": project_of(source),
+        },
+    }
 
 
 @multi_observable_source_asset(  # type: ignore[untyped-decorator]
@@ -81,4 +116,7 @@ def memory_store(night: NightResource) -> Iterator[ObserveResult]:
     )
 
 
-SOURCES = [memory_workspace, memory_store]
+#: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
+_FED = [source for source in LOCATION.sources if source in LOCATION.sources_of_store]
+SOURCE_KEYS = [source_key(source.key) for source in _FED]
+SOURCES: list[AssetsDefinition] = [*map(source_asset, _FED), memory_store]

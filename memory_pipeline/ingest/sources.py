@@ -1,0 +1,264 @@
+"""Reads a source as of a night: only files with something new, and only what is dated before the night's end.
+
+What a file holds goes through the same door as an import. A file whose bytes are those of the last reading is skipped,
+unless something in it was left for a later night. What the program itself wrote is never read back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.files import cause_and_mend
+from memory_pipeline.ingest.admission import version_id
+from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.exporting import is_export
+from memory_pipeline.ingest.file_choice import FileChoice
+from memory_pipeline.ingest.formats import check_path, importer_of, read_format
+from memory_pipeline.ingest.importing import Progress, import_memories
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.records import Memory, SourceFile
+from memory_pipeline.store import Store
+
+_CHUNK = 1 << 20
+#: Times that are not those of the words, but of their file or its reading.
+_UNDATED = ("mtime", "import")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file of a source on disk; `digest` is empty until its bytes are read."""
+
+    name: str
+    path: Path
+    size: int
+    modified_ns: int
+    digest: str = ""
+
+
+@dataclass
+class SourceContents:
+    """What was read of a source.
+
+    `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
+    store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
+    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `read`: the
+    states to keep of the files that were read, and `pending` the entries in them that wait.
+    """
+
+    files: list[FoundFile]
+    summary: ImportSummary | None = None
+    standing: dict[str, list[str]] = field(default_factory=dict)
+    later: int = 0
+    vanished: tuple[str, ...] = ()
+    unreadable: dict[str, str] = field(default_factory=dict)
+    read: list[SourceFile] = field(default_factory=list)
+    pending: dict[str, datetime] = field(default_factory=dict)
+
+    def modified(self, file: str) -> datetime | None:
+        """When a file was last changed; None if it no longer exists."""
+        found = next((one for one in self.files if one.name == file), None)
+        return datetime.fromtimestamp(found.modified_ns / 1e9, UTC) if found else None
+
+
+def project_of(source: SourceTable) -> str:
+    """The project of a source's memories that name none."""
+    return source.project or importer_of(source.format).default_project(Path(source.path))
+
+
+def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> list[FoundFile]:
+    """The files of a source, by name. Raises InputError if it cannot be read at all."""
+    importer, path = importer_of(source.format), Path(source.path)
+    check_path(importer, path)
+    choice = FileChoice(source.include, source.exclude)
+    found: list[FoundFile] = []
+    try:
+        for name, file in importer.files(path, choice, skipped):
+            status = file.stat()
+            if not _is_ours(file, settings):
+                found.append(FoundFile(name, file, status.st_size, status.st_mtime_ns))
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
+    if not found:
+        for _ in importer.read_chosen(path, UTC, datetime.now(UTC), settings, Skipped(), choice):
+            break  # a format says itself what a directory lacks
+        raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
+    return sorted(found, key=lambda file: file.name)
+
+
+def _is_ours(file: Path, settings: Settings) -> bool:
+    """Whether the file lies where this program writes: reports, playbook, and what stands beside the store."""
+    real, store = file.resolve(), Path(settings.store.path).resolve()
+    beside = real.parent == store.parent and real.name.startswith(store.stem)
+    ours = (settings.reports_path, settings.playbook_path, store.parent / f"{store.stem}.dagster")
+    return beside or any(real.is_relative_to(place.resolve()) for place in ours)
+
+
+def changed_files(
+    found: Iterable[FoundFile],
+    known: Mapping[str, SourceFile],
+    source: SourceTable,
+    settings: Settings,
+    digest: Callable[[FoundFile], str] = lambda file: digest_of(file.path),
+) -> Iterator[FoundFile]:
+    """The files whose bytes, or how they are read, differ from the last reading; only files with another size or time
+    are hashed. Files that `digest` gives no hash of come without one."""
+    salt = _salt(source, settings)
+    for file in found:
+        before = known.get(file.name)
+        is_same = before and (before.size, before.modified_ns) == (file.size, file.modified_ns)
+        if before and is_same and before.digest.endswith(salt):
+            continue
+        of_bytes = digest(file)
+        if not of_bytes or not before or before.digest != of_bytes + salt:
+            yield replace(file, digest=of_bytes + salt if of_bytes else "")
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file's bytes; empty if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def _salt(source: SourceTable, settings: Settings) -> str:
+    """What decides, beside its bytes, what a file is read as."""
+    rules = settings.import_
+    told = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, rules.max_entry_tokens]
+    return f":{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}"
+
+
+def read_source(
+    store: Store,
+    settings: Settings,
+    source: SourceTable,
+    *,
+    as_of: datetime,
+    now: datetime,
+    embedder: Callable[[], Embedder],
+    embed: bool = True,
+    everything: bool = False,
+    progress: Progress = lambda step, done, total: None,
+) -> SourceContents:
+    """Import what a source holds that is dated before `as_of` and that the store does not have.
+
+    `now`: times after it in an entry are about the future, not those of its writing. Raises InputError if the source
+    cannot be read at all; a file that cannot be read costs only itself. With `everything`, unchanged files
+    are read too.
+    """
+    skipped = Skipped()
+    path = Path(source.path)
+    files = find_files(source, settings, skipped)
+    if path.is_file() and is_export(source.format, path):
+        raise InputError(
+            f"'{path}' is an export of this program, which is not read back; import it once with 'memory-pipeline "
+            f"import {source.format}'"
+        )
+    with store.reading() as tx:
+        known = {} if everything else tx.sources.files(source.name)
+    contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
+    due = {file.name: file for file in changed_files(files, known, source, settings)}
+    for name in [name for name, file in due.items() if not file.digest]:
+        contents.unreadable[name] = "it cannot be opened"
+        del due[name]
+    waiting = {name for name, state in known.items() if state.pending_from and state.pending_from < as_of}
+    due |= {f.name: replace(f, digest=known[f.name].digest) for f in files if f.name in waiting - due.keys()}
+    due = {name: file for name, file in due.items() if name not in contents.unreadable}
+    if not due:
+        return contents
+    undated = max(datetime.fromtimestamp(file.modified_ns / 1e9, UTC) for file in due.values())
+    with store.reading() as tx:
+        seen_before = tx.sources.pending(source.name)
+    ledger = _Ledger(as_of, seen_before)
+    reading = read_format(
+        source.format, path, zone(source.timezone or settings.import_.timezone), now, settings, skipped,
+        FileChoice.of(due),
+    )  # fmt: skip
+    contents.summary = import_memories(
+        store,
+        _without_unreadable(reading, contents.unreadable),
+        project=project_of(source),
+        embedder=embedder(),
+        now=min(undated, now) if path.is_file() else now,
+        mask=settings.import_.redact,
+        actor=f"source {source.name}",
+        accept=ledger.take,
+        progress=progress,
+        embed=embed,
+    )
+    contents.summary.skipped = skipped.counts
+    contents.later, contents.pending = len(ledger.waiting), ledger.waiting
+    contents.standing = _standing(store, ledger, due)
+    contents.read = [
+        SourceFile(source.name, name, file.size, file.modified_ns, file.digest, as_of, ledger.pending_from.get(name))
+        for name, file in sorted(due.items())
+        if name not in contents.unreadable
+    ]
+    return contents
+
+
+@dataclass
+class _Ledger:
+    """What is read, in order, by file; `waiting`: what is dated after the night's end, with its time.
+
+    Words without a date are as old as their file. Those that an earlier night had to leave keep the time at which it
+    saw them: a file that is changed every night would otherwise never be read.
+    """
+
+    as_of: datetime
+    seen_before: Mapping[str, datetime]
+    read: dict[str, list[Memory]] = field(default_factory=lambda: defaultdict(list))
+    waiting: dict[str, datetime] = field(default_factory=dict)
+    pending_from: dict[str, datetime] = field(default_factory=dict)
+
+    def take(self, memory: Memory) -> Memory | None:
+        """The memory as the night takes it; None if it is left for a later one."""
+        before = self.seen_before.get(memory.id)
+        if before and memory.created_at_quality in _UNDATED and before < memory.created_at:
+            memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
+        file, at = memory.source.file or "", memory.created_at
+        self.read[file].append(memory)
+        if at < self.as_of:
+            return memory
+        self.waiting[memory.id] = at
+        self.pending_from[file] = min(self.pending_from.get(file, at), at)
+        return None
+
+
+def _without_unreadable(
+    reading: Iterable[Candidate | Rejected], unreadable: dict[str, str]
+) -> Iterator[Candidate | Rejected]:
+    """The reading; a file that was refused as a whole is noted, so that the next night tries it again."""
+    for item in reading:
+        if isinstance(item, Rejected) and item.line == 0:
+            unreadable[item.file] = item.reason
+        yield item
+
+
+def _standing(store: Store, ledger: _Ledger, files: Iterable[str]) -> dict[str, list[str]]:
+    """By file, the ids under which the store has what stands in it: changed content under a known id has its own."""
+    with store.reading() as tx:
+        ids = [i for memories in ledger.read.values() for memory in memories for i in (memory.id, version_id(memory))]
+        known = tx.memories.existing(ids)
+    standing: dict[str, list[str]] = {}
+    for file in files:
+        found = []
+        for memory in ledger.read.get(file, ()):
+            same = known.get(memory.id) == (memory.project_id, memory.content_hash)
+            found.append(memory.id if same else version_id(memory))
+        standing[file] = list(dict.fromkeys(i for i in found if i in known))
+    return standing

@@ -1,0 +1,122 @@
+"""The commands about sources: what nights read first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, settings_of
+from memory_pipeline.interfaces.cli.output import emit, table
+
+sources_app = typer.Typer(
+    help="The workspaces and files that nights read first: list, add, remove, check.", no_args_is_help=True
+)
+app.add_typer(sources_app, name="sources")
+
+_COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read"]
+
+
+@sources_app.command("list", epilog="Example: memory-pipeline sources list")
+def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show every source of the settings: what it is, which store it feeds, and when a night last read it."""
+    from memory_pipeline.interfaces.cli.source_settings import describe_sources
+
+    settings = settings_of(store)
+    shown = describe_sources(settings)
+    rows: list[dict[str, object]] = [
+        {
+            **source.as_json(),
+            "enabled": "yes" if source.enabled else "no",
+            "feeds": "this store" if source.feeds_store else source.store,
+            "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
+        }
+        for source in shown
+    ]
+    hint = "No source yet; 'memory-pipeline sources add PATH' adds a workspace or a file."
+    if settings.connectors.workspace:
+        old = settings.connectors.workspace
+        hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
+    emit(shown, as_json=json_, text=table(rows, _COLUMNS) if rows else hint)
+
+
+@sources_app.command(
+    "add",
+    epilog="Examples: memory-pipeline sources add ~/.openclaw/workspace --tz Europe/Lisbon; "
+    "memory-pipeline sources add notes.jsonl --project webshop",
+)
+def sources_add(
+    path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
+    name: Annotated[str | None, typer.Option(help="Name of the source (default: that of the path).")] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="Import format (default: by the kind of the path).")
+    ] = None,
+    project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only files that match, as in .gitignore.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="No files that match; !PATTERN takes one back.")
+    ] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Add a source to the settings file; the next night reads it. Nothing is imported now."""
+    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source, save_source
+
+    source = new_source(
+        settings_of(None),
+        path,
+        name=name,
+        format_=format_,
+        project=project,
+        timezone=tz,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        store=store,
+    )
+    file = save_source(source)
+    text = (
+        f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
+        f"See what it would import: memory-pipeline sources check {source.name}"
+    )
+    emit(DescribedSource.of(source, settings_of(store)), as_json=json_, text=text)
+
+
+@sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
+def sources_remove(
+    name: Annotated[str, typer.Argument(help="The name of the source.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Remove a source from the settings file. The memories that it brought stay."""
+    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, drop_source, named_source
+
+    settings = settings_of(store)
+    source = named_source(settings, name)
+    file = drop_source(source)
+    text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
+    emit(DescribedSource.of(source, settings), as_json=json_, text=text)
+
+
+@sources_app.command("check", epilog="Examples: memory-pipeline sources check; memory-pipeline sources check workspace")
+def sources_check(
+    name: Annotated[str | None, typer.Argument(help="The name of a source (default: all enabled ones).")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
+    with 1 if a source cannot be read."""
+    from memory_pipeline.interfaces.cli.source_settings import check_sources, checked_text, named_source
+
+    settings = settings_of(store)
+    chosen = (named_source(settings, name),) if name else settings.sources_of_store
+    if not chosen:
+        raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
+    found = check_sources(settings, chosen)
+    emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
+    if any(one.error for one in found):
+        raise typer.Exit(1)

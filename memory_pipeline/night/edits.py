@@ -1,0 +1,128 @@
+"""Edited and removed words of a source: their memories stay, are marked, and give way to the words that replaced them.
+
+A memory is compared with what stands in its file now. Words that are gone are paired with new words of the same file
+that are like them; the old memory is archived into the new one, unless it is critical or pinned. Words that come back
+are active again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from difflib import SequenceMatcher
+
+from memory_pipeline.ingest.sources import SourceContents
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import LineageLink, Memory, SourceEntry, derived_id
+from memory_pipeline.store import Transaction
+from memory_pipeline.wording.normalise import one_line
+
+#: Old and new words are one entry, edited, if at least this share of their words is the same, in order.
+_ALIKE = 0.5
+#: With more pairs than this, a file was rewritten rather than edited.
+_MOST_PAIRS = 40_000
+
+
+@dataclass
+class Edits:
+    """What changed in the files of a source: memories whose words are gone, with those that replaced them; words that
+    are back; and the files whose removals a later night has to date, with their times."""
+
+    gone: dict[str, str | None] = field(default_factory=dict)
+    back: list[str] = field(default_factory=list)
+    likeness: dict[str, float] = field(default_factory=dict)
+    open_since: dict[str, datetime] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> int:
+        """How many entries were edited."""
+        return sum(by is not None for by in self.gone.values())
+
+
+def find_edits(
+    known: Sequence[SourceEntry],
+    contents: SourceContents,
+    memories: Mapping[str, Memory],
+    as_of: datetime | None,
+    now: datetime,
+) -> Edits:
+    """Compare what stands in the files with the memories that came from them.
+
+    A removal is dated by its file's time: a night as of an earlier time leaves it. When a file vanished is not known,
+    so only the newest night takes that. Without `as_of`, all removals are left.
+    """
+    edits = Edits()
+    was_known = {entry.memory_id for entry in known}
+    everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
+    for file in [*contents.standing, *contents.vanished]:
+        standing = contents.standing.get(file, [])
+        mine = [entry for entry in known if entry.file == file]
+        gone = [e.memory_id for e in mine if e.gone_at is None and e.memory_id not in everywhere]
+        back = [e.memory_id for e in mine if e.gone_at is not None and e.memory_id in standing]
+        if not gone and not back:
+            continue
+        changed = contents.modified(file) or now - timedelta(days=1)
+        if as_of is None or changed >= as_of:
+            edits.open_since[file] = changed
+            continue
+        fresh = [memory_id for memory_id in standing if memory_id not in was_known] + back
+        edits.back += back
+        edits.gone |= dict.fromkeys(gone)
+        for old, new, score in _pairs(gone, fresh, memories):
+            edits.gone[old], edits.likeness[old] = new, score
+    return edits
+
+
+def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Memory]) -> list[tuple[str, str, float]]:
+    """Old and new words that are one entry, the most alike first; each is in one pair."""
+    if len(gone) * len(fresh) > _MOST_PAIRS:
+        return []
+    words = {i: one_line(memories[i].content).casefold().split() for i in (*gone, *fresh) if i in memories}
+    scored = sorted(
+        (-_likeness(old, new, words), order, order_of_new, old, new)
+        for order, old in enumerate(gone)
+        for order_of_new, new in enumerate(fresh)
+        if old in words and new in words and memories[old].project_id == memories[new].project_id
+    )
+    pairs: list[tuple[str, str, float]] = []
+    taken: set[str] = set()
+    for score, _, _, old, new in scored:
+        if -score >= _ALIKE and not {old, new} & taken:
+            pairs.append((old, new, -score))
+            taken |= {old, new}
+    return pairs
+
+
+def _likeness(old: str, new: str, words: Mapping[str, list[str]]) -> float:
+    if new.startswith(f"{old}@"):
+        return 1.0  # the next version of a row with an id of its own
+    return SequenceMatcher(None, words[old], words[new], autojunk=False).ratio()
+
+
+def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int:
+    """Mark and archive what is gone, and take back what is there again; returns how many memories were superseded."""
+    run_id, at = night.options.run_id, night.as_of
+    if edits.back:
+        tx.memories.take_back(edits.back, at=at)
+        tx.sources.mark_back(source, edits.back, run_id)
+    if edits.gone:
+        tx.sources.mark_gone(source, edits.gone, at, run_id)
+    pairs = {old: new for old, new in edits.gone.items() if new is not None}
+    memories = tx.memories.read([*pairs, *pairs.values()])
+    stands_for = tx.lineage.replacements_of(list(pairs.values()))
+    superseded = 0
+    for old, new in pairs.items():
+        into = stands_for[new]
+        if into == old or not night.plan.may_touch(memories[old].project_id):
+            continue
+        if tx.memories.supersede(
+            old,
+            winner=into,
+            archived_by=derived_id("edit", old, new),
+            at=at,
+            critical_floor=night.settings.compression.critical_floor,
+        ):
+            tx.lineage.add([LineageLink(into, old, "superseded", round(edits.likeness[old], 4))])
+            superseded += 1
+    return superseded

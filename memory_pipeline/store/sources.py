@@ -1,0 +1,153 @@
+"""What nights have read of their sources: the state of each file, and the memories that came from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import pyarrow as pa
+
+from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
+from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
+from memory_pipeline.store.sql import Sql
+
+_FILES, _ENTRIES, _READINGS = RowsOf(SourceFile), RowsOf(SourceEntry), RowsOf(SourceReading)
+
+
+class Sources:
+    """Files of sources and the memories from them."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def files(self, source: str) -> dict[str, SourceFile]:
+        """The files of a source as they were last read, by name."""
+        rows = self._sql.rows(f"select {_FILES.columns} from source_files where source = $1", [source])
+        return {state.file: state for state in map(_FILES.read, rows)}
+
+    def last_read(self) -> dict[str, datetime]:
+        """As of when each source was last read."""
+        rows = self._sql.rows("select source, max(read_as_of) from source_files group by 1")
+        return {str(source): from_utc(at) for source, at in rows}
+
+    def keep_reading(self, run_id: str, reading: SourceReading) -> None:
+        """Record what a run read of a source."""
+        with self._sql.given(incoming=_READINGS.table([reading])):
+            self._sql.run(
+                "insert or replace into source_readings by name select $1 as run_id, * from incoming", [run_id]
+            )
+
+    def readings(self, run_id: str) -> list[SourceReading]:
+        """What a run read of each source, by name."""
+        rows = self._sql.rows(
+            f"select {_READINGS.columns} from source_readings where run_id = $1 order by source", [run_id]
+        )
+        return [_READINGS.read(row) for row in rows]
+
+    def keep_files(self, files: Sequence[SourceFile]) -> None:
+        """Record the state in which files were read."""
+        if not files:
+            return
+        with self._sql.given(incoming=_FILES.table(files)):
+            self._sql.run("insert or replace into source_files by name select * from incoming")
+
+    def pending(self, source: str) -> dict[str, datetime]:
+        """The entries that a night saw and left for a later one, by the id that they will have, with their time."""
+        rows = self._sql.rows("select memory_id, counts_from from source_pending where source = $1", [source])
+        return {str(memory_id): from_utc(at) for memory_id, at in rows}
+
+    def keep_pending(self, source: str, pending: Mapping[str, datetime]) -> None:
+        """Record entries that were left for a later night; those that are memories by now are forgotten."""
+        times = pa.array([to_utc(at) for at in pending.values()], pa.timestamp("us"))
+        with self._sql.given(waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})):
+            self._sql.run("insert or replace into source_pending select $1, id, since from waiting", [source])
+        self._sql.run(
+            "delete from source_pending where source = $1 and memory_id in (select id from memories)", [source]
+        )
+
+    def forget_files(self, source: str, files: Sequence[str]) -> None:
+        """Forget files that no longer exist; the memories from them stay."""
+        self._sql.run(
+            "delete from source_files where source = $1 and file in (select unnest($2::text[]))", [source, list(files)]
+        )
+
+    def keep_entries(self, entries: Sequence[SourceEntry]) -> None:
+        """Record the memories that a source brought; known ones stay as they are."""
+        if not entries:
+            return
+        with self._sql.given(incoming=_ENTRIES.table(entries)):
+            self._sql.run(
+                """
+                insert into source_entries by name
+                select i.*
+                from incoming i
+                anti join source_entries e on e.source = i.source and e.memory_id = i.memory_id
+                """
+            )
+
+    def entries(self, source: str, files: Sequence[str]) -> list[SourceEntry]:
+        """The memories from these files, in the order of their files, times and lines."""
+        rows = self._sql.rows(
+            f"""
+            select {_ENTRIES.selected_from("e")}
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            where e.source = $1 and e.file in (select unnest($2::text[]))
+            order by e.file, m.created_at, m.source_line, e.memory_id
+            """,
+            [source, list(files)],
+        )
+        return [_ENTRIES.read(row) for row in rows]
+
+    def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:
+        """Record memories whose words are no longer in the source as of a time, each with the memory of the words that
+        replaced them, if any did."""
+        with self._sql.given(gone=pa.table({"id": list(gone), "by": pa.array(list(gone.values()), pa.string())})):
+            self._sql.run(
+                """
+                update source_entries e
+                set gone_at = $2, superseded_by = gone.by, run_id = $3
+                from gone
+                where e.source = $1 and e.memory_id = gone.id
+                """,
+                [source, to_utc(at), run_id],
+            )
+
+    def mark_back(self, source: str, ids: Sequence[str], run_id: str) -> None:
+        """Record memories whose words are in the source again."""
+        self._sql.run(
+            """
+            update source_entries
+            set gone_at = null, superseded_by = null, run_id = $3
+            where source = $1 and memory_id in (select unnest($2::text[]))
+            """,
+            [source, list(ids), run_id],
+        )
+
+    def gone(self) -> list[SourceEntry]:
+        """Every memory whose words are no longer in its source, by memory."""
+        rows = self._sql.rows(
+            f"select {_ENTRIES.columns} from source_entries where gone_at is not null order by memory_id, source"
+        )
+        return [_ENTRIES.read(row) for row in rows]
+
+    def withdraw(self, run_ids: Sequence[str]) -> None:
+        """Take back what runs found gone. Their files are read again by the next night, which finds it anew."""
+        self._sql.run(
+            """
+            delete from source_files f
+            where exists (
+                select 1
+                from source_entries e
+                where e.source = f.source and e.file = f.file and e.run_id in (select unnest($1::text[])))
+            """,
+            [list(run_ids)],
+        )
+        self._sql.run(
+            """
+            update source_entries
+            set gone_at = null, superseded_by = null, run_id = null
+            where run_id in (select unnest($1::text[]))
+            """,
+            [list(run_ids)],
+        )
