@@ -113,8 +113,9 @@ def _archive_other(
     if loser.archived_at is not None:
         into = tx.lineage.replacement_of(loser.id)
         raise InputError(
-            f"memory '{loser.id}' is already archived into '{into}', which replaced it; undo that first with "
-            f"'memory-pipeline rollback --abstraction {into}', or keep both with their scope"
+            f"memory '{loser.id}' is already archived into '{into}', which says it too; take that back with "
+            f"'memory-pipeline rollback --abstraction {into}' and settle this again before the next night, which then "
+            "makes it anew without this side; or keep both with their scope"
         )
     floor, stands = settings.compression.critical_floor, tx.lineage.replacement_of(winner.id)
     if stands == loser.id:

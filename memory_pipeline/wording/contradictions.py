@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memory_pipeline.wording.agreement import is_clause
 from memory_pipeline.wording.alignment import Difference, differences, tokens_of
 from memory_pipeline.wording.conflicts import differ_in_order, tells_an_event
 from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, WEEKDAYS, unit_of, value_of
@@ -41,6 +42,11 @@ _LEAST_OF_EVENT = 5
 _LEAST_LIKENESS = 0.6
 _MOST_STATEMENTS = 16
 #: What machines write: `key=value`, lists, records, arrows, ids of many parts.
+#: A rule, and what follows it: a clause there says why.
+_RULE_AND_REASON = re.compile(
+    r"(?!(?:when|whenever|if|before|after|unless|until|while|once|in|on|for|at|with)\b)([^,;]{15,300}), (.{3,300})$",
+    re.IGNORECASE,
+)
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
 _COMMAND = re.compile(
     r"^(?:use|never|always|do|don't|set|run|check|keep|avoid|write|send|call|put|add|start|stop|store|prefer|let|only)\b",
@@ -100,7 +106,12 @@ def find_contradiction(a: str, b: str, *, same_day: bool) -> Contradiction | Non
 @remembered
 def _claims(text: str) -> tuple[_Claim, ...]:
     statements = split_statements(text)
-    return tuple(map(_claim, statements)) if len(statements) <= _MOST_STATEMENTS else ()
+    if len(statements) > _MOST_STATEMENTS:
+        return ()
+    claims = [_claim(statement) for statement in statements]
+    parts = [part for claim in claims if claim.is_rule and (part := _RULE_AND_REASON.match(claim.text))]
+    rules = [_claim(part.group(1)) for part in parts if is_clause(part.group(2))]
+    return (*claims, *(rule for rule in rules if rule.is_rule))
 
 
 def _claim(statement: str) -> _Claim:

@@ -43,6 +43,11 @@ CONTRADICTIONS = [
     ("order", "The billing service depends on the catalogue.", "The catalogue depends on the billing service."),
     ("opposite", "The digest of the forum is sent daily.", "The digest of the forum is sent weekly."),
     ("negation", "The user wants reminders by mail.", "The user does not want reminders by mail."),
+    (
+        "opposite",
+        "Always run the linter before pushing, the checks are slow.",
+        "Never run the linter before pushing, it takes too long.",
+    ),
     ("name", "The user lives in Berlin with two cats.", "The user lives in Hamburg with two cats."),
     (
         "identifier",
