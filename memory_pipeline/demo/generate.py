@@ -37,6 +37,8 @@ _ABBREVIATIONS = {"America/New_York": ("EST", "EDT"), "Europe/Lisbon": ("WET", "
 _EXACT, _NORMALISED, _FRESH, _TOTAL = 60, 60, 20, 860
 #: Lessons that share a rule are all written by this day, so that a whole week lies between them and the demo's end.
 _LAST_DAY_OF_RULES = 37
+#: Lessons that are written two days and one day before the last one, so that the last night has something to distil.
+_LATE_LESSONS, _LATE_DAYS = (2, 24), (42, 43)
 #: Notes of a lesson, by turns.
 _SIZES = (4, 7, 5, 6, 9, 4, 5)
 
@@ -130,6 +132,9 @@ def _lessons(demo: Demo) -> None:
             wording = lesson.wordings[turn % len(lesson.wordings)]
             text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + wording + detail
             at = demo.moment(0, _LAST_DAY_OF_RULES) if lesson.rule else demo.moment()
+            if number in _LATE_LESSONS:
+                day = demo.first_day + timedelta(days=_LATE_DAYS[turn > 1])
+                at = datetime.combine(day, at.time(), UTC)
             members.append(demo.add(lesson.project, text, at))
         ids = [note.id for note in members]
         if lesson.rule:

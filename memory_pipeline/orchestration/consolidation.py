@@ -29,6 +29,7 @@ from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import take_snapshot
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.sentences import of_phase
 from memory_pipeline.reporting.report import report_run
 
 JOB_NAME = "consolidation"
@@ -123,7 +124,8 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
             context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
             raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
         metrics = {**given.get("so_far", {}), **figures}
-        context.log.info(f"{phase}: {figures}")
+        if told := of_phase(phase, figures):
+            context.log.info(told)
         yield Output(metrics, metadata={**figures, "metrics": json.dumps(metrics)})
 
     return run

@@ -106,6 +106,8 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             )
             self._nights[key] = self._opened.enter_context(night.on_its_store())
             self._opened.enter_context(self._nights[key].store.kept_open())
+        elif log is not None:  # what a step says stands under its own name in the run's log
+            self._nights[key].log, self._nights[key].progress = log, _Progress(log)
         return self._nights[key]
 
     def open_job(self, run_id: str, log: Any) -> Night:
@@ -160,7 +162,7 @@ def as_day(text: str | None, name: str) -> date | None:
 
 
 class _Progress:
-    """Progress as log lines: the step, its progress and the estimated remaining time, at most every 2 s."""
+    """Progress of long work as log lines: the step, its progress and the estimated remaining time, every 2 s."""
 
     def __init__(self, log: Any) -> None:
         self._log = log
@@ -172,10 +174,10 @@ class _Progress:
             listener(step, done, total)
         now = datetime.now(UTC)
         if step != self._step:
-            self._step, self._began = step, now
-        elif done < total and (now - self._told).total_seconds() < 2:
+            self._step, self._began, self._told = step, now, now
+        if (now - self._told).total_seconds() < 2:
             return
         self._told = now
         passed = (now - self._began).total_seconds()
-        left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total and passed > 2 else ""
+        left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total else ""
         self._log.info(f"{step}: {done} of {total}{left}")

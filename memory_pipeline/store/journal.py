@@ -155,6 +155,21 @@ class Journal:
         )
         return [json.loads(row[0]) for row in reversed(rows)]
 
+    def tokens_by_night(self, limit: int = 40) -> list[int]:
+        """The active tokens after each of the last `limit` nights, oldest first."""
+        rows = self._sql.rows(
+            """
+            select cast(report ->> 'tokens_after' as bigint)
+            from night_reports
+            where coalesce(report ->> 'kind', 'night') = 'night'
+            qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
+            order by partition_date desc
+            limit $1
+            """,
+            [limit],
+        )
+        return [int(row[0]) for row in reversed(rows)]
+
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
         rows = self._sql.rows(

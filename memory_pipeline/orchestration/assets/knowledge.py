@@ -21,8 +21,9 @@ from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.principles import misplaced_patterns
 from memory_pipeline.night.run import report_failure, run_week
+from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.asset_defaults import IO, KNOWLEDGE_GROUP, MONTHLY_FRESH, OWNERS, WEEKLY_FRESH
-from memory_pipeline.orchestration.describe import principles_metadata, schema_of, schema_of_document
+from memory_pipeline.orchestration.describe import schema_of, schema_of_document
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
@@ -43,7 +44,9 @@ REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"
     freshness_policy=MONTHLY_FRESH,
     deps=[AssetDep("canonical_entries", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=REPORT,
-    metadata={"dagster/column_schema": schema_of_document(KnowledgeBaseReport)},
+    metadata={
+        "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
+    },
     output_required=False,
     check_specs=[
         AssetCheckSpec(
@@ -128,6 +131,8 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         report_failure(week, error, started, kind="principles")
         raise
     report_run(week, "principles", started)
+    if results:
+        context.log.info(sentences.of_principles(results))
     broken = misplaced_patterns(week.store, results)
     check = AssetCheckResult(
         check_name="patterns_stay_active",
@@ -135,7 +140,7 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         severity=AssetCheckSeverity.WARN,
         metadata={"looked_at": len(results), "first": "; ".join(broken[:5]) or "none"},
     )
-    yield MaterializeResult(value=results, metadata=principles_metadata(results), check_results=[check])
+    yield MaterializeResult(value=results, metadata=previews.principles(week, results), check_results=[check])
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]

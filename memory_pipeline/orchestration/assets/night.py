@@ -3,7 +3,7 @@
 `night/order.py` defines what each step does; this file defines what the UI shows of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isgeneratorfunction
 from typing import Any
@@ -24,11 +24,10 @@ from dagster import (
     asset,
 )
 
-from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.orchestration import describe
+from memory_pipeline.orchestration import describe, previews, sentences
 from memory_pipeline.orchestration.asset_defaults import (
     DUPLICATES_JOB,
     IO,
@@ -68,7 +67,15 @@ from memory_pipeline.records import (
     EligibleMemory,
 )
 from memory_pipeline.reporting.pages import as_markdown
-from memory_pipeline.reporting.report import Kind, NightOutcome, Report, report_night, report_run, safe_name
+from memory_pipeline.reporting.report import (
+    Kind,
+    NightOutcome,
+    Report,
+    closing_line,
+    report_night,
+    report_run,
+    safe_name,
+)
 from memory_pipeline.store import EDGE_SCHEMA
 
 #: The principles that a night finds: those of the week that ended before its day.
@@ -79,12 +86,14 @@ _Lineage = dict[str, list[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the UI shows of a step: its description, the columns of its value, figures, and checks."""
+    """What the UI shows of a step: its description, the columns of its value, figures, a sentence of the log, and
+    checks."""
 
     description: str
     kinds: set[str]
     columns: TableSchema
     figures: Callable[[Night, Any], dict[str, Any]]
+    sentence: Callable[[Night, Any, Mapping[str, Any]], str]
     lineage: _Lineage = field(default_factory=dict)
     check_specs: Sequence[AssetCheckSpec] = ()
     check: Callable[[Night, Any], list[AssetCheckResult]] = lambda night, value: []
@@ -140,6 +149,12 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
     return night.open(context.run.run_id, context.partition_key, context.log)
 
 
+def _tell(context: AssetExecutionContext, sentence: str) -> None:
+    """One line of the log for a step that has done something."""
+    if sentence:
+        context.log.info(sentence)
+
+
 @_night_asset(
     after=["imported_notes"],
     kinds={"duckdb", "python"},
@@ -167,7 +182,8 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
         kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
         report_failure(tonight, error, started, kind=kind)
         raise
-    yield Output(groups, metadata={**describe.duplicates_metadata(groups), "snapshot": snapshot})
+    _tell(context, sentences.of_duplicates(groups))
+    yield Output(groups, metadata={**previews.duplicates(tonight, groups), "snapshot": snapshot})
 
 
 #: What the UI shows of the steps between the first one and the report, by name.
@@ -181,7 +197,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
-        figures=lambda night, value: describe.series_metadata(night.store, value),
+        figures=lambda night, value: previews.series(night.store, value),
+        sentence=lambda night, value, given: sentences.of_series(value),
         check_specs=SERIES_CHECKS,
         check=lambda night, value: check_series(night.store, value),
     ),
@@ -193,7 +210,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(EligibleMemory),
-        figures=lambda night, value: describe.eligible_metadata(value),
+        figures=lambda night, value: previews.eligible(value),
+        sentence=lambda night, value, given: sentences.of_eligible(value, night.plan),
     ),
     "similarity_batches": Shown(
         description=(
@@ -203,7 +221,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"numpy"},
         columns=TableSchema([TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
-        figures=lambda night, value: {"pairs": value.num_rows, "guarded": len(conflicts_in(value))},
+        figures=lambda night, value: previews.pairs(night, value),
+        sentence=lambda night, value, given: sentences.of_pairs(value, given["eligible_memories"], night.plan),
         lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
         value_type=None,
     ),
@@ -216,7 +235,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
-        figures=lambda night, value: describe.archives_metadata(value),
+        figures=lambda night, value: previews.archives(night, value),
+        sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
         check_specs=MERGE_CHECKS,
         check=lambda night, value: check_level(night.reader, "merges", value),
@@ -230,7 +250,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
-        figures=lambda night, value: describe.archives_metadata(value),
+        figures=lambda night, value: previews.archives(night, value),
+        sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
         check_specs=CANONICAL_CHECKS,
         check=lambda night, value: check_level(night.reader, "canonical_entries", value),
@@ -243,7 +264,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"python"},
         columns=describe.schema_of(Cluster),
-        figures=lambda night, value: describe.clusters_metadata(value),
+        figures=lambda night, value: previews.clusters(night, value),
+        sentence=lambda night, value, given: sentences.of_clusters(value),
         lineage={
             "member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")],
             "min_similarity": [("similarity_batches", "score")],
@@ -260,7 +282,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"python"},
         columns=describe.schema_of(Distillation),
-        figures=lambda night, value: describe.distillations_metadata(value),
+        figures=lambda night, value: previews.distillations(night, value),
+        sentence=lambda night, value, given: sentences.of_distillations(value),
         lineage={
             "cluster.cluster_id": [("clusters", "cluster_id")],
             "cluster.member_ids": [("clusters", "member_ids")],
@@ -277,7 +300,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(Archive),
-        figures=lambda night, value: describe.archives_metadata(value),
+        figures=lambda night, value: previews.archives(night, value),
+        sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={
             "cluster.cluster_id": [("distillations", "cluster.cluster_id")],
             "archived_ids": [("distillations", "cluster.member_ids")],
@@ -293,7 +317,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "python"},
         columns=describe.schema_of(AtomDecision),
-        figures=lambda night, value: describe.atoms_metadata(value),
+        figures=lambda night, value: previews.atoms(night, value),
+        sentence=lambda night, value, given: sentences.of_atoms(value),
         lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
         check_specs=ATOM_CHECKS,
         group=KNOWLEDGE_GROUP,
@@ -307,7 +332,8 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"duckdb", "markdown"},
         columns=describe.schema_of(Contribution),
-        figures=lambda night, value: describe.playbook_metadata(night.settings, value),
+        figures=lambda night, value: previews.playbook(night, night.settings, value),
+        sentence=lambda night, value, given: sentences.of_playbook(value),
         group=KNOWLEDGE_GROUP,
         beside=[AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
     ),
@@ -321,6 +347,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
     def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
+        _tell(context, shown.sentence(tonight, value, given))
         return MaterializeResult(
             value=value, metadata=shown.figures(tonight, value), check_results=shown.check(tonight, value)
         )
@@ -345,7 +372,11 @@ def _asset_of(step: Step) -> AssetsDefinition:
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
-    metadata={"dagster/column_schema": describe.schema_of_document(Report)},
+    metadata={
+        "dagster/column_schema": describe.schema_of_document(
+            Report, "The night's figures, clusters, errors and verdict."
+        )
+    },
     dagster_type=PythonObjectDagsterType(Report),
     description=(
         "Reports the night, computed from the rows it wrote: verdict, tokens before and after, facts kept, "
@@ -356,12 +387,15 @@ def _asset_of(step: Step) -> AssetsDefinition:
 def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
     tonight = _open(context, night)
     report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
+    _tell(context, "" if report.verdict == "IDLE" else f"{report.verdict}: {closing_line(report)}")
+    with tonight.store.reading() as tx:
+        tokens = tx.journal.tokens_by_night()
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
         value=report,
         metadata={
-            **describe.report_metadata(report, as_markdown(report, examples=8), str(path)),
-            "diff": describe.difference_of(tonight.store, tonight.plan, report),
+            **previews.report(report, as_markdown(report, examples=8), str(path), tokens),
+            **previews.difference(tonight.store, tonight.plan, report),
         },
         check_results=check_report(report),
     )
