@@ -51,7 +51,7 @@ def busy(store: Store) -> Store:
 def test_previews_show_words_and_no_ids(instance: DagsterInstance, busy: Store) -> None:
     shown = metadata_of(run_night(instance))
     previews = {
-        (asset, name): entry.value
+        (asset, name): str(entry.value)
         for asset, entries in shown.items()
         for name, entry in entries.items()
         if name in ("preview", "all_shown", "diff", "changed")

@@ -18,8 +18,9 @@ from memory_pipeline.night.order import STEPS
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.asset_defaults import IO, NIGHTLY, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.assets.sources import SOURCE_KEYS
-from memory_pipeline.orchestration.describe import schema_of, table
+from memory_pipeline.orchestration.describe import schema_of
 from memory_pipeline.orchestration.held import unchecked, why_held
+from memory_pipeline.orchestration.markdown import preview
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SourceReading
@@ -76,15 +77,14 @@ def imported_notes(
     except Exception as error:
         report_failure(tonight, error, night.started_at(context.run.run_id))
         raise
-    context.log.info(in_words(readings))
+    if any(reading.new or reading.changed or reading.gone or reading.error for reading in readings):
+        context.log.info(in_words(readings))
     yield Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
     yield from _checks(readings)
 
 
 def in_words(readings: Sequence[SourceReading]) -> str:
     """What was read, as one sentence."""
-    if not readings:
-        return "no source feeds this store; 'memory-pipeline sources add PATH' adds one"
     total = {name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS}
     failed = [reading.source for reading in readings if reading.error]
     words = (
@@ -102,7 +102,7 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
     return {
         **{name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS},
         "as_of": as_of,
-        "preview": table(rows, "No source feeds this store."),
+        **preview(rows, "No source feeds this store; `memory-pipeline sources add PATH` adds one."),
     }
 
 
