@@ -28,7 +28,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import take_snapshot
 from memory_pipeline.orchestration.held import why_held
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import JobResource
 from memory_pipeline.orchestration.sentences import of_phase
 from memory_pipeline.reporting.report import report_run
 
@@ -68,14 +68,14 @@ class _Watch:
             raise DagsterExecutionInterruptedError("the run was cancelled")
 
 
-def _open(context: OpExecutionContext, night: NightResource) -> Night:
+def _open(context: OpExecutionContext, night: JobResource) -> Night:
     job = night.open_job(context.run_id, context.log)
     if not isinstance(job.keep_going, _Watch):
         job.keep_going = _Watch(context.instance, context.run_id, job.settings.consolidation.timeout, context.log)
     return job
 
 
-def _report(job: Night | None, night: NightResource, run_id: str, fatal: str | None = None) -> None:
+def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | None = None) -> None:
     """Report a job that ends early, from its rows; `fatal` is the error that ended it, unless someone cancelled it."""
     if job is None:
         return
@@ -97,7 +97,7 @@ def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
         required_resource_keys={"night"},
     )
     def run(context: OpExecutionContext, **given: dict[str, Any]) -> Iterator[Output[dict[str, Any]]]:
-        night: NightResource = context.resources.night
+        night: JobResource = context.resources.night
         job: Night | None = None
         try:
             job = _open(context, night)
@@ -145,6 +145,7 @@ def _make_graph() -> Callable[[], None]:
 consolidation_job: JobDefinition = graph(name=JOB_NAME)(_make_graph()).to_job(
     name=JOB_NAME,
     executor_def=in_process_executor,
+    resource_defs={"night": JobResource.configure_at_launch()},
     description=(
         "Consolidates a scope: exact duplicates, merges, canonical entries, patterns, principles, playbook. Runs at "
         "02:00 over what earlier nights left, when many memories are waiting, and when someone starts it."

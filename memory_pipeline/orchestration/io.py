@@ -145,11 +145,11 @@ def _check_kind(asset: str, value: Any) -> None:
 
 @io_manager(
     required_resource_keys={"night"},
-    config_schema={"base_path": Field(str, default_value="", description="The directory, or an address of UPath's.")},
+    config_schema={"base_path": Field(str, is_required=False, description="The directory, or an address of UPath's.")},
     description="The files of the night's assets; by default, in a directory next to the store of the run.",
 )
 def night_files(context: InitResourceContext) -> ParquetByPartition:
-    """If `base_path` is empty, `<store>.night` next to the store is used."""
+    """Without `base_path`, `<store>.night` next to the store is used."""
     night: NightResource = context.resources.night
     beside = f"{night.effective_settings().store.path.removesuffix('.duckdb')}.night"
-    return ParquetByPartition(base_path=UPath(context.resource_config["base_path"] or beside))
+    return ParquetByPartition(base_path=UPath(context.resource_config.get("base_path") or beside))

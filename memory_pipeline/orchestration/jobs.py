@@ -27,7 +27,7 @@ from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowl
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line
 from memory_pipeline.review.rollback import RollbackResult, RollbackScope, as_text, preview_rollback, roll_back
@@ -114,7 +114,7 @@ class KbCompressConfig(Config):
     )
 )
 def compress_entries(
-    context: OpExecutionContext, config: KbCompressConfig, night: NightResource
+    context: OpExecutionContext, config: KbCompressConfig, night: StoreResource
 ) -> Output[KnowledgeBaseReport]:
     tonight = night.canonical_night(
         context.run_id, context.log, threshold=config.threshold, days=config.days, dry_run=config.dry_run
@@ -127,6 +127,7 @@ def compress_entries(
 @job(
     name="kb_compress",
     executor_def=in_process_executor,
+    resource_defs={"night": StoreResource.configure_at_launch()},
     description="Makes the knowledge base canonical as of now; a dry run unless `dry_run` is false.",
 )
 def kb_compress_job() -> None:
@@ -148,7 +149,7 @@ class RollbackConfig(Config):
         "Restores archived memories and retires the abstractions made of them; a dry run unless `dry_run` is false."
     )
 )
-def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: NightResource) -> Output[RollbackResult]:
+def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: StoreResource) -> Output[RollbackResult]:
     since = datetime.fromisoformat(config.since) if config.since else None
     since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
     scope = RollbackScope(config.run_id or None, since, config.abstraction or None)
@@ -165,6 +166,7 @@ def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: N
 @job(
     name="rollback",
     executor_def=in_process_executor,
+    resource_defs={"night": StoreResource.configure_at_launch()},
     description="Undoes a run, every run since a time, or one abstraction; a dry run unless `dry_run` is false.",
 )
 def rollback_job() -> None:

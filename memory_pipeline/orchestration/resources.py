@@ -1,4 +1,4 @@
-"""The resource of the night: its store, its settings, and how this run differs from the default."""
+"""The resources of runs: the store, the settings, and how a run differs from the default."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -17,45 +17,40 @@ from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.store import Store
 
+#: Tag of a run with the name of its lease holder, which others see.
+HOLDER_TAG = "memory_pipeline/holder"
 #: Additional listeners for progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
 
 
-class NightResource(ConfigurableResource):  # type: ignore[type-arg]
-    """Opens the night of a run's partition. Every field can be set in the launchpad."""
+class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
+    """The store and the settings of a run. What the launchpad of a job shows of a resource, a person may set."""
 
     settings: dict[str, Any] = Field(
         default={}, description="Settings for this run by dotted key, for example compression.linkage."
     )
-    threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
-    days: int | None = Field(default=None, description="Only memories of the last N days.")
-    cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
-    no_cache: bool = Field(default=False, description="Ask the model again instead of using cached answers.")
-    projects: list[str] = Field(default=[], description="Only these projects, whether or not they opted in.")
-    memory_types: list[str] = Field(default=[], description="Only memories of these types.")
-    first_day: str | None = Field(default=None, description="Only memories created on or after this day.")
-    last_day: str | None = Field(default=None, description="Only memories created on or before this day.")
-    unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
-    day: str | None = Field(default=None, description="The day as of which a consolidation job works.")
-    whole_weeks: bool = Field(
-        default=False,
-        description="For a consolidation job: form principles as of the last whole week instead of the day.",
-    )
-    up_to_now: bool = Field(
-        default=False, description="For the sources: read what is dated up to now, not only up to the partition's end."
-    )
-    dry_run: bool = Field(default=False, description="For a consolidation job: write nothing.")
-    holder: str = Field(default="dagster", description="The name of the lease holder that others see.")
 
+    _holder: str = PrivateAttr(default="dagster")
     _nights: dict[tuple[str, str], Night] = PrivateAttr(default_factory=dict)
     _started: dict[str, datetime] = PrivateAttr(default_factory=dict)
     _opened: ExitStack = PrivateAttr(default_factory=ExitStack)
 
     @classmethod
-    def of_run(cls, run: DagsterRun) -> "NightResource":
-        """The resource as configured for a launched run, so that messages about the run refer to its own store."""
+    def of_run(cls, run: DagsterRun) -> Self:
+        """The resource as configured for a launched run, so that messages about the run refer to its own store.
+
+        Fields that other jobs have, or earlier versions had, are left out.
+        """
         configured: Any = run.run_config
-        return cls(**configured.get("resources", {}).get("night", {}).get("config", {}))
+        given = configured.get("resources", {}).get("night", {}).get("config", {})
+        made = cls(**{name: value for name, value in given.items() if name in cls.model_fields})
+        made._holder = run.tags.get(HOLDER_TAG, made._holder)
+        return made
+
+    def setup_for_execution(self, context: InitResourceContext) -> None:
+        """Take the name of the lease holder from the run."""
+        if context.run is not None:
+            self._holder = context.run.tags.get(HOLDER_TAG, self._holder)
 
     def _with_updated_values(self, values: Mapping[str, Any] | None) -> Self:
         """A copy with other values. Dagster asks for three copies a run with those that are there already, and reads
@@ -74,7 +69,66 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
         """The store of this run."""
         return Store.of(self.effective_settings())
 
-    def open(self, run_id: str, partition_key: str, log: Any = None, *, dry_run: bool = False) -> Night:
+    def canonical_night(
+        self,
+        run_id: str,
+        log: Any,
+        *,
+        day: date | None = None,
+        threshold: float | None = None,
+        days: int | None = None,
+        dry_run: bool = False,
+    ) -> Night:
+        """The night in which the knowledge base is made canonical: of a month's last day, or as of now."""
+        settings = self.effective_settings()
+        night = knowledge_base_night(
+            Store.of(settings),
+            settings,
+            run_id,
+            day=day,
+            threshold=threshold,
+            days=days,
+            dry_run=dry_run,
+            holder=self._holder,
+        )
+        night.log, night.progress = log, _Progress(log)
+        self._nights[run_id, "knowledge base"] = night
+        return night
+
+    def teardown_after_execution(self, context: InitResourceContext) -> None:
+        """However the run ended, release its lease on the store and leave the store as one file."""
+        written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
+        for night in written:
+            night.store.release_lease(night.options.run_id)
+        self._nights.clear()
+        self._opened.close()
+        for night in written:
+            night.store.settle(quietly=True)
+
+    def started_at(self, run_id: str) -> datetime:
+        """When this process first opened the run's night."""
+        return self._started.get(run_id, datetime.now(UTC))
+
+
+class NightResource(StoreResource):
+    """Opens the night of a run's partition."""
+
+    threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
+    days: int | None = Field(default=None, description="Only memories of the last N days.")
+    cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
+    no_cache: bool = Field(default=False, description="Ask the model again instead of using cached answers.")
+    projects: list[str] = Field(default=[], description="Only these projects, whether or not they opted in.")
+    memory_types: list[str] = Field(default=[], description="Only memories of these types.")
+    first_day: str | None = Field(default=None, description="Only memories created on or after this day.")
+    last_day: str | None = Field(default=None, description="Only memories created on or before this day.")
+    unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
+    up_to_now: bool | None = Field(
+        default=None, description="For the sources: read what is dated up to now, not only up to the partition's end."
+    )
+
+    def open(
+        self, run_id: str, partition_key: str, log: Any = None, *, dry_run: bool = False, whole_weeks: bool = False
+    ) -> Night:
         """The night of a partition; the same object for every step of a run, so that models load once."""
         key = (run_id, partition_key)
         if key not in self._nights:
@@ -97,10 +151,10 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
                     first_day=as_day(self.first_day, "first_day"),
                     last_day=as_day(self.last_day, "last_day"),
                     unconsolidated_only=self.unconsolidated_only,
-                    whole_weeks=self.whole_weeks,
+                    whole_weeks=whole_weeks,
                     moment=datetime.now(UTC) if self.up_to_now else None,
                 ),
-                holder=self.holder,
+                holder=self._holder,
                 progress=_Progress(logger),
                 log=logger,
             )
@@ -110,50 +164,20 @@ class NightResource(ConfigurableResource):  # type: ignore[type-arg]
             self._nights[key].log, self._nights[key].progress = log, _Progress(log)
         return self._nights[key]
 
+
+class JobResource(NightResource):
+    """Opens the night of a consolidation job, which has a day instead of a partition."""
+
+    day: str | None = Field(default=None, description="The day as of which it works; by default, the last one.")
+    whole_weeks: bool = Field(
+        default=False, description="Form principles as of the last whole week instead of the day."
+    )
+    dry_run: bool = Field(default=False, description="Write nothing.")
+
     def open_job(self, run_id: str, log: Any) -> Night:
         """The night of a consolidation job: as of `day`, by default the last complete one."""
         day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))
-        return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run)
-
-    def canonical_night(
-        self,
-        run_id: str,
-        log: Any,
-        *,
-        day: date | None = None,
-        threshold: float | None = None,
-        days: int | None = None,
-        dry_run: bool = False,
-    ) -> Night:
-        """The night in which the knowledge base is made canonical: of a month's last day, or as of now."""
-        settings = self.effective_settings()
-        night = knowledge_base_night(
-            Store.of(settings),
-            settings,
-            run_id,
-            day=day,
-            threshold=threshold,
-            days=days,
-            dry_run=dry_run,
-            holder=self.holder,
-        )
-        night.log, night.progress = log, _Progress(log)
-        self._nights[run_id, "knowledge base"] = night
-        return night
-
-    def teardown_after_execution(self, context: InitResourceContext) -> None:
-        """However the run ended, release its lease on the store and leave the store as one file."""
-        written = [night for night in self._nights.values() if not night.options.dry_run and night.store.exists()]
-        for night in written:
-            night.store.release_lease(night.options.run_id)
-        self._nights.clear()
-        self._opened.close()
-        for night in written:
-            night.store.settle(quietly=True)
-
-    def started_at(self, run_id: str) -> datetime:
-        """When this process first opened the run's night."""
-        return self._started.get(run_id, datetime.now(UTC))
+        return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run, whole_weeks=self.whole_weeks)
 
 
 def as_day(text: str | None, name: str) -> date | None:

@@ -25,6 +25,7 @@ from memory_pipeline.orchestration.home import load_project_settings, night_conf
 from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
 from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.orchestration.partitions import FIRST_DAY, MONTHLY, WEEKLY, newest_period
+from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
 
@@ -89,8 +90,8 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
         return SkipReason("there is no store yet; import something first")
     return _held(context) or RunRequest(
         run_key=f"consolidation-{context.scheduled_execution_time.isoformat()}",
-        run_config=night_config(settings, day=day, holder="consolidation schedule", whole_weeks=True),
-        tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule"},
+        run_config=night_config(settings, day=day, whole_weeks=True),
+        tags={TRIGGER_TAG: "scheduled", BY_TAG: "consolidation_schedule", HOLDER_TAG: "consolidation schedule"},
     )
 
 

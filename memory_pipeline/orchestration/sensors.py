@@ -33,7 +33,7 @@ from memory_pipeline.orchestration.jobs import (
     rollback_job,
 )
 from memory_pipeline.orchestration.partitions import periods_ending_with
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
 from memory_pipeline.orchestration.source_sensor import changed_sources
 from memory_pipeline.reporting.notices import announce_failed_run
 from memory_pipeline.reporting.report import failed_night
@@ -100,8 +100,8 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     context.update_cursor(str(newest))
     return RunRequest(
         run_key=f"unconsolidated-{newest}",
-        run_config=night_config(settings, holder="unconsolidated sensor", whole_weeks=True),
-        tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor"},
+        run_config=night_config(settings, whole_weeks=True),
+        tags={TRIGGER_TAG: "threshold", BY_TAG: "unconsolidated_sensor", HOLDER_TAG: "unconsolidated sensor"},
     )
 
 

@@ -21,6 +21,7 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import sources_job
 from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
 
@@ -149,5 +150,6 @@ def _answer(settings: Settings, changes: Changes, cursor: Cursor, now: datetime)
     return RunRequest(
         run_key=f"sources-{changes.state}-{key}",
         partition_key=key,
-        run_config=night_config(settings, holder="sources sensor", up_to_now=True),
+        run_config=night_config(settings, up_to_now=True),
+        tags={HOLDER_TAG: "sources sensor"},
     )

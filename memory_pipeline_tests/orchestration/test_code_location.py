@@ -7,15 +7,24 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from dagster import DagsterInstance, RunsFilter, SkipReason, build_sensor_context
+from dagster import (
+    DagsterInstance,
+    DagsterInvalidConfigError,
+    RunsFilter,
+    SkipReason,
+    build_sensor_context,
+    validate_run_config,
+)
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
+from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
 from memory_pipeline.interfaces.cli.ui import check_address, what_is_missing
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import earlier_memories, home, partitions
 from memory_pipeline.orchestration.home import WORKSPACE
+from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
 
@@ -37,6 +46,7 @@ def test_a_night_from_the_command_line_belongs_to_its_job(store: Store) -> None:
             RunsFilter(job_name="night", tags={".dagster/repository": "__repository__@memory_pipeline"})
         )
     assert run.tags["dagster/code_location"] == "memory_pipeline"
+    assert run.tags[HOLDER_TAG] == "memory-pipeline night"
 
 
 def test_the_projects_workspace_is_that_of_a_store() -> None:
@@ -120,3 +130,21 @@ def test_a_store_without_memories_is_said_with_the_next_command(store: Store) ->
     assert "is empty" in (what_is_missing(settings) or "")
     fill(store, [candidate("First.")])
     assert what_is_missing(settings) is None
+
+
+def accepts(job: str, **config: object) -> bool:
+    """Whether a job's launchpad takes these fields of the night."""
+    ops = {"ops": {"roll_back_runs": {"config": {}}}} if job == "rollback" else {}
+    try:
+        validate_run_config(defs.resolve_job_def(job), {**ops, "resources": {"night": {"config": config}}})
+    except DagsterInvalidConfigError:
+        return False
+    return True
+
+
+def test_launchpads_take_what_a_person_may_set_and_nothing_else() -> None:
+    assert accepts("night", projects=["p"], settings={"compression.linkage": "single"})
+    assert accepts("night_preview", threshold=0.9) and accepts("consolidation", dry_run=True, day="2026-03-03")
+    assert accepts("rollback", settings={}) and accepts("kb_compress", settings={})
+    assert not accepts("night_preview", dry_run=False) and not accepts("night", day="2026-03-03")
+    assert not accepts("night", holder="me") and not accepts("rollback", threshold=0.9)

@@ -39,6 +39,7 @@ from memory_pipeline.orchestration.job_records import (
     status_text,
     with_verdicts,
 )
+from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.orchestration.schedules import consolidation_schedule, knowledge_base_schedule, principles_schedule
 from memory_pipeline.orchestration.sensors import ended_periods, failed_run_notice, unconsolidated_sensor
 from memory_pipeline.records import Verdict
@@ -333,6 +334,7 @@ def test_a_pile_of_new_memories_starts_one_job(
     assert isinstance(request, RunRequest) and request.tags == {
         TRIGGER_TAG: "threshold",
         BY_TAG: "unconsolidated_sensor",
+        HOLDER_TAG: "unconsolidated sensor",
     }
     assert isinstance(unconsolidated_sensor(context), SkipReason)
     job = start(instance, request.tags, **request.run_config["resources"]["night"]["config"])

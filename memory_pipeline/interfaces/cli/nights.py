@@ -168,7 +168,8 @@ def run_night_job(
         instance=instance,
         partition_key=request.partition.isoformat(),
         raise_on_error=False,
-        run_config=_run_config(settings, level, **config, holder="memory-pipeline night"),
+        tags={resources.HOLDER_TAG: "memory-pipeline night"},
+        run_config=_run_config(settings, level, **config),
     )
     if not result.success:
         return _failed(result, store, settings, request, started)
@@ -206,6 +207,7 @@ def _run_periods(
     instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
 ) -> dict[str, str]:
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+    from memory_pipeline.orchestration.resources import HOLDER_TAG
 
     results = {}
     for partitions, key in periods.items():
@@ -214,7 +216,8 @@ def _run_periods(
             instance=instance,
             partition_key=key,
             raise_on_error=False,
-            run_config=_run_config(settings, holder="memory-pipeline backfill"),
+            tags={HOLDER_TAG: "memory-pipeline backfill"},
+            run_config=_run_config(settings),
         )
         causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
         results[f"{name} {key}"] = "done" if result.success else f"FAILED: {_cause_to_tell(causes)}"
@@ -238,8 +241,9 @@ def run_kb_job(
     result = _job("kb_compress").execute_in_process(
         instance=instance,
         raise_on_error=False,
+        tags={resources.HOLDER_TAG: "memory-pipeline kb-compress"},
         run_config={
-            **_run_config(settings, holder="memory-pipeline kb-compress"),
+            **_run_config(settings),
             "ops": {"compress_entries": {"config": {k: v for k, v in options.items() if v is not None}}},
         },
     )
@@ -284,8 +288,8 @@ def run_consolidation(
     result = _job(JOB_NAME).execute_in_process(
         instance=instance,
         raise_on_error=False,
-        tags={TRIGGER_TAG: "manual", BY_TAG: by},
-        run_config=_run_config(settings, **config, holder="memory-pipeline jobs"),
+        tags={TRIGGER_TAG: "manual", BY_TAG: by, resources.HOLDER_TAG: "memory-pipeline jobs"},
+        run_config=_run_config(settings, **config),
     )
     if _was_stopped([cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]):
         raise KeyboardInterrupt
@@ -350,7 +354,7 @@ def _failed(result: Any, store: Store, settings: Settings, request: NightRequest
         reported = tx.journal.report(result.run_id)
     if reported is not None and not _was_stopped(causes):
         return Report.read_kept(reported)
-    night = Night(store, settings, NightOptions(request.partition, result.run_id), holder="memory-pipeline night")
+    night = Night(store, settings, NightOptions(request.partition, result.run_id))
     if _was_stopped(causes):
         failed_night(night, "stopped by Ctrl-C", started)
         raise KeyboardInterrupt
