@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
 import tomlkit
+from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
@@ -24,6 +24,8 @@ def add_source(file: Path, source: SourceTable) -> None:
     """
     document = _read(file)
     given = source.model_dump(mode="json", exclude_defaults=True)
+    if document and _KEY not in document:
+        document.add(tomlkit.nl())
     listed: Any = document.setdefault(_KEY, tomlkit.aot())
     table: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
     table.update(given)
@@ -44,7 +46,7 @@ def remove_source(file: Path, name: str) -> None:
     _write(file, document)
 
 
-def _read(file: Path) -> MutableMapping[str, Any]:
+def _read(file: Path) -> TOMLDocument:
     try:
         return tomlkit.parse(file.read_bytes().decode("utf-8")) if file.exists() else tomlkit.document()
     except (TOMLKitError, UnicodeDecodeError) as error:
@@ -54,6 +56,6 @@ def _read(file: Path) -> MutableMapping[str, Any]:
         raise SettingError(f"the configuration file '{file}' cannot be read: {cause_and_mend(error)}") from error
 
 
-def _write(file: Path, document: MutableMapping[str, Any]) -> None:
+def _write(file: Path, document: TOMLDocument) -> None:
     with directories(file.parent):
         write_text(file, tomlkit.dumps(document), lambda _: True)

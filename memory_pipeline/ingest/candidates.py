@@ -32,6 +32,10 @@ class Candidate(MemoryBase):
     typed_under: tuple[str, ...] | None = None
 
 
+#: How the reason begins if a whole file could not be opened or decoded.
+UNREADABLE = "the file cannot be read"
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """A line or row that cannot become a memory, with the reason."""

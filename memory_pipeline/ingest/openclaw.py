@@ -19,7 +19,7 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.importer import Importer
@@ -134,7 +134,7 @@ def _read_file(
     try:
         text = text_of(file.path)
     except (OSError, EOFError, zlib.error, InputError) as error:
-        yield Rejected(file.relative, 0, f"the file cannot be read: {error}")
+        yield Rejected(file.relative, 0, f"{UNREADABLE}: {error}")
         return
     if is_written_by_program(text):
         skipped.add("files that a program wrote")

@@ -19,7 +19,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.admission import version_id
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
@@ -168,8 +168,12 @@ def read_source(
             f"'{path}' is an export of this program, which is not read back; import it once with 'memory-pipeline "
             f"import {source.format}'"
         )
-    with store.reading() as tx:
-        known = {} if everything else tx.sources.files(source.name)
+    known: dict[str, SourceFile] = {}
+    seen_before: dict[str, datetime] = {}
+    if store.exists():
+        with store.reading() as tx:
+            known = {} if everything else tx.sources.files(source.name)
+            seen_before = tx.sources.pending(source.name)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
     for name in [name for name, file in due.items() if not file.digest]:
@@ -181,8 +185,6 @@ def read_source(
     if not due:
         return contents
     undated = max(datetime.fromtimestamp(file.modified_ns / 1e9, UTC) for file in due.values())
-    with store.reading() as tx:
-        seen_before = tx.sources.pending(source.name)
     ledger = _Ledger(as_of, seen_before)
     reading = read_format(
         source.format, path, zone(source.timezone or settings.import_.timezone), now, settings, skipped,
@@ -242,9 +244,9 @@ class _Ledger:
 def _without_unreadable(
     reading: Iterable[Candidate | Rejected], unreadable: dict[str, str]
 ) -> Iterator[Candidate | Rejected]:
-    """The reading; a file that was refused as a whole is noted, so that the next night tries it again."""
+    """The reading; a file that cannot be read is noted, so that the next night tries it again."""
     for item in reading:
-        if isinstance(item, Rejected) and item.line == 0:
+        if isinstance(item, Rejected) and item.reason.startswith(UNREADABLE):
             unreadable[item.file] = item.reason
         yield item
 

@@ -135,6 +135,7 @@ def test_a_rollback_takes_back_what_an_edit_archived_and_keeps_what_was_imported
     whole(store)
 
 
+@pytest.mark.slow
 def test_words_that_come_back_are_active_again(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     for day, port in ((3, 5432), (4, 5433), (5, 5432)):
@@ -250,6 +251,7 @@ def test_a_source_of_another_store_is_left_alone(store: Store, workspace: Path, 
     assert of_night(store, settings, date(2026, 3, 4)) == []
 
 
+@pytest.mark.slow
 def test_marks_travel_with_an_export_of_everything(store: Store, workspace: Path, tmp_path: Path) -> None:
     settings = with_source(store, workspace)
     run(store, date(2026, 3, 3), settings)

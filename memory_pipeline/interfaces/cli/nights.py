@@ -318,6 +318,9 @@ def check_request(settings: Settings, request: NightRequest) -> None:
     store = Store.of(settings)
     check_days(settings, request.partition, request.partition)
     NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
+    if not store.exists() and settings.sources_of_store and not request.dry_run:
+        with store.writing("memory-pipeline night"):
+            pass  # the night's first step fills it
     with store.reading() as tx:
         holder = tx.lease.holder(settings.store.lease_expiry_s)
     if holder and not request.dry_run:

@@ -1,0 +1,133 @@
+"""`sources`: what the settings file names, written without touching what a person wrote there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.store import Store
+from memory_pipeline_tests.interfaces.in_process import bytes_of, command
+
+pytestmark = pytest.mark.usefixtures("in_home")
+
+BY_HAND = """\
+# Written by hand.
+[consolidation]
+threshold = 200   # the default is 100
+
+[night]  # when nights begin
+first_partition = "2026-01-01"
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "agent"
+    (root / "memory").mkdir(parents=True)
+    (root / "memory" / "2026-03-02.md").write_text("- 10:00 the port is 5432\n- 11:00 mail to dana@example.org\n")
+    return root
+
+
+def shown(*arguments: str | Path) -> object:
+    done = command(*arguments, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_adding_and_removing_keeps_what_a_person_wrote(tmp_path: Path, workspace: Path) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text(BY_HAND)
+    assert command("sources", "add", "agent", "--tz", "Europe/Lisbon", "--exclude", "drafts/").code == 0
+    (tmp_path / "rows.jsonl").write_text('{"content": "x"}\n')
+    assert command("sources", "add", "rows.jsonl", "--name", "mine", "--project", "webshop").code == 0
+    assert file.read_text().startswith(BY_HAND)
+    first, second = shown("sources", "list")  # type: ignore[misc]
+    assert (first["name"], first["timezone"], first["exclude"], first["files"]) == (
+        "agent",
+        "Europe/Lisbon",
+        ["drafts/"],
+        1,
+    )
+    assert (second["name"], second["format"], second["project"]) == ("mine", "jsonl", "webshop")
+    assert command("sources", "remove", "agent").code == command("sources", "remove", "mine").code == 0
+    assert file.read_text().strip() == BY_HAND.strip() and shown("sources", "list") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["add", "nowhere"], "does not exist"),
+        (["add", "agent", "--tz", "Mars/Base"], "no time zone is called 'Mars/Base'"),
+        (["add", "agent", "--name", "a b"], "use letters, digits"),
+        (["add", "agent", "--format", "nonsense"], "no format is called"),
+        (["add", "."], "has no MEMORY.md"),
+        (["remove", "other"], "have no source 'other'"),
+        (["check", "other"], "have no source 'other'"),
+        (["check"], "no source feeds this store"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_changes_nothing(
+    tmp_path: Path, workspace: Path, arguments: list[str], words: str
+) -> None:
+    done = command("sources", *arguments)
+    assert done.code == 1 and words in done.told
+    assert not (tmp_path / "memory_pipeline.toml").exists()
+
+
+def test_a_source_is_added_once_and_names_differ(workspace: Path, tmp_path: Path) -> None:
+    assert command("sources", "add", "agent").code == 0
+    assert "is source 'agent' already" in command("sources", "add", workspace).told
+    (tmp_path / "x.csv").write_text("content\nx\n")
+    assert "there is a source 'AGENT' already" in command("sources", "add", "x.csv", "--name", "AGENT").told
+
+
+def test_sources_of_the_environment_are_changed_there(workspace: Path) -> None:
+    told = json.dumps([{"name": "env", "path": str(workspace)}])
+    done = command("sources", "add", "agent", "--name", "b", "--project", "p", MEMORY_PIPELINE_SOURCES=told)
+    assert done.code == 1
+    assert "MEMORY_PIPELINE_SOURCES" in command("sources", "remove", "env", MEMORY_PIPELINE_SOURCES=told).told
+
+
+def test_a_check_says_what_would_be_imported_and_writes_nothing(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    (workspace / "memory" / "2036-01-01.md").write_text("- not yet\n")
+    before = bytes_of(tmp_path)
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    assert bytes_of(tmp_path) == before
+    assert (found["import"]["imported"], found["import"]["quarantined"], found["import"]["masked"]) == (
+        2,
+        1,
+        {"email": 1},
+    )
+    assert found["error"] is None and "future" in found["import"]["rejected"][0]["reason"]
+
+
+@pytest.mark.slow
+def test_a_night_reads_the_sources_into_a_new_store(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    (night,) = [shown("night", "2026-03-02")]
+    assert night["entries_new"] == 2 and night["sources"][0]["status"] == "read"  # type: ignore[index]
+    assert Store(tmp_path / "data" / "store.duckdb").exists()
+    again = shown("night", "2026-03-02")
+    assert again["entries_new"] == 0 and again["sources"][0]["status"] == "unchanged"  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_init_makes_the_workspace_a_source_that_nights_know(tmp_path: Path, workspace: Path) -> None:
+    assert command("init", "agent", "--project", "webshop").code == 0
+    (source,) = shown("sources", "list")  # type: ignore[misc]
+    assert (source["name"], source["project"]) == ("agent", "webshop") and source["last_read"]
+    assert shown("night", "2026-03-02")["entries_new"] == 0  # type: ignore[index]
+    assert command("init", "agent").code == 0 and len(shown("sources", "list")) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_init_into_another_store_feeds_that_store_alone(tmp_path: Path, workspace: Path) -> None:
+    assert command("init", "agent", "--store", "other.duckdb").code == 0
+    (source,) = shown("sources", "list")  # type: ignore[misc]
+    assert source["store"] == str(tmp_path / "other.duckdb") and not source["feeds_store"]
+    (workspace / "memory" / "2026-03-03.md").write_text("- 09:00 the disk is full\n")
+    night = shown("night", "2026-03-03", "--store", "other.duckdb")
+    assert night["entries_new"] == 1  # type: ignore[index]
