@@ -275,7 +275,7 @@ _LINES = st.lists(
 
 @pytest.mark.slow
 @given(_LINES)
-@hypothesis_settings(max_examples=15, deadline=None)
+@hypothesis_settings(max_examples=4, deadline=None)
 def test_live_nights_and_a_backfill_read_the_same(lines: list[tuple[int, int, str]]) -> None:
     """Law 4: a workspace that grows day by day, against the finished one read for the same days."""
     with TemporaryDirectory() as place:
