@@ -91,8 +91,9 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
     kept += [Path(named) for name in ("MEMORY_PIPELINE_CONFIG",) if (named := os.environ.get(name))]
     if dagster and real_path(dagster) != home:
         kept.append(Path(dagster))
-    if force and settings.connectors.workspace and real_path(path).exists():
-        kept.append(Path(settings.connectors.workspace))
+    if force and real_path(path).exists():
+        places = [settings.connectors.workspace, *(source.path for source in settings.sources)]
+        kept += [Path(place) for place in places if place]
     check_is_free(path, Path(settings.store.path), kept)
 
 

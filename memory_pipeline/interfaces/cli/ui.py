@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import socket
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from memory_pipeline.config.described import own_variable
+from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files import cause_and_mend, directories
-from memory_pipeline.orchestration.home import prepare_dagster_home, project_home
+from memory_pipeline.orchestration.home import load_project_settings, prepare_dagster_home, project_home
 from memory_pipeline.store import Store
 
 #: Ports after a taken one that are tried, to name a free one.
@@ -69,6 +71,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
         own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
+        **_sources_of_another_store(settings),
     }
     command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--log-level", "warning"]
     command += ["--host", host, "--port", str(port)]
@@ -80,6 +83,14 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
     with directories(place):
         os.chdir(home)  # elsewhere, Dagster warns of a dagster.yaml that is not that of its home
     os.execve(command[0], command, environment)
+
+
+def _sources_of_another_store(settings: Settings) -> dict[str, str]:
+    """For a store that is not that of the settings, the sources as they are now: those that name no store must not
+    feed it."""
+    if settings.store.path == load_project_settings().values.store.path:
+        return {}
+    return {own_variable("sources"): json.dumps(plain(settings.sources))}
 
 
 def _name_of(host: str) -> list[str]:
