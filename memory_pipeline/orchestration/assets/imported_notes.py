@@ -17,7 +17,7 @@ from dagster import (
 from memory_pipeline.night.order import STEPS
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.asset_defaults import IO, NIGHTLY, OWNERS, SOURCES_GROUP, SOURCES_JOB
-from memory_pipeline.orchestration.assets.sources import SOURCE_KEYS
+from memory_pipeline.orchestration.assets.sources import SOURCE_KEYS, observation_of
 from memory_pipeline.orchestration.describe import schema_of
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.markdown import preview
@@ -79,6 +79,9 @@ def imported_notes(
         raise
     if any(reading.new or reading.changed or reading.gone or reading.error for reading in readings):
         context.log.info(in_words(readings))
+    for reading in readings:
+        if reading.status == "read":
+            context.log_event(observation_of(reading.source, night))
     yield Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
     yield from _checks(readings)
 
@@ -89,7 +92,7 @@ def in_words(readings: Sequence[SourceReading]) -> str:
     failed = [reading.source for reading in readings if reading.error]
     words = (
         f"{total['new']} new entries, {total['changed']} edited and {total['gone']} no longer there, in "
-        f"{total['files_read']} of {total['files']} files of {len(readings)} sources"
+        f"{total['files_read']} of {total['files']} files of {len(readings)} source{'' if len(readings) == 1 else 's'}"
     )
     return words + (f"; could not be read: {', '.join(failed)}" if failed else "")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dagster import (
     AssetKey,
+    AssetObservation,
     AssetsDefinition,
     AssetSpec,
     DataVersion,
@@ -17,6 +18,7 @@ from dagster import (
     TableSchema,
     multi_observable_source_asset,
 )
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError
@@ -67,6 +69,15 @@ def source_asset(source: SourceTable) -> AssetsDefinition:
         specs=[spec], name=f"observe_{source.key}"
     )
     return decorate(observe)
+
+
+def observation_of(name: str, night: NightResource) -> AssetObservation:
+    """What a night that has read a source saw of it, so that its page is up to date without a run of its own."""
+    source = next(one for one in night.effective_settings().sources if one.name == name)
+    seen = _observed(source, night)
+    return AssetObservation(
+        source_key(source.key), metadata=seen["metadata"], tags={DATA_VERSION_TAG: seen["data_version"].value}
+    )
 
 
 def _observed(source: SourceTable, night: NightResource) -> dict[str, Any]:
