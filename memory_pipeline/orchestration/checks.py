@@ -193,6 +193,9 @@ _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
 )
 
 
+#: Figures whose bad band is a failure. A night that had little to do saves little: that is a warning at most.
+_FAILING = ("errors", "cost")
+
 REPORT_CHECKS = [
     AssetCheckSpec(
         "archived_still_found",
@@ -237,7 +240,7 @@ def _in_band(name: str, value: float | None, band: Band) -> AssetCheckResult:
     return AssetCheckResult(
         check_name=name,
         passed=level == 0,
-        severity=AssetCheckSeverity.ERROR if level == 2 else AssetCheckSeverity.WARN,
+        severity=AssetCheckSeverity.ERROR if level == 2 and name in _FAILING else AssetCheckSeverity.WARN,
         metadata={
             "value": "nothing to measure" if value is None else round(value, 4),
             "band": ("good", "warning", "bad")[level],

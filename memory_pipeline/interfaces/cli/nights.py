@@ -224,6 +224,17 @@ def _run_periods(
     return results
 
 
+def observe_store(instance: DagsterInstance, store: Store) -> None:
+    """Tell the instance what the store holds, as its asset in the UI would when someone observes it."""
+    from dagster import AssetObservation
+
+    from memory_pipeline.orchestration.assets.sources import describe_store
+
+    version, metadata = describe_store(store)
+    tags = {"dagster/data_version": version.value}
+    instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
+
+
 def run_kb_job(
     instance: DagsterInstance,
     settings: Settings,

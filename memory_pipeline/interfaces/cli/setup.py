@@ -24,6 +24,7 @@ from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.nights import (
     NightRequest,
     instance_of,
+    observe_store,
     run_ended_periods,
     run_missing_periods,
     run_night_job,
@@ -172,6 +173,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
                 say(f"{period}: {line}")
         for period, line in run_missing_periods(instance, settings, last_day).items():
             say(f"{period}: {line}")
+        observe_store(instance, store)
     card = scoring.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     shown = _relative(Path(settings.store.path))

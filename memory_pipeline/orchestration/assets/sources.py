@@ -29,6 +29,7 @@ from memory_pipeline.orchestration.describe import schema_of
 from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import Memory
+from memory_pipeline.store import Store
 
 
 def source_key(name: str) -> AssetKey:
@@ -115,16 +116,17 @@ def _observed(source: SourceTable, night: NightResource) -> dict[str, Any]:
     name="observe_store",
 )
 def memory_store(night: NightResource) -> Iterator[ObserveResult]:
-    store = night.store()
+    version, metadata = describe_store(night.store())
+    yield ObserveResult(data_version=version, metadata=metadata)
+
+
+def describe_store(store: Store) -> tuple[DataVersion, dict[str, Any]]:
+    """The data version of a store and what the UI shows of it."""
     if not store.exists():
-        yield ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
-        return
+        return DataVersion("none"), {"store": str(store.path), "active": 0}
     with store.reading() as tx:
         version, facts = tx.contents.digest(), tx.contents.facts()
-    yield ObserveResult(
-        data_version=DataVersion(version[:16]),
-        metadata={"store": str(store.path), "bytes": store.path.stat().st_size, **facts},
-    )
+    return DataVersion(version[:16]), {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
