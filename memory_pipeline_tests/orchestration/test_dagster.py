@@ -105,9 +105,9 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 17
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
-    assert metadata["eligible_memories"]["memories"].value == 5
+    assert metadata["eligible_memories"]["memories_scanned"].value == 5
     assert metadata["archives"]["memories_archived"].value == 5
-    assert "keeps using the old key" in metadata["distillations"]["preview"].value
+    assert "keeps using the old key" in metadata["distillations"]["all_shown"].value
     assert metadata["reports"]["tokens_after"].value < metadata["reports"]["tokens_before"].value
 
 
@@ -126,7 +126,7 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     assert metadata["reports"]["total_llm_calls"].value == 1
     assert metadata["reports"]["estimated_cost_usd"].value > 0
     shown = capfd.readouterr().err
-    assert "distillation: 1 of 1" in shown and "the cap is 0.25 USD" in shown
+    assert "1 draft: 1 accepted." in shown and "the cap is 0.25 USD" in shown
     events = "".join(entry.to_json() for entry in instance.all_logs(result.run_id))
     files = b"".join(path.read_bytes() for path in store.path.parent.rglob("*") if path.is_file())
     assert key not in shown + events and key.encode() not in files
@@ -194,7 +194,8 @@ def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: Da
         before = tx.contents.digest(active_only=True)
     night = launch(instance)
     (made,) = night.asset_materializations_for_node("reports")
-    assert "1 added, 5 removed, 0 changed" in str(made.metadata["diff"].value)
+    assert made.metadata["changed"].value == "5 memories archived, 1 new memory."
+    assert "| memories | now |" in str(made.metadata["diff"].value)
 
     def roll_back(**config: object) -> Any:
         ops = {"roll_back_runs": {"config": {"run_id": night.run_id, **config}}}

@@ -12,6 +12,7 @@ from dagster import DagsterInstance
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.markdown import INLINE, plot, preview
+from memory_pipeline.orchestration.resources import _Progress
 from memory_pipeline.reporting.report import Report, closing_line
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson
@@ -111,3 +112,14 @@ def test_a_plot_is_small_enough_to_be_shown_in_its_place() -> None:
     drawn = plot([100_000 + n * 997 % 3301 for n in range(40)], "Active tokens after each night").value
     assert drawn.startswith("![Active tokens after each night](data:image/svg+xml;base64,") and len(drawn) < INLINE
     assert plot([5], "x").value == "There is one value so far."
+
+
+def test_long_work_tells_its_progress_with_the_time_that_is_left(caplog: pytest.LogCaptureFixture) -> None:
+    progress = _Progress(logging.getLogger("memory_pipeline.test"))
+    with caplog.at_level(logging.INFO, "memory_pipeline.test"):
+        progress("distillation", 1, 40)
+        progress._began -= timedelta(seconds=10)
+        progress._told -= timedelta(seconds=10)
+        progress("distillation", 10, 40)
+        progress("distillation", 11, 40)
+    assert [record.message for record in caplog.records] == ["distillation: 10 of 40, about 30 s left"]
