@@ -34,7 +34,7 @@ from memory_pipeline.interfaces.cli.results import (
     VerifiedSnapshot,
 )
 from memory_pipeline.interfaces.cli.setup import InitResult
-from memory_pipeline.interfaces.cli.source_settings import CheckedSource, DescribedSource
+from memory_pipeline.interfaces.cli.source_settings import CheckedSource, DescribedSource, GoneMemory
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
@@ -186,6 +186,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`sources list` prints a list; `sources add` and `sources remove` print one object.",
         DescribedSource,
     ),
+    "Words that are gone": ("`sources gone` prints a list.", GoneMemory),
     "Checked sources": (
         "`sources check` prints a list. `import` is the result of an [import](#imports).",
         CheckedSource,

@@ -31,6 +31,7 @@ from memory_pipeline.orchestration.jobs import (
     night_job,
     principles_job,
     rollback_job,
+    sources_job,
 )
 from memory_pipeline.orchestration.partitions import periods_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
@@ -60,7 +61,7 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
 
 
 @run_failure_sensor(
-    monitored_jobs=[consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
+    monitored_jobs=[sources_job, consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
     default_status=DefaultSensorStatus.RUNNING,
     description="Announces a failed run that is not a night; what it had committed stays.",
 )

@@ -124,10 +124,16 @@ class Sources:
             [source, list(ids), run_id],
         )
 
-    def gone(self) -> list[SourceEntry]:
-        """Every memory whose words are no longer in its source, by memory."""
+    def gone(self, as_of: datetime | None = None) -> list[SourceEntry]:
+        """Every memory whose words are no longer in its source, now or as of a time, by memory."""
         rows = self._sql.rows(
-            f"select {_ENTRIES.columns} from source_entries where gone_at is not null order by memory_id, source"
+            f"""
+            select {_ENTRIES.columns}
+            from source_entries
+            where gone_at <= coalesce($1, gone_at)
+            order by memory_id, source
+            """,
+            [to_utc(as_of) if as_of else None],
         )
         return [_ENTRIES.read(row) for row in rows]
 

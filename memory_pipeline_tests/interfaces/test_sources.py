@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,21 @@ def test_a_night_reads_the_sources_into_a_new_store(tmp_path: Path, workspace: P
     assert Store(tmp_path / "data" / "store.duckdb").exists()
     again = shown("night", "2026-03-02")
     assert again["entries_new"] == 0 and again["sources"][0]["status"] == "unchanged"  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_words_that_are_gone_are_shown_as_of_a_day(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    file = workspace / "memory" / "2026-03-02.md"
+    for day, text in ((2, "- 10:00 the port is 5432\n"), (4, "- 10:00 the port is 5433\n")):
+        file.write_text(text)
+        at = datetime(2026, 3, day, 12, tzinfo=UTC).timestamp()
+        os.utime(file, (at, at))
+        shown("night", f"2026-03-{day:02d}")
+    (gone,) = shown("sources", "gone")  # type: ignore[misc]
+    assert gone["content"].endswith("5432") and gone["superseded_by"] and gone["gone_at"].startswith("2026-03-05")
+    assert shown("sources", "gone", "2026-03-03") == [] and len(shown("sources", "gone", "2026-03-04")) == 1  # type: ignore[arg-type]
+    assert "the port is 5432" in command("sources", "gone").out
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
@@ -76,6 +76,37 @@ class CheckedSource(Document):
     error: str | None = Field(description="Why it, or which of its files, cannot be read.")
     files: int = Field(description="Files that it has.")
     import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
+
+
+class GoneMemory(Document):
+    """A memory whose words are no longer in its source."""
+
+    memory_id: str = Field(description="The memory.")
+    source: str = Field(description="The source that brought it.")
+    file: str = Field(description="The file in which its words stood.")
+    content: str = Field(description="What it says.")
+    gone_at: Moment = Field(description="As of when its words were found to be gone.")
+    superseded_by: str | None = Field(description="The memory of the words that stand there instead; null if none do.")
+
+
+def gone_memories(store: Store, day: date | None) -> list[GoneMemory]:
+    """The memories whose words are no longer in their source, now or at the end of a day."""
+    as_of = datetime.combine(day + timedelta(days=1), time(), UTC) if day else None
+    with store.reading() as tx:
+        entries = tx.sources.gone(as_of)
+        memories = tx.memories.read([entry.memory_id for entry in entries])
+    return [
+        GoneMemory(
+            memory_id=entry.memory_id,
+            source=entry.source,
+            file=entry.file,
+            content=memories[entry.memory_id].content,
+            gone_at=entry.gone_at,
+            superseded_by=entry.superseded_by,
+        )
+        for entry in entries
+        if entry.gone_at
+    ]
 
 
 def describe_sources(settings: Settings) -> list[DescribedSource]:

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, settings_of
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, as_day, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
 
 sources_app = typer.Typer(
-    help="The workspaces and files that nights read first: list, add, remove, check.", no_args_is_help=True
+    help="The workspaces and files that nights read first: list, add, remove, check, gone.", no_args_is_help=True
 )
 app.add_typer(sources_app, name="sources")
 
@@ -120,3 +120,27 @@ def sources_check(
     emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)
+
+
+@sources_app.command("gone", epilog="Examples: memory-pipeline sources gone; memory-pipeline sources gone 2026-03-14")
+def sources_gone(
+    day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show memories whose words were edited or removed in their source, with what replaced them."""
+    from memory_pipeline.interfaces.cli.source_settings import gone_memories
+
+    _, opened = open_store(store)
+    found = gone_memories(opened, as_day(day, "DATE") if day else None)
+    rows: list[dict[str, object]] = [
+        {
+            "memory": one.memory_id,
+            "gone": f"{one.gone_at:%Y-%m-%d}",
+            "superseded by": one.superseded_by or "-",
+            "content": " ".join(one.content.split())[:80],
+        }
+        for one in found
+    ]
+    columns = ["memory", "gone", "superseded by", "content"]
+    emit(found, as_json=json_, text=table(rows, columns) if rows else "All words stand in their sources.")

@@ -75,6 +75,8 @@ def imported_notes(
             take_snapshot(tonight)
         readings: list[SourceReading] = STEPS[NAME].run(tonight)
     except Exception as error:
+        if context.job_name == SOURCES_JOB:
+            raise
         report_failure(tonight, error, night.started_at(context.run.run_id))
         raise
     if any(reading.new or reading.changed or reading.gone or reading.error for reading in readings):
