@@ -147,8 +147,9 @@ consolidation_job: JobDefinition = graph(name=JOB_NAME)(_make_graph()).to_job(
     executor_def=in_process_executor,
     resource_defs={"night": JobResource.configure_at_launch()},
     description=(
-        "Consolidates a scope: exact duplicates, merges, canonical entries, patterns, principles, playbook. Runs at "
-        "02:00 over what earlier nights left, when many memories are waiting, and when someone starts it."
+        "Consolidates a scope: exact duplicates, series, merges, canonical entries, patterns, principles, playbook. "
+        "Its phases are the steps of the night, over a scope instead of a day. Runs at 02:00 over what earlier nights "
+        "left, when many memories are waiting, and when someone starts it."
     ),
     tags={"dagster/max_retries": "0"},
 )
