@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
-from memory_pipeline.ingest.sources import SourceContents
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import LineageLink, Memory, SourceEntry, derived_id
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.normalise import one_line
+
+if TYPE_CHECKING:
+    from memory_pipeline.ingest.sources import SourceContents
 
 #: Old and new words are one entry, edited, if at least this share of their words is the same, in order.
 _ALIKE = 0.5

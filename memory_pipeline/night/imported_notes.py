@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.ingest.importing import Progress
-from memory_pipeline.ingest.sources import SourceContents, read_source
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.edits import Edits, apply_edits, find_edits
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
+
+if TYPE_CHECKING:  # importers and masking are loaded by a night that has a source
+    from memory_pipeline.ingest.importing import Progress
+    from memory_pipeline.ingest.sources import SourceContents
+    from memory_pipeline.ingest.summary import ImportSummary
 
 
 def import_notes(night: Night) -> list[SourceReading]:
@@ -44,6 +47,8 @@ def import_notes(night: Night) -> list[SourceReading]:
 
 
 def _read(night: Night, source: SourceTable) -> SourceReading:
+    from memory_pipeline.ingest.sources import read_source
+
     now = datetime.now(UTC)
     contents = read_source(
         night.store, night.settings, source, as_of=night.as_of, now=now, embedder=lambda: night.embedder
@@ -69,6 +74,9 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
 
 def import_source(store: Store, settings: Settings, source: SourceTable, progress: Progress) -> ImportSummary:
     """Import everything that a source holds now, outside a night; returns what the import did."""
+    from memory_pipeline.ingest.sources import read_source
+    from memory_pipeline.ingest.summary import ImportSummary
+
     now = datetime.now(UTC)
     contents = read_source(
         store,

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dagster import DefaultSensorStatus, RunRequest, SensorEvaluationContext, SkipReason, sensor
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.sources import FoundFile, changed_files, digest_of, find_files
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import sources_job
@@ -24,6 +23,9 @@ from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
+
+if TYPE_CHECKING:  # importers and masking are loaded by a tick that has a source
+    from memory_pipeline.ingest.sources import FoundFile
 
 #: How long a file must not have changed, so that nothing half written is read.
 QUIET = timedelta(minutes=1)
@@ -71,13 +73,16 @@ class Changes:
 def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
     """Compare the files of every source with what nights have read. Hashes go into the cursor. Files that cannot be
     opened, and sources that cannot be read, start nothing; the night announces them."""
+    from memory_pipeline.ingest.candidates import Skipped
+    from memory_pipeline.ingest.sources import changed_files, digest_of, find_files
+
     left = _MOST_BYTES
     hashes: dict[str, list[int | str]] = {}
     found: dict[str, str] = {}
     times: list[int] = []
     problems = []
 
-    def hashed(source: str, file: FoundFile) -> str:
+    def hashed(source: str, file: "FoundFile") -> str:
         nonlocal left
         key = f"{source}/{file.name}"
         before = cursor.hashes.get(key)

@@ -123,7 +123,10 @@ def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) ->
     assert "a consolidation job starts when 100 or more memories are waiting" in done.stdout
     assert done.returncode == 0, done.stderr
     assert last(done) == "COMPRESSION COMPLETE (DRY RUN): 1 potential clusters, 5 entries would be archived"
-    assert f'workspace = "{workspace}"' in (tmp_path / "memory_pipeline.toml").read_text()
+    assert (
+        f'[[sources]]\nname = "{workspace.name}"\npath = "{workspace}"'
+        in (tmp_path / "memory_pipeline.toml").read_text()
+    )
     assert last(cli("check", home=tmp_path)).startswith("SOUND: 5 active, 0 archived")
 
 

@@ -78,7 +78,7 @@ def test_a_file_that_is_being_written_waits(store: Store, settings: Settings, ro
 def test_an_unchanged_file_is_hashed_once(store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     cursor = Cursor()
     changes(store, settings, cursor)
-    monkeypatch.setattr(source_sensor, "digest_of", lambda path: pytest.fail("it was hashed before"))
+    monkeypatch.setattr("memory_pipeline.ingest.sources.digest_of", lambda path: pytest.fail("it was hashed before"))
     assert changes(store, settings, cursor).files
 
 

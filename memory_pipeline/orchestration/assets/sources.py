@@ -22,8 +22,6 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.sources import find_files, project_of
 from memory_pipeline.orchestration.asset_defaults import OBSERVED, OWNERS, SOURCES_GROUP
 from memory_pipeline.orchestration.describe import schema_of
 from memory_pipeline.orchestration.location import LOCATION
@@ -83,6 +81,9 @@ def observation_of(name: str, night: NightResource) -> AssetObservation:
 
 def _observed(source: SourceTable, night: NightResource) -> dict[str, Any]:
     """The data version of a source and what the UI shows of it."""
+    from memory_pipeline.ingest.candidates import Skipped
+    from memory_pipeline.ingest.sources import find_files, project_of
+
     settings = night.effective_settings()
     try:
         files = find_files(source, settings, Skipped())
