@@ -22,23 +22,29 @@ from memory_pipeline.store import Store
 
 
 def first_day_of(settings: Settings) -> date | None:
-    """The day of a store's first memory; None if there is no memory yet, or the store cannot be read now."""
+    """The day of a store's first memory, or the last complete day if that is earlier; None if there is no memory yet.
+
+    Raises StoreError if the store cannot be read now.
+    """
     store = Store.of(settings)
     if not store.exists():
         return None
-    try:
-        with store.reading() as tx:
-            first = tx.contents.first_moment()
-    except StoreError:
-        return None
-    return first and max(first.date(), settings.night.earliest)
+    with store.reading() as tx:
+        first = tx.contents.first_moment()
+    return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), settings.night.earliest)
 
 
 def _first_day() -> date:
-    """The setting; without one, the first memory's day, and in an empty store the last complete day."""
+    """The setting; without one, the first memory's day, and in an empty store the last complete day.
+
+    A store that cannot be read now may have memories of any day, and this process a run of any of them.
+    """
     if LOCATION.night.first_partition or home.serves_any_store:
         return LOCATION.night.earliest
-    return first_day_of(LOCATION) or latest_complete_day(datetime.now(UTC))
+    try:
+        return first_day_of(LOCATION) or latest_complete_day(datetime.now(UTC))
+    except StoreError:
+        return LOCATION.night.earliest
 
 
 def daily_partitions(first: date) -> DailyPartitionsDefinition:

@@ -18,7 +18,7 @@ from dagster import (
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
 from memory_pipeline.interfaces.cli.ui import check_address, what_is_missing
 from memory_pipeline.moments import latest_complete_day
@@ -60,14 +60,24 @@ def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, m
     assert partitions._first_day() == latest_complete_day(datetime.now(UTC))
     fill(store, [candidate("Later.", FIRST + timedelta(days=9)), candidate("First.", FIRST)])
     assert partitions._first_day() == FIRST.date()
+    ahead = Store(store.path.with_name("ahead.duckdb"))
+    fill(ahead, [candidate("A plan for the year after next.", datetime.now(UTC) + timedelta(days=700))])
+    assert partitions.first_day_of(settings_for(ahead)) == latest_complete_day(datetime.now(UTC))
     settings = settings_for(store, night__first_partition="2026-03-05")
     monkeypatch.setattr(partitions, "LOCATION", settings)
     assert partitions._first_day() == date(2026, 3, 5)
 
 
-def test_an_unreadable_store_does_not_keep_the_code_location_from_loading(store: Store) -> None:
+def test_with_a_store_that_cannot_be_read_now_the_code_location_loads_with_every_day(
+    store: Store, one_store: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of an old day may be what is loaded; the sensor loads the definitions again later."""
     store.path.write_bytes(b"no database")
-    assert partitions.first_day_of(settings_for(store)) is None
+    settings = settings_for(store)
+    monkeypatch.setattr(partitions, "LOCATION", settings)
+    assert partitions._first_day() == settings.night.earliest
+    with pytest.raises(StoreError):
+        partitions.first_day_of(settings)
 
 
 def test_weeks_and_months_begin_with_those_of_the_first_day() -> None:
@@ -80,7 +90,7 @@ def test_older_memories_load_the_definitions_again(
     store: Store, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = build_sensor_context(instance)
-    assert "no later" in told(context)
+    assert "with the first memory if there is one" in told(context)
     fill(store, [candidate("First.", FIRST)])
     monkeypatch.setattr(earlier_memories, "FIRST_DAY", FIRST.date() + timedelta(days=1))
     assert "reload the definitions" in told(context)  # a code location that cannot be asked to
