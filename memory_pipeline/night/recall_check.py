@@ -15,6 +15,7 @@ from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.store import Text
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.series_words import line_in
 
 TOP = 10
 #: The share of the sample that must be found.
@@ -41,7 +42,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
         if len(questions) == night.settings.compression.recall_sample:
             break
         memory = by_id[memory_id]
-        question = question_for(memory.content, frequencies[memory.project_id])
+        question = question_for(line_in(memory.content), frequencies[memory.project_id])
         if question is not None:
             questions[memory_id] = question
     with night.store.reading() as tx:

@@ -29,6 +29,12 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     return directory / f"{stem}.json"
 
 
+def report_page(directory: Path, run_id: str) -> Path | None:
+    """The page of a run's report, if it was written."""
+    page = directory / f"compression-{safe_name(run_id)}.html"
+    return page if page.exists() else None
+
+
 def _is_report(path: Path) -> bool:
     """Whether a file is the JSON of an earlier report."""
     try:

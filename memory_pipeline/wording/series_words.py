@@ -7,6 +7,7 @@ such as scores come before counters and durations, and what is unusual is always
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
@@ -32,6 +33,8 @@ _LONGEST_HEADLINE = 130
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )  # fmt: skip
+#: Where a series memory begins to count.
+_COUNTED = re.compile(r"(?: on \d{1,2} [A-Z][a-z]+ \d{4}; \d+ readings since |, \d+ times from \d{1,2} ).*$", re.DOTALL)
 _MOST_WORDS = 8
 #: Of a long line, the newest values of at most so many figures are said; of a short one, the ranges of so many.
 _MOST_FIGURES, _MOST_RANGES = 6, 4
@@ -58,6 +61,12 @@ def is_true(series: Series, text: str) -> bool:
     """Whether a text is one of the ways to say a series, or the beginning of one that was too long."""
     versions = list(_versions(series))
     return text in versions or min(versions, key=len).startswith(f"{text} ")
+
+
+def line_in(text: str) -> str:
+    """What a series memory says of its line, without the words in which it counts: a person asks by the former. Another
+    text is left as it is."""
+    return _COUNTED.sub("", text)
 
 
 def day_of(at: datetime, year: int | None = None) -> str:

@@ -142,7 +142,7 @@ def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_
     declined = cli("night", DAY, home=tmp_path, COMPRESSION_MIN_RATIO="90")
     assert declined.returncode == 0
     assert last(declined) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
-    assert cli("report", home=tmp_path).stdout.startswith(f"# Night of {DAY}: IDLE")
+    assert cli("report", home=tmp_path).stdout.startswith(f"Night of {DAY}: IDLE")
     wrong = cli("report", "--kind", "diary", home=tmp_path)
     assert wrong.returncode == 1 and "--kind is 'diary'; use night, duplicates, job" in wrong.stderr
 

@@ -107,8 +107,8 @@ def test_a_night_that_fails_by_a_strict_verdict_fails_in_a_backfill_too(data: Pa
     assert said["result"].startswith(
         f"COMPRESSION BLOCKED: 1 of 1 nights failed, the first {DAY}; see 'memory-pipeline"
     )
-    assert command("report", report["run_id"]).out.startswith(f"# Night of {DAY}: FAIL")
-    assert command("report", report["run_id"][:8]).out.startswith(f"# Night of {DAY}: FAIL")
+    assert command("report", report["run_id"]).out.startswith(f"Night of {DAY}: FAIL")
+    assert command("report", report["run_id"][:8]).out.startswith(f"Night of {DAY}: FAIL")
     assert (
         "no reported run has an id that starts with 'zz'; 'memory-pipeline report' names"
         in command("report", "zz").told

@@ -19,7 +19,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
-from memory_pipeline.wording.series_words import describe_series
+from memory_pipeline.wording.series_words import describe_series, line_in
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
 
@@ -109,6 +109,8 @@ def test_words_that_vary_are_never_told_as_if_they_were_always_so(store: Store) 
     with store.reading() as tx:
         (one,) = tx.series.active()
         short = describe_series(tx.series.series_of(one), lambda text: len(text.split()), 22)
+    assert line_in(said).endswith("of the evening runs") and line_in(short) == "Prompt variant"
+    assert line_in("Keep 3 copies on 4 March 2026; they are needed.").endswith("needed.")
     assert short.startswith("Prompt variant, 13 times from 1 to 14 March 2026.") and "(type" not in short
 
 

@@ -15,6 +15,7 @@ from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.normalise import embedding_text, line_shape, plain_text, shape_hash, strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.series_words import line_in
 from memory_pipeline.wording.values import values_in
 
 #: Each of these, written again and again, once took time with the square or the cube of its length.
@@ -37,6 +38,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         line_shape,
         embedding_text,
         strip_leading,
+        line_in,
         find_facts,
         content_words,
         split_statements,

@@ -17,6 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     ForceOption,
     JsonOption,
+    QuietOption,
     StoreOption,
     app,
     as_day,
@@ -70,6 +71,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 @app.command(epilog="Example: memory-pipeline demo")
 def demo(
+    quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -88,10 +90,11 @@ def init(
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
     tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
+    quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Import your own workspace and preview a night: its figures and the 20 largest clusters. The preview archives
+    """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
     nothing."""
     from memory_pipeline.interfaces.cli.setup import initialise
 
@@ -122,6 +125,7 @@ def import_(
     path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -151,7 +155,8 @@ def night(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask the model again instead of using cached answers.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the 20 largest clusters.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the whole report.")] = False,
+    quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -159,9 +164,11 @@ def night(
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
     from memory_pipeline.interfaces.cli.results import NightResult
     from memory_pipeline.moments import latest_complete_day
+    from memory_pipeline.reporting.files import report_page
     from memory_pipeline.reporting.model import LARGEST
     from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import closing_line
+    from memory_pipeline.reporting.summary import summary
 
     settings = settings_of(store)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
@@ -176,8 +183,9 @@ def night(
             f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
             f"'memory-pipeline night {partition} --dry-run --json' lists the {LARGEST} largest"
         )
-    body = as_markdown(report) + "\n" if verbose or dry_run else ""
-    emit(NightResult(**dict(report), result=line), as_json=json_, text=body + line)
+    page = None if dry_run else report_page(settings.reports_path, report.run_id)
+    body = as_markdown(report).split("\n") if verbose else [*summary(report, page), ""]
+    emit(NightResult(**dict(report), result=line), as_json=json_, text=[*body, line])
     if unknown or (report.verdict == "FAIL" and not dry_run):
         raise typer.Exit(1)
 
@@ -187,6 +195,7 @@ def backfill(
     from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
     to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
+    quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -258,16 +267,19 @@ def report(
             "principles, any."
         ),
     ] = "night",
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole report as Markdown.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show the report of a night, or of another run that archived memories."""
+    """Show the report of a night, or of another run that archived memories: a summary, with the file of the whole."""
+    from memory_pipeline.reporting.files import report_page
     from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.report import Kind, Report
+    from memory_pipeline.reporting.summary import summary
 
     if kind not in (kinds := (*get_args(Kind), "any")):
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
-    _, opened = open_store(store)
+    settings, opened = open_store(store)
     with opened.reading() as tx:
         named = None if run_id == "latest" else tx.journal.reported_run(run_id)
         kept = tx.journal.report(named, None if kind == "any" else kind)
@@ -277,7 +289,8 @@ def report(
             which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         )
     found = Report.read_kept(kept)
-    emit(found, as_json=json_, text=as_markdown(found), sort_keys=True)
+    page = report_page(settings.reports_path, found.run_id)
+    emit(found, as_json=json_, text=as_markdown(found) if verbose else summary(found, page), sort_keys=True)
 
 
 @app.command(

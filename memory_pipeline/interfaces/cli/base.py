@@ -15,6 +15,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
+from memory_pipeline.interfaces.cli.output import be_quiet
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.places import check_is_free
@@ -44,6 +45,18 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Overwrite a file that this command did not write; never a store.")
+]
+
+
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print the result only, without progress.",
+        callback=lambda quiet: be_quiet(quiet=bool(quiet)),
+        expose_value=False,
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.interfaces.cli.output import flush, say, write_line
+from memory_pipeline.interfaces.cli.output import complain, flush, write_line
 
 #: Commands that end with one of those lines.
 _RUNS = ("night", "backfill", "kb-compress")
@@ -36,7 +36,7 @@ def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         code = _tell(_STOPPED, arguments, 130)
     except Exception as error:
-        say(traceback.format_exc().rstrip())
+        complain(traceback.format_exc().rstrip())
         code = _tell(
             f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever was "
             "committed stays. Please report it with the lines above",
@@ -61,12 +61,12 @@ def _tell(text: str, arguments: Sequence[str], code: int) -> int:
     sentence = " ".join(text.split())
     line = f"COMPRESSION BLOCKED: {sentence}"
     if not _is_run(arguments):
-        say(f"Error: {sentence}")
+        complain(f"Error: {sentence}")
         return code
     try:
         write_line(json.dumps({"error": sentence, "result": line}) if "--json" in arguments else line)
     except OSError:
-        say(f"Error: {sentence}")
+        complain(f"Error: {sentence}")
     return code
 
 

@@ -7,13 +7,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend
+from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.wording.hidden import UNSEEN, visible
 
 
@@ -39,8 +40,9 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) -> None:
-    """Print one JSON document, or the text for a person.
+def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: bool = False) -> None:
+    """Print one JSON document, or the text for a person, whole or as lines: a terminal shows those that are a `Heading`
+    in bold.
 
     No memory can control a terminal: invisible characters are written as escapes in JSON and omitted from text.
     Raises OutputError if the disk behind standard output is full; a closed pipe is not an error.
@@ -49,14 +51,23 @@ def emit(value: object, *, as_json: bool, text: str, sort_keys: bool = False) ->
         is_ascii = not _is_utf8(sys.stdout)
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
         text = UNSEEN.sub(_escape, written)
-    else:
+    elif isinstance(text, str):
         text = visible(text)
+    else:
+        text = "\n".join(_shown(line) for line in text)
     try:
         write_line(text)
     except OSError as error:
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was executed"
         ) from error
+
+
+def _shown(line: str) -> str:
+    """A line without what controls a terminal, in bold on one that shows colours if it is a heading."""
+    if isinstance(line, Heading) and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        return f"\x1b[1m{visible(line)}\x1b[0m"
+    return visible(line)
 
 
 def _as_json(value: object) -> object:
@@ -91,8 +102,24 @@ def flush(code: int) -> int:
     return code
 
 
+#: Whether only results and errors are printed.
+_quiet = False
+
+
+def be_quiet(*, quiet: bool) -> None:
+    """From now on, print results and errors only, without progress and messages beside them."""
+    global _quiet
+    _quiet = quiet
+
+
 def say(text: str, end: str = "\n") -> None:
-    """Print a message on standard error."""
+    """Print a message on standard error, unless only results are wanted."""
+    if not _quiet:
+        complain(text, end)
+
+
+def complain(text: str, end: str = "\n") -> None:
+    """Print an error on standard error."""
     try:
         print(text, end=end, file=sys.stderr, flush=True)
     except OSError:
@@ -113,6 +140,8 @@ def _is_utf8(stream: TextIO) -> bool:
 
 def progress_printer() -> Callable[[str, int, int], None]:
     """Show progress: on one line that is rewritten in a terminal, otherwise on occasional separate lines."""
+    if _quiet:
+        return lambda *_: None
     live = sys.stderr.isatty()
     state: dict[str, Any] = {"told": 0.0, "step": ""}
 
@@ -127,11 +156,24 @@ def progress_printer() -> Callable[[str, int, int], None]:
         count = f"{done} of {total}" if total else str(done)
         if live:
             end = "\n" if last else ""
-            say(f"\r  {step}: {count}\x1b[K", end=end)
+            say(f"\r  {step}: {_bar(done, total)}{count}\x1b[K", end=end)
         elif last:
             say(f"  {step}: {count}")
 
     return tell
+
+
+def _bar(done: int, total: int) -> str:
+    """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
+    from rich.console import Console
+    from rich.progress_bar import ProgressBar
+
+    if not total:
+        return ""
+    console = Console(file=sys.stderr)
+    with console.capture() as drawn:
+        console.print(ProgressBar(total=total, completed=done, width=24), end=" ")
+    return drawn.get()
 
 
 def table(rows: list[dict[str, object]], columns: list[str]) -> str:

@@ -34,8 +34,8 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.imported_notes import import_source
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import closing_line
+from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -111,29 +111,37 @@ def initialise(
     tz: str | None,
     say: Say,
     progress: Progress,
-) -> tuple[InitResult, str]:
+) -> tuple[InitResult, list[str]]:
     """Import a workspace, make it a source of the configuration file, and preview the last complete night."""
     root = real_path(workspace, "the workspace")
     if not root.is_dir():
         raise InputError(f"'{workspace}' is not a directory; give the workspace's own directory")
     source = _source_of(settings, root, project, tz)
-    summary = import_source(store, settings, source, progress)
-    say(import_text(summary))
+    brought = import_source(store, settings, source, progress)
+    say(import_text(brought))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
         config = save_source(source)
+    from memory_pipeline.orchestration.partitions import first_day_of
+
     with instance_of(settings) as instance:
         request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
         report = run_night_job(instance, settings, request, progress)
-    text = (
-        f"{as_markdown(report)}\nSource '{source.name}' is in {config}; every night reads it first.\n"
-        "This was a preview; no memory was archived. Run it with 'memory-pipeline night', or past days with\n"
-        "'memory-pipeline backfill --from DATE --to DATE'; 'memory-pipeline ui' opens the Dagster UI.\n"
-        "While the UI runs, its schedules and sensors may start work immediately: a consolidation job starts when "
-        f"{settings.consolidation.threshold} or more memories are waiting.\n"
-        f"{closing_line(report)}"
-    )
-    return InitResult(import_=summary.as_report(), preview=report), text
+    first = first_day_of(settings) or request.partition
+    text = [
+        *summary(report),
+        "",
+        Heading("Next"),
+        f"  Source '{source.name}' is in {config}; every night reads it first.",
+        "  memory-pipeline night --dry-run --verbose       the whole preview",
+        "  memory-pipeline night                           run it",
+        f"  memory-pipeline backfill --from {first} --to {request.partition}   run every day so far",
+        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
+        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
+        "",
+        closing_line(report),
+    ]
+    return InitResult(import_=brought.as_report(), preview=report), text
 
 
 def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:

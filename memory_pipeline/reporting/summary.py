@@ -1,0 +1,133 @@
+"""A report as a screenful of plain text: what the agent now carries, what says the same thing, what was left alone, and
+what a person has to decide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory_pipeline.reporting.model import ClusterReport, Report
+from memory_pipeline.reporting.pages import TITLES
+from memory_pipeline.wording.quoting import clipped
+
+#: How many clusters, series and reasons are shown.
+CLUSTERS, SERIES, REASONS = 5, 3, 3
+_WIDTH = 100
+
+
+class Heading(str):
+    """A line that begins a section; a terminal shows it in bold."""
+
+    __slots__ = ()
+
+
+def summary(report: Report, page: Path | None = None) -> list[str]:
+    """The lines of a summary. `page`: the file with the whole report, if it was written."""
+    lines: list[str] = [Heading(f"{TITLES[report.kind]} {report.partition}: {report.verdict}"), *_what_happened(report)]
+    lines += ["", *_figures(report)]
+    for title, told in (
+        (_says_the_same(report), list(_clusters(report))),
+        ("What machinery writes again and again", list(_series(report))),
+        ("Left alone", list(_left_alone(report))),
+    ):
+        if told:
+            lines += ["", Heading(title), *told]
+    return [*lines, "", f"Everything: {page}"] if page else lines
+
+
+def _what_happened(report: Report) -> Iterator[str]:
+    reason = report.verdict_reason
+    yield f"{reason[:1].upper()}{reason[1:]}."
+    if report.rolled_back_at:
+        yield f"Rolled back at {report.rolled_back_at:%Y-%m-%d %H:%M} UTC: none of this is in use any more."
+    elif report.dry_run:
+        yield "A preview: nothing was written."
+
+
+def _figures(report: Report) -> Iterator[str]:
+    """Three headline figures: tokens, memories, decisions."""
+    would = "would be " if report.dry_run else ""
+    saved = f" ({-report.token_reduction_pct:+.1f} %)" if report.tokens_before != report.tokens_after else ""
+    yield f"  Active memory   {report.tokens_before:,} -> {report.tokens_after:,} tokens{saved}"
+    made = f" into {_count(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
+    copies = f", {_count(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
+    yield f"  Memories        {report.memories_archived:,} {would}archived{made}{copies}"
+    yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
+
+
+def waiting(report: Report) -> Iterator[str]:
+    """What waits for a person, each with the command that shows it."""
+    if report.conflicts_known:
+        yield f"{_count(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
+    if report.proposals:
+        yield f"{_count(report.proposals, 'proposal')} (memory-pipeline proposals list)"
+    if report.errors:
+        yield f"{_count(len(report.errors), 'error')} (memory-pipeline report --verbose)"
+
+
+def made_of(report: Report) -> list[ClusterReport]:
+    """The clusters that became, would become or may become one memory, the largest first; readings are told as
+    series."""
+    series = {one.memory_id for one in report.series}
+    return [
+        cluster
+        for cluster in report.largest_clusters
+        if cluster.abstraction
+        and cluster.status in ("compressed", "proposed")
+        and cluster.abstraction_id not in series
+        and cluster.policy != "series"
+    ]
+
+
+def _says_the_same(report: Report) -> str:
+    """The title above the clusters, with how many of them are shown."""
+    many = len(made_of(report))
+    return f"What says the same thing (the {CLUSTERS} largest)" if many > CLUSTERS else "What says the same thing"
+
+
+def _clusters(report: Report) -> Iterator[str]:
+    for cluster in made_of(report)[:CLUSTERS]:
+        verb = "would become" if report.dry_run or cluster.status == "proposed" else "became"
+        yield f"  {_count(cluster.member_count, 'memory')} of {cluster.project_id} {verb}:"
+        yield from _indented(cluster.abstraction, 4)
+
+
+def _series(report: Report) -> Iterator[str]:
+    for one in report.series[:SERIES]:
+        yield from _indented(one.content, 2)
+    if len(report.series) > SERIES:
+        yield f"  and {len(report.series) - SERIES} more (memory-pipeline series list)"
+
+
+def _left_alone(report: Report) -> Iterator[str]:
+    told = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
+    for reason, number in told[:REASONS]:
+        yield f"  {_count(number, 'cluster')}: {_line(reason)}"
+    if len(told) > REASONS:
+        others = sum(number for _, number in told[REASONS:])
+        yield f"  {_count(others, 'cluster')} for other reasons"
+    if report.readings_breaking:
+        yield f"  {_count(report.readings_breaking, 'reading')} out of the usual, which the series name"
+
+
+def _line(text: str) -> str:
+    return clipped(text, _WIDTH)
+
+
+def _indented(text: str, spaces: int) -> list[str]:
+    """A text on at most two lines."""
+    return textwrap.wrap(
+        clipped(text, 10 * _WIDTH),
+        _WIDTH,
+        initial_indent=" " * spaces,
+        subsequent_indent=" " * spaces,
+        max_lines=2,
+        placeholder=" ...",
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
