@@ -21,6 +21,7 @@ from memory_pipeline.wording.agreement import is_clause, overlap, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days
 from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.guidance import refers_back
 from memory_pipeline.wording.normalise import shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -44,8 +45,7 @@ _REFERS = re.compile(
     r"(?:\S+\s+){0,3}(?:it|its|this|that|they|them|their|these|those|one|he|she|then|otherwise)\b", re.IGNORECASE
 )
 
-#: A word that stands for something named before it.
-_PRONOUN = re.compile(r"\b(?:it|its|they|them|their)\b|^(?:this|that|these|those|she|he)\b", re.IGNORECASE)
+_OF_THEM = re.compile(r"\b(?:of|one of|all of|both of) (?:them|these|those)\b", re.IGNORECASE)
 
 NOTHING_SHARED = "the members say nothing in common"
 READINGS = "one line with other figures each time: readings, which a series tells"
@@ -103,17 +103,17 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
 
 
 def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
-    """The sayings in their order, but one with a pronoun directly after the one that tells the statement before it in
-    its memory: there it speaks of the same thing as in its source."""
+    """The sayings in their order, but one that speaks of what it does not name directly after the one that tells the
+    statement before it in its memory: there it speaks of the same thing as in its source."""
     told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
     following: dict[int, list[int]] = {}
     first: list[int] = []
     for n, saying in enumerate(sayings):
         before = told_in.get((saying.best.member, saying.best.place - 1))
-        if before is None or before == n or not _PRONOUN.search(saying.best.text):
+        if not n or before in (None, n) or not _speaks_of_it(saying.best.text):
             first.append(n)
         else:
-            following.setdefault(before, []).append(n)
+            following.setdefault(told_in[(saying.best.member, saying.best.place - 1)], []).append(n)
     ordered: dict[int, None] = {}
     waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
     while waiting:
@@ -122,6 +122,11 @@ def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
             ordered[n] = None
             waiting += reversed(following.get(n, []))
     return [sayings[n] for n in ordered]
+
+
+def _speaks_of_it(text: str) -> bool:
+    """Whether a statement begins with something that it does not name, or is about one of several such things."""
+    return refers_back(text) or _OF_THEM.search(text) is not None
 
 
 def _parts(statement: str) -> list[str]:

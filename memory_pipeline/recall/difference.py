@@ -20,6 +20,7 @@ class WentMemory(CameMemory):
     """A memory that is active only in the earlier state."""
 
     why: str = Field(description="What it was archived into, or that it is no longer in use.")
+    into: str | None = Field(description="The memory that it was archived into; null if it is no longer in use.")
 
 
 class ChangedMemory(CameMemory):
@@ -48,7 +49,8 @@ def diff_states(before: PastState, after: PastState) -> Difference:
     for memory_id in sorted(old.keys() - new.keys()):
         now = later.get(memory_id)
         why = f"archived into {now.consolidated_into_id}" if now else "no longer in use"
-        gone.append(WentMemory(id=memory_id, content=old[memory_id].content, why=why))
+        into = now.consolidated_into_id if now else None
+        gone.append(WentMemory(id=memory_id, content=old[memory_id].content, why=why, into=into))
     changed = []
     for memory_id in sorted(old.keys() & new.keys()):
         what = [
@@ -67,6 +69,15 @@ def diff_states(before: PastState, after: PastState) -> Difference:
         tokens_before=sum(memory.token_count for memory in old.values()),
         tokens_after=sum(memory.token_count for memory in new.values()),
     )
+
+
+def replaced(difference: Difference) -> list[tuple[CameMemory, list[WentMemory]]]:
+    """Each new memory with what it replaced; those that replaced most come first, then those that replaced nothing."""
+    gone: dict[str | None, list[WentMemory]] = {}
+    for memory in difference.gone:
+        gone.setdefault(memory.into, []).append(memory)
+    pairs = [(memory, gone.get(memory.id, [])) for memory in difference.added]
+    return sorted(pairs, key=lambda pair: (-len(pair[1]), pair[0].id))
 
 
 def headline(difference: Difference) -> str:

@@ -105,6 +105,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         active_memories=tally.active,
         tokens_before=before,
         tokens_after=after,
+        tokens_without=tally.tokens_without,
         token_reduction_pct=round(100 * (before - after) / before, 2) if before else 0.0,
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),

@@ -1,14 +1,15 @@
-"""SVG figures for HTML pages: bars by day, with identical bytes for identical values."""
+"""SVG figures for HTML pages: bars and lines by day, with identical bytes for identical values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-_COLOUR = "#4a78b5"
-_LABELS = 8
+_COLOURS = ("#4a78b5", "#c28a1b")
+#: Labels of the axis, and the most points that are marked on a line.
+_LABELS, _DOTS = 8, 60
 
 
 def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[float]) -> Markup:
@@ -18,12 +19,26 @@ def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[
     `labels` and `values` go together. The SVG has no script, date or random id.
     """
     import pygal
+
+    return _figure(pygal.Bar, name, caption, labels, {caption: values})
+
+
+def line_figure(name: str, caption: str, labels: Sequence[str], lines: Mapping[str, Sequence[float | None]]) -> Markup:
+    """A line for each series of values, by its name in the legend; None leaves a gap. As `bar_figure` otherwise."""
+    import pygal
+
+    return _figure(pygal.Line, name, caption, labels, lines)
+
+
+def _figure(
+    kind: type, name: str, caption: str, labels: Sequence[str], lines: Mapping[str, Sequence[float | None]]
+) -> Markup:
     from pygal.style import Style
 
     style = Style(
         background="transparent",
         plot_background="transparent",
-        colors=(_COLOUR,),
+        colors=_COLOURS,
         foreground="#5b6577",
         foreground_strong="#5b6577",
         foreground_subtle="#5b6577",
@@ -32,28 +47,40 @@ def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[
         font_family="system-ui, sans-serif",
         label_font_size=12,
         major_label_font_size=12,
+        legend_font_size=12,
         opacity="1",
     )
-    chart = pygal.Bar(
+    known = [value for values in lines.values() for value in values if value is not None]
+    chart = kind(
         style=style,
         js=(),
         width=900,
         height=220,
         margin=5,
-        show_legend=False,
+        show_legend=len(lines) > 1,
+        legend_at_bottom=True,
+        legend_at_bottom_columns=2,
+        legend_box_size=10,
+        show_dots=len(labels) <= _DOTS,
+        dots_size=2,
         include_x_axis=True,
-        range=(0, max(*values, 1)),
+        range=(0, max(*known, 1, 1)),
         max_scale=5,
         value_formatter=lambda value: f"{value:,.0f}",
         x_labels_major_count=min(_LABELS, len(labels)),
         show_minor_x_labels=False,
         truncate_label=-1,
+        truncate_legend=-1,
         disable_xml_declaration=True,
     )
     chart.uuid = name
     chart.x_labels = list(labels)
-    told = [{"value": value, "tooltip": f"{label}: {value:,.0f}"} for label, value in zip(labels, values, strict=True)]
-    chart.add(caption, told)
+    for line, values in lines.items():
+        told = [
+            None if value is None else {"value": value, "tooltip": f"{label}: {value:,.0f}"}
+            for label, value in zip(labels, values, strict=True)
+        ]
+        chart.add(line, told)
     chart.add_xml_filter(lambda root: _inert(root, caption))
     return Markup(chart.render(is_unicode=True))
 

@@ -8,8 +8,17 @@ from pathlib import Path
 
 from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.recall.difference import Difference
-from memory_pipeline.reporting.model import NightFigures, Report
-from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK, TITLES, as_html, as_markdown, difference_page
+from memory_pipeline.reporting.model import TITLES, NightFigures, Report
+from memory_pipeline.reporting.names import page_name, safe_name
+from memory_pipeline.reporting.pages import (
+    DIFFERENCE_MARK,
+    REPORT_MARK,
+    as_html,
+    as_markdown,
+    difference_page,
+    link_to,
+    neighbours,
+)
 
 
 def write_report_files(directory: Path, report: Report, history: Sequence[NightFigures]) -> Path:
@@ -26,12 +35,26 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     with directories(directory):
         for name, (text, is_ours) in files.items():
             write_text(directory / name, text, is_ours, place="report.written")
+        for which, night in zip(("following", "previous"), neighbours(report, history), strict=True):
+            if night is not None:
+                _link(directory / page_name(night.run_id), which, report)
     return directory / f"{stem}.json"
+
+
+def _link(page: Path, which: str, report: Report) -> None:
+    """Let the page of a neighbouring night lead to that of this one; a page that is gone is left alone."""
+    try:
+        before = page.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    after = link_to(before, which, report)
+    if after != before:
+        write_text(page, after, begins_with(REPORT_MARK))
 
 
 def report_page(directory: Path, run_id: str) -> Path | None:
     """The page of a run's report, if it was written."""
-    page = directory / f"compression-{safe_name(run_id)}.html"
+    page = directory / page_name(run_id)
     return page if page.exists() else None
 
 
@@ -42,11 +65,6 @@ def _is_report(path: Path) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and {"run_id", "verdict"} <= found.keys()
-
-
-def safe_name(run_id: str) -> str:
-    """A run id as part of a file name: only letters, digits, hyphens and underscores."""
-    return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
 
 
 def check_page(path: Path, *, force: bool = False) -> None:

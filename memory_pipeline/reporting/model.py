@@ -15,6 +15,16 @@ LARGEST = 20
 
 Kind = Literal["night", "duplicates", "job", "review", "canonical", "principles"]
 
+#: The title of a report, by its kind.
+TITLES = {
+    "night": "Night of",
+    "duplicates": "Exact duplicates of",
+    "job": "Consolidation job as of",
+    "review": "Approved proposals, up to the night of",
+    "canonical": "Knowledge base as of",
+    "principles": "Principles of the week to",
+}
+
 
 class PolicyReport(Document):
     """What one policy did in a run."""
@@ -218,6 +228,10 @@ class CountedRun(Document):
     tokens_after: int = Field(
         title="Active tokens after", description="Tokens of the active memories in the store after the run."
     )
+    tokens_without: int = Field(
+        title="Tokens without consolidation",
+        description="Tokens that the active memories would have if no night had ever archived one.",
+    )
     token_reduction_pct: float = Field(
         title="Token reduction %", description="Saved share of these tokens, in percent."
     )
@@ -288,15 +302,21 @@ class Report(CountedRun):
 class NightFigures(Document):
     """The figures of a night that are plotted by day."""
 
+    run_id: str = Field(default="", description="Its run.")
     partition: date = Field(description="The day, UTC.")
     tokens_after: int = Field(description="Tokens of the active memories after the night.")
+    tokens_without: int | None = Field(
+        default=None, description="Tokens without consolidation; null for a report from before they were counted."
+    )
     memories_archived: int = Field(description="Memories that it archived, including copies.")
 
     @classmethod
     def of(cls, report: Report) -> Self:
         """The figures in a report."""
         return cls(
+            run_id=report.run_id,
             partition=report.partition,
             tokens_after=report.tokens_after,
+            tokens_without=report.tokens_without,
             memories_archived=report.memories_archived,
         )

@@ -62,7 +62,7 @@ class NightOutcome:
 @dataclass(frozen=True, slots=True)
 class Tally:
     """The outcome of a run: every cluster, the exact copies and all memories that it archived, waiting proposals,
-    the atoms and guidance, and the active tokens before and after it."""
+    the atoms and guidance, and the active tokens before it, after it, and if nothing had ever been archived."""
 
     archives: tuple[Archive, ...]
     copies: tuple[str, ...]
@@ -73,6 +73,7 @@ class Tally:
     active: int
     tokens_before: int
     tokens_after: int
+    tokens_without: int
 
 
 def tally_of(store: Store, plan: NightPlan, outcome: NightOutcome) -> Tally:
@@ -97,6 +98,7 @@ def _by_rows(tx: Transaction, run_id: str, outcome: NightOutcome) -> Tally:
         active=tx.contents.facts()["active"],
         tokens_before=before,
         tokens_after=after,
+        tokens_without=tx.runs.tokens_without(),
     )
 
 

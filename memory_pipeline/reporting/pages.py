@@ -6,13 +6,16 @@ has an effect in either format, unless a template says otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.recall.difference import Difference, headline
-from memory_pipeline.reporting.figures import bar_figure
-from memory_pipeline.reporting.model import LARGEST, ClusterReport, ConflictReport, NightFigures, Report
+from memory_pipeline.recall.difference import Difference, headline, replaced
+from memory_pipeline.reporting.figures import bar_figure, line_figure
+from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
+from memory_pipeline.reporting.names import page_name
+from memory_pipeline.reporting.summary import made_of, waiting
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, plain
 
@@ -25,15 +28,6 @@ REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='
 DIFFERENCE_MARK = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
 )
-#: The title of a report, by its kind.
-TITLES = {
-    "night": "Night of",
-    "duplicates": "Exact duplicates of",
-    "job": "Consolidation job as of",
-    "review": "Approved proposals, up to the night of",
-    "canonical": "Knowledge base as of",
-    "principles": "Principles of the week to",
-}
 _FACTS, _ERRORS = "Facts kept / attached / found", "Errors"
 #: The figures in reading order: fields that have a title, and two computed ones.
 _FIGURES = (
@@ -51,6 +45,7 @@ _FIGURES = (
     "readings_breaking",
     "tokens_before",
     "tokens_after",
+    "tokens_without",
     "token_reduction_pct",
     "avg_compression_ratio",
     _FACTS,
@@ -67,6 +62,8 @@ _FIGURES = (
 )
 #: Shown before them if a source was read.
 _OF_SOURCES = ("entries_new", "entries_changed", "entries_gone")
+#: Shown even if they are zero.
+_ALWAYS = frozenset(("memories_archived", "abstractions_created", "tokens_before", "tokens_after"))
 _POLICY_COLUMNS = (
     "policy",
     "threshold",
@@ -98,14 +95,59 @@ def as_markdown(report: Report, examples: int = LARGEST) -> str:
 
 def as_html(report: Report, history: Sequence[NightFigures]) -> str:
     """The report as one page without scripts or outside resources, with figures of `history`, oldest night first."""
+    previous, following = neighbours(report, history)
     return _rendered(
-        "report.html", mark=REPORT_MARK, **_of_report(report), further=_further(report), plots=_plots(history)
+        "report.html",
+        mark=REPORT_MARK,
+        **_of_report(report),
+        became=made_of(report),
+        left=[cluster for cluster in report.largest_clusters if cluster not in made_of(report)],
+        waiting=list(waiting(report)),
+        further=_further(report),
+        plots=_plots(history),
+        previous=_leads_to("previous", previous),
+        following=_leads_to("following", following),
     )
+
+
+def neighbours(report: Report, history: Sequence[NightFigures]) -> tuple[NightFigures | None, NightFigures | None]:
+    """The nights before and after that of a report whose pages can be linked."""
+    nights = sorted((night for night in history if night.run_id), key=lambda night: night.partition)
+    if report.kind != "night":
+        return None, None
+    before = [night for night in nights if night.partition < report.partition]
+    after = [night for night in nights if night.partition > report.partition]
+    return before[-1] if before else None, after[0] if after else None
+
+
+def link_to(page: str, which: str, report: Report) -> str:
+    """A report page whose link to the `previous` or `following` night leads to the page of this report."""
+    link = _leads_to(which, NightFigures.of(report))
+    return re.sub(rf"<(a|span) class='{which}'[^>]*>[^<]*</\1>", lambda _: link, page, count=1)
+
+
+def _leads_to(which: str, night: NightFigures | None) -> str:
+    from markupsafe import Markup
+
+    if night is None:
+        return Markup(f"<span class='{which}'></span>")
+    arrow = "&larr; " if which == "previous" else ""
+    end = " &rarr;" if which == "following" else ""
+    return Markup(f"<a class='{which}' href='{page_name(night.run_id)}'>{arrow}Night of {night.partition}{end}</a>")
 
 
 def difference_page(difference: Difference) -> str:
     """A difference as an HTML page; all content of memories is shown as text."""
-    return _rendered("difference.html", mark=DIFFERENCE_MARK, headline=headline(difference), difference=difference)
+    pairs = replaced(difference)
+    paired = {memory.id for memory, _ in pairs}
+    return _rendered(
+        "difference.html",
+        mark=DIFFERENCE_MARK,
+        headline=headline(difference),
+        difference=difference,
+        pairs=pairs,
+        gone=[memory for memory in difference.gone if memory.into not in paired],
+    )
 
 
 def quote(words: str, source: str) -> str:
@@ -117,10 +159,20 @@ def _of_report(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "title": f"{TITLES[report.kind]} {report.partition}: {report.verdict}",
-        "figures": [_figure(report, name) for name in (*(_OF_SOURCES if report.sources else ()), *_FIGURES)],
+        "figures": [
+            _figure(report, name)
+            for name in (*(_OF_SOURCES if report.sources else ()), *_FIGURES)
+            if name in _ALWAYS or _is_told(report, name)
+        ],
+        "policies": [policy for policy in report.policies if policy.clusters_found],
         "policy_columns": _POLICY_COLUMNS,
         "shown_members": _MEMBERS,
     }
+
+
+def _is_told(report: Report, name: str) -> bool:
+    """Whether a figure says something: zeros and what was not measured do not."""
+    return bool(report.errors if name == _ERRORS else report.facts_found if name == _FACTS else getattr(report, name))
 
 
 def _figure(report: Report, name: str) -> tuple[str, str]:
@@ -138,15 +190,20 @@ def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
     days = [night.partition.isoformat() for night in history]
     tokens = [night.tokens_after for night in history]
     archived = [night.memories_archived for night in history]
+    lines: dict[str, Sequence[float | None]] = {
+        "with consolidation": tokens,
+        "without it": [night.tokens_without for night in history],
+    }
+    carried, moved = "Tokens that the agent carries, after each night", "Memories archived each night"
     return [
         {
             "caption": caption,
-            "svg": bar_figure(name, caption, days, values),
+            "svg": svg,
             "summary": f"{days[0]} to {days[-1]}, highest {max(values):,}, last {values[-1]:,}",
         }
-        for name, caption, values in (
-            ("tokens", "Active tokens after each night", tokens),
-            ("archived", "Memories archived each night", archived),
+        for caption, svg, values in (
+            (carried, line_figure("tokens", carried, days, lines), tokens),
+            (moved, bar_figure("archived", moved, days, archived), archived),
         )
     ]
 
@@ -215,6 +272,7 @@ def _environment(kind: str) -> Environment:
         "what_differs": _what_differs,
         "code": lambda text: Markup(code(text)),
         "named": lambda ids: Markup(named(ids)),
+        "page_name": page_name,
         "cell": lambda value: Markup(plain(value, in_table=True)),
     }
     made.globals["inert_page"] = Markup(INERT_PAGE)

@@ -7,8 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_pipeline.reporting.model import ClusterReport, Report
-from memory_pipeline.reporting.pages import TITLES
+from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
 from memory_pipeline.wording.quoting import clipped
 
 #: How many clusters, series and reasons are shown.

@@ -45,6 +45,14 @@ class Runs:
         )
         return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
 
+    def tokens_without(self) -> int:
+        """Tokens of everything that was read and never made: the active memories if no night had archived one."""
+        return int(
+            self._sql.value(
+                "select coalesce(sum(token_count), 0) from memories where source_connector <> 'night'",
+            )
+        )
+
     def tokens_around(self, run_id: str) -> tuple[int, int]:
         """Active tokens of the store before and after a run, computed from the current store.
 
