@@ -37,8 +37,8 @@ _ABBREVIATIONS = {"America/New_York": ("EST", "EDT"), "Europe/Lisbon": ("WET", "
 _EXACT, _NORMALISED, _FRESH, _TOTAL = 60, 60, 20, 860
 #: Lessons that share a rule are all written by this day, so that a whole week lies between them and the demo's end.
 _LAST_DAY_OF_RULES = 37
-#: Lessons that are written two days and one day before the last one, so that the last night has something to distil.
-_LATE_LESSONS, _LATE_DAYS = (2, 24), (42, 43)
+#: Lessons that are written three and two days before the last one, so that the last nights have something to show.
+_LATE_LESSONS, _LATE_DAYS = (2, 24), (41, 42)
 #: Notes of a lesson, by turns.
 _SIZES = (4, 7, 5, 6, 9, 4, 5)
 

@@ -57,7 +57,7 @@ def measure(store: Store, settings: Settings) -> Measure:
             answer = re.compile(rf"(?<!\w){re.escape(question['answer'])}(?!\w)", re.IGNORECASE)
             hits = index.search(question["question"], limit=100)
             for budget in BUDGETS:
-                context = fit_budget(hits, budget)
+                context = fit_budget(hits, budget, question["question"], embedder.count_tokens)
                 answered[budget] += any(m.id in told and answer.search(m.content) is not None for m in context)
     return Measure(facts["active"], facts["active_tokens"], answered, len(truth["questions"]), sources)
 

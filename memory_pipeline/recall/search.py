@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
+from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.sentences import join_statements, split_statements
 
 #: Dense hits below this cosine are noise.
 MIN_RELEVANCE = 0.3
@@ -153,8 +155,13 @@ def _normalised(scores: NDArray[np.float64], lowest: float) -> NDArray[np.float6
     return (scores - lowest + _LEAST) / (best - lowest + _LEAST)
 
 
-def fit_budget(hits: Sequence[Hit[Memory]], budget: int) -> list[Memory]:
-    """The best memories that fit into a token budget, never both an abstraction and a source archived into it."""
+def fit_budget(
+    hits: Sequence[Hit[Memory]], budget: int, question: str, count_tokens: Callable[[str], int]
+) -> list[Memory]:
+    """The best memories that fit into a token budget, never both an abstraction and a source archived into it.
+
+    Of a best one that is longer than the whole budget, the statements nearest to the question are given.
+    """
     chosen: list[Memory] = []
     taken: set[str] = set()
     left = budget
@@ -166,7 +173,25 @@ def fit_budget(hits: Sequence[Hit[Memory]], budget: int) -> list[Memory]:
             chosen.append(memory)
             taken.add(memory.id)
             left -= memory.token_count
+        elif not chosen and (part := _part(memory, left, question, count_tokens)):
+            chosen.append(part)
+            taken.add(memory.id)
+            left -= part.token_count
     return chosen
+
+
+def _part(memory: Memory, most: int, question: str, count_tokens: Callable[[str], int]) -> Memory | None:
+    """A memory with those of its statements that share most words with a question, the first ones of several, as many
+    as fit; None if not one does."""
+    asked = {stem(word) for word in content_words(question)}
+    statements = split_statements(memory.content)
+    shared = [len(asked & {stem(word) for word in content_words(text)}) for text in statements]
+    kept: list[int] = []
+    for n in sorted(range(len(statements)), key=lambda n: (-shared[n], n)):
+        if count_tokens(join_statements([statements[i] for i in sorted([*kept, n])])) <= most:
+            kept.append(n)
+    text = join_statements([statements[n] for n in sorted(kept)])
+    return replace(memory, content=text, token_count=count_tokens(text)) if text else None
 
 
 def _replacements(memories: Sequence[Searchable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

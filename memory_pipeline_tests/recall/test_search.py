@@ -1,0 +1,25 @@
+"""Search results as the context of an agent."""
+
+from __future__ import annotations
+
+from memory_pipeline.recall import Hit, fit_budget
+from memory_pipeline_tests.build import memory
+
+
+def counted(text: str) -> int:
+    return len(text.split())
+
+
+def test_of_a_best_memory_that_is_too_long_the_statements_nearest_to_the_question_are_given() -> None:
+    rule = "Restart the gateway after the key changes."
+    long = memory("long", f"{rule} It keeps the old one. Dana lost two orders.", token_count=16)
+    short = memory("short", "The key lies in the vault.", token_count=6)
+    found = [Hit(one, 1.0) for one in (long, short)]
+
+    def given(question: str, budget: int) -> list[tuple[str, int]]:
+        return [(one.content, one.token_count) for one in fit_budget(found, budget, question, counted)]
+
+    assert given("How many orders were lost?", 12) == [(f"{rule} Dana lost two orders.", 11)]
+    assert given("How many orders were lost?", 5) == [("Dana lost two orders.", 4)]
+    assert given("What about the gateway and its key?", 8) == [(rule, 7)]
+    assert given("anything", 22) == [(long.content, 16), (short.content, 6)]
