@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 from datetime import date, timedelta
+from pathlib import Path
 
+from memory_pipeline.recall.difference import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures
-from memory_pipeline.reporting.pages import as_html, as_markdown
+from memory_pipeline.reporting.names import page_name
+from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, lesson, run
+from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
 
@@ -38,7 +41,7 @@ def test_the_page_of_a_night_draws_the_nights_before_it(store: Store) -> None:
     page = as_html(report, nights)
     assert (
         page.count("<svg") == 2
-        and "Active tokens after each night: 2026-03-01 to 2026-03-03, highest 2, last 0" in page
+        and "Tokens that the agent carries, after each night: 2026-03-01 to 2026-03-03, highest 2, last 0" in page
     )
     assert "<svg" not in as_html(report, nights[:1])
     assert "<script" not in page and "<!--" not in page and "Content-Security-Policy" in page
@@ -58,6 +61,47 @@ def test_a_page_says_how_many_clusters_it_does_not_show(store: Store) -> None:
     crowd = report.model_copy(update={"clusters_found": 25, "clusters_settled": 1})
     assert "\nand 22 more clusters, none of them larger." in as_markdown(crowd)
     assert "<p>and 22 more clusters, none of them larger." in as_html(crowd, [])
+
+
+def test_a_page_opens_with_what_the_agent_carries_and_leaves_zeros_out(store: Store) -> None:
+    ports = [f"The staging database of the web shop listens on port {port}." for port in (5432, 5433)]
+    fill(store, [*lesson(4), *map(candidate, ports)])
+    report = run(store, DAY)
+    page = as_html(report, [])
+    opening = page[: page.index("What the agent now knows")]
+    assert f"The agent carries <b>{report.tokens_after:,} tokens</b> in 3 memories" in opening
+    assert f"without consolidation it would carry {report.tokens_without:,}" in opening
+    assert "Waiting for you:</b> 1 contradiction" in opening and report.tokens_without == report.tokens_before
+    assert "Memories archived" in page and "Atoms strengthened" not in page and "Cost (USD)" not in page
+
+
+def test_the_pages_of_neighbouring_nights_are_linked_whatever_their_order(store: Store, tmp_path: Path) -> None:
+    settings = settings_for(store, report__directory=str(tmp_path / "reports"))
+    fill(store, lesson(4))
+    days = [DAY + timedelta(days=n) for n in range(3)]
+    for day in (days[0], days[2], days[1]):
+        run(store, day, settings)
+    names = [page_name(f"run-{day}") for day in days]
+    first, middle, last = ((tmp_path / "reports" / name).read_text() for name in names)
+    assert "class='previous'></span>" in first and f"href='{names[1]}'" in first
+    assert f"href='{names[0]}'" in middle and f"href='{names[2]}'" in middle
+    assert f"href='{names[1]}'" in last and "class='following'></span>" in last
+
+
+def test_a_difference_pairs_what_came_with_what_it_replaced() -> None:
+    old = [WentMemory(id=f"m{n}", content=f"note {n}", why="archived into new", into="new") for n in range(2)]
+    lost = WentMemory(id="x", content="a rolled back one", why="no longer in use", into=None)
+    difference = Difference(
+        **{"from": "a", "to": "b"},
+        added=(CameMemory(id="alone", content="came alone"), CameMemory(id="new", content="both notes")),
+        gone=(*old, lost),
+        changed=(),
+        tokens_before=9,
+        tokens_after=5,
+    )
+    page = difference_page(difference)
+    row = page[page.index("note 0") : page.index("came alone")]
+    assert "note 1" in row and "both notes" in row and "a rolled back one" in page[page.index("came alone") :]
 
 
 def test_nothing_of_pages_and_figures_is_loaded_before_a_page_is_made() -> None:
