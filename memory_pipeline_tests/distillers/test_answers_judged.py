@@ -12,6 +12,7 @@ from memory_pipeline_tests.distillers.answers import Case, judged, read_cases
 CASES = read_cases()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["seen", "held_out"])
 def test_answers_without_a_slip_are_kept(half: str) -> None:
     good = [judged(case).outcome != "refused" for case in CASES if case.slip is None and case.half == half]

@@ -30,6 +30,7 @@ def archived(store: Store) -> int:
         return sum(memory.archived_at is not None for memory in tx.memories.all())
 
 
+@pytest.mark.slow
 def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=3) as server:

@@ -56,6 +56,7 @@ def test_what_is_asked_is_structured_and_holds_the_members_as_data(store: Store)
     assert "gateway-0" not in json.dumps(body)
 
 
+@pytest.mark.slow
 def test_a_model_that_takes_effort_is_asked_for_little(store: Store) -> None:
     fill(store, lesson(4))
     capable = {MODEL: {"lifecycle": "active", "capabilities": {"effort": {"supported": True}}}}
@@ -212,6 +213,7 @@ def test_a_wrong_model_name_is_one_error_before_the_first_call(store: Store) -> 
     assert "did you mean 'claude-haiku-5-5'" in report.errors[0].error
 
 
+@pytest.mark.slow
 def test_a_server_without_a_list_of_models_is_used_unchecked(store: Store) -> None:
     fill(store, lesson(4))
     with serving(knows_models=False) as server:

@@ -53,6 +53,7 @@ def test_claude_is_told_what_a_principle_is_and_shown_no_attached_details(store:
     assert (row.policy, row.status) == ("principle", "compressed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "says"),
     [

@@ -150,6 +150,7 @@ def test_text_is_folded_as_a_reader_sees_it() -> None:
     assert as_read("привет мир, это просто текст") == "привет мир, это просто текст"
 
 
+@pytest.mark.slow
 def test_very_long_memories_are_not_sent(store: Store) -> None:
     texts = [f"case0 {_LESSON}. " + f"It went on and {word}. " * 90 for word in ("on", "further", "farther")]
     notes = [candidate(text, native_id=f"long-{n}") for n, text in enumerate(texts)]

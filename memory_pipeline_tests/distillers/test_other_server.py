@@ -90,6 +90,7 @@ def test_its_errors_are_understood(store: Store, server: str, scenario: str, wor
     assert report.estimated_cost_usd == 0.0 and report.verdict == "FAIL"
 
 
+@pytest.mark.slow
 def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> None:
     fill(store, lesson(4))
     report = night(store, server, "mock-nothing")

@@ -107,6 +107,7 @@ def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None
     assert report.refusals == {"strategy shouting": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breaks", ["matches", "build_prompt", "validate"])
 def test_a_strategy_that_breaks_fails_its_own_clusters_alone(
     store: Store, monkeypatch: pytest.MonkeyPatch, breaks: str

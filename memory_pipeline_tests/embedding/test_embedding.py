@@ -45,6 +45,7 @@ def test_minilm_gives_the_published_similarity() -> None:
     assert float(vectors[0] @ vectors[1]) == pytest.approx(0.8939, abs=2e-4)
 
 
+@pytest.mark.slow
 def test_minilm_is_the_same_to_the_last_bit_in_any_batch_and_with_any_threads() -> None:
     words = "restart the payment gateway after its key was rotated otherwise it keeps using old one".split()
     texts = [*TEXTS, *(" ".join(words[n % 9 :] * (1 + n % 4)) for n in range(36))]

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.usefixtures("in_home")
 DAY = "2026-03-03"
 
 
+@pytest.mark.slow
 def test_an_empty_dagster_yaml_of_a_full_disk_is_written_anew(data: Path) -> None:
     config = data / "store.dagster" / "dagster.yaml"
     config.parent.mkdir()

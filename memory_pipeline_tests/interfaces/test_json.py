@@ -82,6 +82,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_prints_only_fields_that_are_described(data: Path, tmp_path: Path, line: str) -> None:
     (tmp_path / "rows.jsonl").write_text(f"{ROW}\n{{}}\n")

@@ -37,6 +37,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     process = started(home, "as-of", "now")
     assert process.stdout is not None and process.stderr is not None

@@ -102,6 +102,7 @@ def test_running_the_night_again_changes_nothing(grown: Store) -> None:
     assert active_hash(grown) == before
 
 
+@pytest.mark.slow
 def test_undoing_the_night_brings_the_version_before_back(store: Store) -> None:
     fill(store, lesson(4))
     run(store, FIRST_NIGHT)
@@ -190,6 +191,7 @@ def with_principle(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_a_principle_stands_on_the_next_version_of_its_pattern(with_principle: Store) -> None:
     store = with_principle
     before = active_principle(store)
@@ -245,6 +247,7 @@ def test_principles_over_growing_patterns_are_the_same_live_and_in_a_backfill(st
     assert patterns_under(store, active_principle(store)) == {pattern.id for pattern in active_patterns(store)}
 
 
+@pytest.mark.slow
 def test_the_past_shows_the_version_of_that_day(with_principle: Store) -> None:
     store = with_principle
     before = active_principle(store)
@@ -254,6 +257,7 @@ def test_the_past_shows_the_version_of_that_day(with_principle: Store) -> None:
     assert before.id in then and active_principle(store).id not in then
 
 
+@pytest.mark.slow
 def test_a_pinned_principle_stays_as_it_is(with_principle: Store) -> None:
     store = with_principle
     before = active_principle(store)

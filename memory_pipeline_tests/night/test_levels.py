@@ -258,6 +258,7 @@ def test_a_project_takes_part_as_it_was_told(store: Store, changes: dict[str, An
         assert {memory.project_id for memory in tx.memories.all() if memory.archived_at} == touched
 
 
+@pytest.mark.slow
 def test_a_merge_waits_for_a_person_and_its_members_are_left_alone_meanwhile(store: Store) -> None:
     fill(store, near_copies())
     settings = loose(store, compression__review="manual")

@@ -103,6 +103,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
         assert tx.integrity.check(deep=True, facts=True) == []
 
 
+@pytest.mark.slow
 def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) -> None:
     steps(store)
     run(store, DAY, manual(store))

@@ -146,6 +146,7 @@ def text_id(text: str) -> str:
     return content_hash(text)[:6]
 
 
+@pytest.mark.slow
 def test_rolling_back_a_version_brings_the_one_before(store: Store) -> None:
     text = "Pump check complete in {}s"
     after_a_night(store, lines(text, 30, 31, 33, 29, 32), date(2026, 3, 7))

@@ -108,6 +108,7 @@ def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage
     assert report.memories_archived == 0 and report.errors == ()
 
 
+@pytest.mark.slow
 def test_cached_pairs_within_cells_equal_a_full_recomputation(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Law 5, where not all pairs are compared."""
     monkeypatch.setattr(similarity, "CROWD_LEAST", 10)

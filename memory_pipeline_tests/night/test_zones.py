@@ -37,6 +37,7 @@ def said_after(store: Store, path: Path, name: str, zone: str) -> list[str]:
         return [memory.content for memory in tx.memories.all(include_archived=False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("clock", ["", "[00:30] ", "[23:40] "])
 def test_a_series_says_the_days_of_its_files(store: Store, tmp_path: Path, zone: str, clock: str) -> None:

@@ -139,6 +139,7 @@ def test_a_kill_while_a_store_is_made_leaves_none_or_a_whole_one(store: Store) -
         assert whole(Store(store.path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["embeddings", "audit_log", "memories"])
 def test_a_store_with_a_damaged_block_gives_no_snapshot_and_costs_none(store: Store, table: str) -> None:
     for hour in range(3):

@@ -88,6 +88,7 @@ def test_who_reads_and_then_writes_needs_nobody_to_let_go(store: Store) -> None:
     look(store)
 
 
+@pytest.mark.slow
 def test_another_process_gets_its_turn_while_one_writes_without_a_pause(store: Store) -> None:
     with store.writing("test"):
         pass

@@ -163,6 +163,7 @@ def test_what_an_earlier_program_did_can_be_undone_and_nights_go_on(earlier: Sto
         assert tx.integrity.check(deep=True, facts=True) == []
 
 
+@pytest.mark.slow
 def test_a_kill_while_migrating_leaves_the_store_as_it_was(earlier: Store) -> None:
     before = rows_of(earlier.path)
     code = "import sys; from memory_pipeline.store import Store; Store(sys.argv[1]).reading().__enter__()"

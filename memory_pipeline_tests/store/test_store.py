@@ -293,6 +293,7 @@ def test_an_unknown_snapshot_says_so(store: Store) -> None:
         verify_snapshot(store, "../../etc/passwd")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_nothing_is_half_written(store: Store) -> None:
     """A file-size limit stands in for the full disk: the write fails in the middle, the store opens again."""
     fill(store, lesson(4))
