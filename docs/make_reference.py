@@ -5,9 +5,11 @@ Run `python docs/make_reference.py` after changing any of them; a test fails if 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import typer
 
 from memory_pipeline.config.described import describe_settings, own_variable
@@ -42,20 +44,35 @@ from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.past import StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
+from memory_pipeline.records import (
+    Atom,
+    LineageLink,
+    LogRow,
+    Memory,
+    ModelAnswer,
+    ModelBatch,
+    ModelCall,
+    PlaybookEntry,
+)
+from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult
 from memory_pipeline.store import Event, Snapshot
+from memory_pipeline.store.migrations import known_migrations
+from memory_pipeline.store.tables import TABLES
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 
+#: A comment and the table that it stands above.
+_CREATED = re.compile(r"((?:^--.*\n)+)create table if not exists (\w+)", re.MULTILINE)
 TARGET = Path(__file__).with_name("reference.md")
 
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_formats(), *_rows(), *_documents()])
+    return "\n".join(["# Reference", "", *_commands(), *_settings(), *_formats(), *_rows(), *_tables(), *_documents()])
 
 
 def _commands() -> list[str]:
@@ -170,6 +187,57 @@ def _rows() -> list[str]:
         + ".",
         "",
     ]
+
+
+#: The records of tables whose columns have their meaning there.
+_RECORDS: dict[str, type] = {
+    "memories": Memory,
+    "lineage": LineageLink,
+    "compression_log": LogRow,
+    "atoms": Atom,
+    "playbook_entries": PlaybookEntry,
+    "model_answers": ModelAnswer,
+    "model_calls": ModelCall,
+    "model_batches": ModelBatch,
+}
+
+
+def _tables() -> list[str]:
+    """Every table of a store, from the schema that the migrations give."""
+    connection = duckdb.connect()
+    about: dict[str, str] = {}
+    for _, _, sql in known_migrations():
+        connection.execute(sql)
+        for said, name in _CREATED.findall(sql):
+            about[name] = " ".join(line.removeprefix("--").strip() for line in said.strip().splitlines())
+    columns = connection.execute(
+        "select table_name, column_name, lower(data_type), is_nullable from duckdb_columns() where not internal "
+        "order by table_name, column_index"
+    ).fetchall()
+    lines = [
+        "## Tables",
+        "",
+        "A store is one DuckDB file, and these are its tables. Times are UTC. Read it while nothing writes to it, or",
+        "read a copy from `snapshot create`. Write to it with this program only: triggers guard what may change, and",
+        "keep the audit log.",
+        "",
+    ]
+    for table in TABLES:
+        meanings = (
+            {column.name: column.meaning for column in flat_columns_of(_RECORDS[table.name])}
+            if (table.name in _RECORDS)
+            else {}
+        )
+        lines += [f"### `{table.name}`", "", *([about[table.name], ""] if about.get(table.name) else [])]
+        lines += ["| column | type | meaning |", "| --- | --- | --- |"]
+        for name, column, kind, nullable in columns:
+            if name == table.name:
+                key = "key" if column in table.key else ""
+                optional = "may be null" if nullable and not key else ""
+                told = "; ".join(part for part in (key, meanings.get(column, "").rstrip("."), optional) if part)
+                lines.append(f"| `{column}` | {kind} | {told} |")
+        lines.append("")
+    return lines
 
 
 #: What `--json` prints, by heading, with the commands that print it.
