@@ -44,7 +44,13 @@ def main() -> None:
     ui = subprocess.Popen([COMMAND, "ui", "--port", str(port), "--store", STORE], start_new_session=True)
     try:
         _wait_for(f"http://127.0.0.1:{port}/server_info")
-        _take(f"http://127.0.0.1:{port}/locations/memory_pipeline/jobs/night", "graph.png", 1900, 700, wait_ms=30_000)
+        _take(
+            f"http://127.0.0.1:{port}/assets/reports?view=lineage&lineageScope=upstream&lineageDepth=20",
+            "graph.png",
+            2200,
+            620,
+            wait_ms=30_000,
+        )
     finally:
         os.killpg(ui.pid, signal.SIGINT)
         ui.wait(timeout=60)

@@ -101,7 +101,7 @@ def as_html(report: Report, history: Sequence[NightFigures]) -> str:
         mark=REPORT_MARK,
         **_of_report(report),
         became=made_of(report),
-        left=[cluster for cluster in report.largest_clusters if cluster not in made_of(report)],
+        left=[cluster for cluster in report.largest_clusters if cluster.status != "compressed"],
         waiting=list(waiting(report)),
         further=_further(report),
         plots=_plots(history),
