@@ -75,9 +75,16 @@ def check_zone(name: str) -> str:
 
 
 def check_names(sources: Sequence[SourceTable]) -> None:
-    """Raises ValueError if two sources have the same name; case, `-` and `_` make no difference."""
+    """Raises ValueError if two sources have the same name (case, `-` and `_` make no difference), or read one path into
+    one project of one store."""
     known: dict[str, str] = {}
+    places: dict[tuple[str, str, str], str] = {}
     for source in sources:
+        place = (source.path, source.project, source.store)
+        if source.enabled and place in places:
+            raise ValueError(f"'{places[place]}' and '{source.name}' read the same path; remove one, or disable it")
+        if source.enabled:
+            places[place] = source.name
         if source.key in known:
             raise ValueError(f"'{known[source.key]}' and '{source.name}' are one name; rename one of the two sources")
         known[source.key] = source.name

@@ -40,6 +40,8 @@ _FIRST_LINES = 600
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
+#: A file in which a larger share of the signs cannot be decoded is none of text.
+_MOST_UNREADABLE = 0.3
 _MAX_FILE_BYTES = 50_000_000
 _MOST_RECALLS = 2**31
 
@@ -127,7 +129,10 @@ def text_of(path: Path) -> str:
             raise InputError(f"uncompressed, it is larger than {_MAX_FILE_BYTES} bytes")
     else:
         data = path.read_bytes()
-    return clean_text(data.decode("utf-8", errors="replace"))
+    text = data.decode("utf-8", errors="replace")
+    if text.count("\ufffd") > _MOST_UNREADABLE * len(text):
+        raise InputError("it is no text in UTF-8; convert it, or exclude it from the source")
+    return clean_text(text)
 
 
 def recall_counts(root: Path) -> dict[str, Any]:

@@ -241,9 +241,10 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 def _examples(
     reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
-    """The largest clusters, with their members' content and their results."""
+    """The largest clusters, with their members' content and their results; readings are told as series."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
-    worked_on = [archive for archive in archives if archive.status != "settled"]
+    told = [archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"]
+    worked_on = [archive for archive in archives if archive.status != "settled" and archive not in told]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
     memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})

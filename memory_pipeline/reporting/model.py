@@ -280,7 +280,8 @@ class CountedRun(Document):
     )
     store: StoreFacts = Field(description="Row counts of the store.")
     largest_clusters: tuple[ClusterReport, ...] = Field(
-        description=f"The {LARGEST} largest clusters of this run, each with all its members and its abstraction."
+        description=f"The {LARGEST} largest clusters of this run, each with all its members and its abstraction; those "
+        "that became series are in `series`."
     )
     recall_found: int = Field(
         description="How many memories of a sample of those archived are still found among the first ten results."

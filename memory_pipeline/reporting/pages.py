@@ -210,7 +210,9 @@ def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
 
 def _further(report: Report, shown: int = LARGEST) -> str:
     """How many clusters a page does not show, and where they can be seen; empty if it shows all."""
-    number = report.clusters_found - report.clusters_settled - len(report.largest_clusters[:shown])
+    series = {one.memory_id for one in report.series}
+    told = [cluster for cluster in report.largest_clusters[:shown] if cluster.abstraction_id not in series]
+    number = report.clusters_found - report.clusters_settled - len(series) - len(told)
     if number <= 0:
         return ""
     return (

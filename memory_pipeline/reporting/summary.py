@@ -52,7 +52,22 @@ def _figures(report: Report) -> Iterator[str]:
     made = f" into {_count(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
     copies = f", {_count(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
     yield f"  Memories        {report.memories_archived:,} {would}archived{made}{copies}"
+    if read := ", ".join(_read(report)):
+        yield f"  Sources         {read}"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
+
+
+def _read(report: Report) -> Iterator[str]:
+    """What the sources brought."""
+    if report.entries_new:
+        yield f"{report.entries_new:,} new"
+    if report.entries_changed:
+        yield f"{report.entries_changed:,} edited (the new words supersede the old)"
+    if gone := report.entries_gone - report.entries_changed:
+        yield f"{gone:,} gone (memory-pipeline sources gone)"
+    failed = [source.source for source in report.sources if source.status == "failed"]
+    if failed:
+        yield f"{', '.join(failed)} could not be read (memory-pipeline sources check)"
 
 
 def waiting(report: Report) -> Iterator[str]:
@@ -66,16 +81,11 @@ def waiting(report: Report) -> Iterator[str]:
 
 
 def made_of(report: Report) -> list[ClusterReport]:
-    """The clusters that became, would become or may become one memory, the largest first; readings are told as
-    series."""
-    series = {one.memory_id for one in report.series}
+    """The clusters that became, would become or may become one memory, the largest first."""
     return [
         cluster
         for cluster in report.largest_clusters
-        if cluster.abstraction
-        and cluster.status in ("compressed", "proposed")
-        and cluster.abstraction_id not in series
-        and cluster.policy != "series"
+        if cluster.abstraction and cluster.status in ("compressed", "proposed")
     ]
 
 

@@ -125,13 +125,21 @@ class Sources:
         )
 
     def gone(self, as_of: datetime | None = None) -> list[SourceEntry]:
-        """Every memory whose words are no longer in its source, now or as of a time, by memory."""
+        """Every memory whose words are no longer in its source, now or as of a time, by memory; not those whose words
+        stand in another place of a source since."""
         rows = self._sql.rows(
             f"""
-            select {_ENTRIES.columns}
-            from source_entries
-            where gone_at <= coalesce($1, gone_at)
-            order by memory_id, source
+            select {_ENTRIES.selected_from("e")}
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            where e.gone_at <= coalesce($1, e.gone_at)
+              and not exists (
+                  select 1
+                  from memories other
+                  join source_entries there on there.memory_id = other.id
+                  where other.project_id = m.project_id and other.content_hash = m.content_hash and other.id <> m.id
+                    and (there.gone_at is null or there.gone_at > $1))
+            order by e.memory_id, e.source
             """,
             [to_utc(as_of) if as_of else None],
         )

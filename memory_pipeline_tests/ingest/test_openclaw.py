@@ -205,3 +205,13 @@ def test_no_line_is_ever_lost(lines: list[str]) -> None:
     note = parse_note("\n".join(lines))
     covered = {n for entry in note.entries for n in range(entry.first_line, entry.last_line + 1)} | set(note.structure)
     assert {n for n, line in enumerate(lines, start=1) if line.strip()} <= covered
+
+
+def test_a_file_that_is_no_text_is_rejected_and_one_in_another_encoding_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-05-08.md", "- kept\n")
+    (tmp_path / "memory" / "2026-05-09.md").write_bytes(bytes(range(128, 256)) * 40)
+    (tmp_path / "memory" / "2026-05-10.md").write_bytes("- Der Schl\u00fcssel h\u00e4ngt im Flur\n".encode("latin-1"))
+    items = list(read_openclaw(tmp_path, ZoneInfo("UTC"), NOW, 1000, Skipped()))
+    (rejected,) = (item for item in items if isinstance(item, Rejected))
+    assert "2026-05-09.md" in rejected.file and "no text in UTF-8; convert it" in rejected.reason
+    assert len(items) == 3

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.memory_sources import SourceTable, check_names
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.ingest import export_memories, import_memories
@@ -184,6 +184,27 @@ def test_a_row_with_an_id_is_superseded_by_its_next_version(store: Store, tmp_pa
         write(tmp_path, "rows.jsonl", json.dumps(row) + "\n", on(day))
         run(store, date(2026, 3, day), settings)
     assert known(store)["one thing"].consolidated_into_id == known(store)["entirely different words"].id
+
+
+def test_a_line_that_moved_to_another_day_is_not_told_as_gone(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    run(store, date(2026, 3, 4), settings)
+    write(workspace, "memory/2026-03-02.md", "- 11:00 mail to dana@example.org\n", on(5))
+    write(workspace, "memory/2026-03-05.md", "- 10:00 the port is 5432\n", on(5))
+    run(store, date(2026, 3, 6), settings)
+    run(store, date(2026, 3, 8), settings)
+    with store.reading() as tx:
+        assert tx.sources.gone() == []
+        active = [memory.content for memory in tx.memories.all(include_archived=False)]
+    assert sum(text.endswith("the port is 5432") for text in active) == 1
+
+
+def test_two_sources_of_one_path_are_refused(store: Store, workspace: Path) -> None:
+    one = SourceTable.model_validate({"name": "notes", "path": str(workspace), "project": "p"})
+    with pytest.raises(ValueError, match="'notes' and 'again' read the same path"):
+        check_names([one, one.model_copy(update={"name": "again"})])
+    check_names([one, one.model_copy(update={"name": "again", "enabled": False})])
+    check_names([one, one.model_copy(update={"name": "again", "project": "q"})])
 
 
 def test_a_source_that_cannot_be_read_costs_itself_alone(store: Store, workspace: Path, tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
+from memory_pipeline.reporting.model import ErrorReport
+from memory_pipeline.reporting.notices import make_notice
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, lesson, run
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run
 
 DAY = date(2026, 3, 4)
 TOPICS = ("gateway", "printer", "scanner")
@@ -43,3 +45,17 @@ def test_a_summary_names_what_waits_for_a_person(store: Store) -> None:
     ports = [f"The staging database of the web shop listens on port {port}." for port in (5432, 5433)]
     fill(store, [candidate(text, native_id=str(n)) for n, text in enumerate(ports)])
     assert "1 contradiction (memory-pipeline conflicts list)" in "\n".join(summary(run(store, DAY)))
+
+
+def test_a_summary_says_what_the_sources_brought(store: Store) -> None:
+    fill(store, lesson(4))
+    report = run(store, DAY).model_copy(update={"entries_new": 5, "entries_changed": 1, "entries_gone": 3})
+    text = "\n".join(summary(report))
+    assert "Sources         5 new, 1 edited (the new words supersede the old), 2 gone" in text
+
+
+def test_a_notice_names_the_first_error(store: Store) -> None:
+    fill(store, lesson(4))
+    broken = ErrorReport(cluster_id="", stage="source notes", error="it is gone; check its path", timestamp=FIRST)
+    notice = make_notice(run(store, DAY).model_copy(update={"errors": (broken,)}), FIRST)
+    assert notice.body.endswith("1 errors. The first: source notes: it is gone; check its path")

@@ -7,9 +7,10 @@ import glob
 import os
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
@@ -21,8 +22,22 @@ from memory_pipeline.orchestration.home import load_project_settings, project_ho
 from memory_pipeline.places import check_is_free
 from memory_pipeline.store import Store
 
+#: The commands in the order in which people need them; others come last.
+_ORDER = (
+    "demo init night backfill report ui sources import export series playbook atoms conflicts proposals diff as-of "
+    "history rollback kb-compress jobs check snapshot recover config model"
+).split()
+
+
+class _InOrderOfUse(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+
+
 app = typer.Typer(
     name="memory-pipeline",
+    cls=_InOrderOfUse,
     help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
     no_args_is_help=True,
     rich_markup_mode=None,

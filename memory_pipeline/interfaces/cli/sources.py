@@ -122,6 +122,12 @@ def sources_check(
         raise typer.Exit(1)
 
 
+_NONE_GONE = (
+    "No memory is marked as gone from its source. An edit counts from the first night of a day that ends after the "
+    "file was changed."
+)
+
+
 @sources_app.command("gone", epilog="Examples: memory-pipeline sources gone; memory-pipeline sources gone 2026-03-14")
 def sources_gone(
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
@@ -143,4 +149,4 @@ def sources_gone(
         for one in found
     ]
     columns = ["memory", "gone", "superseded by", "content"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else "All words stand in their sources.")
+    emit(found, as_json=json_, text=table(rows, columns) if rows else _NONE_GONE)
