@@ -28,7 +28,11 @@ class SourceTable(Section):
     name: str = Field(description="Its name: letters, digits, `-` and `_`.")
     format: str = Field("openclaw", description="The import format.")
     path: str = Field(min_length=1, description="The workspace directory, or the file.")
-    project: str = Field("", description="Project of memories that name none; by default the directory's name.")
+    project: str = Field(
+        "",
+        description="Project of memories that name none; by default the directory's name. Name it, and the memories "
+        "are known again if the directory moves.",
+    )
     timezone: str = Field("", description="Time zone of times that name none; by default `import.timezone`.")
     include: tuple[str, ...] = Field(
         (), description="Patterns as in `.gitignore`: only these files of the directory are read."

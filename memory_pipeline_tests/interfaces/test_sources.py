@@ -148,3 +148,14 @@ def test_init_into_another_store_feeds_that_store_alone(tmp_path: Path, workspac
     (workspace / "memory" / "2026-03-03.md").write_text("- 09:00 the disk is full\n")
     night = shown("night", "2026-03-03", "--store", "other.duckdb")
     assert night["entries_new"] == 1  # type: ignore[index]
+
+
+def test_a_workspace_that_moves_is_known_again(tmp_path: Path, workspace: Path) -> None:
+    assert command("sources", "add", workspace, "--name", "notes").code == 0
+    settings = tmp_path / "memory_pipeline.toml"
+    assert 'project = "agent"' in settings.read_text()
+    assert command("night", "2026-03-04").code == 0
+    workspace.rename(tmp_path / "moved")
+    settings.write_text(settings.read_text().replace(str(workspace), str(tmp_path / "moved")))
+    assert command("night", "2026-03-05").code == 0
+    assert "2 active" in command("check").out

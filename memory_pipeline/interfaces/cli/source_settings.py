@@ -162,7 +162,7 @@ def new_source(
             name=name or _free_name(place, taken),
             format=importer.name,
             path=str(place),
-            project=project or "",
+            project=project or importer.default_project(place),  # so that it stays if the path changes
             timezone=timezone or "",
             include=include,
             exclude=exclude,
