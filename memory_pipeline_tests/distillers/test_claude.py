@@ -170,6 +170,7 @@ def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store)
         assert {memory.archived_at for memory in tx.memories.all()} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [(401, "authentication_error", "rejected the key"), (403, "permission_error", "does not let this key"),

@@ -37,6 +37,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

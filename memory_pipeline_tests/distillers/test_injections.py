@@ -94,6 +94,7 @@ def test_a_text_that_a_rule_matches_holds_what_the_rule_needs(data: st.DataObjec
     assert needed is None or any(string in folded(text) for string in needed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", [chr(code) for code in range(128) if chr(code).isalpha()])
 def test_a_folded_text_has_each_letter_that_a_pattern_finds_in_it(letter: str) -> None:
     """Python knows three letters beyond ASCII as other cases of one in it, and the dotted capital I."""

@@ -205,6 +205,7 @@ def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: 
     assert json.loads(cli("report", "--json", home=tmp_path).stdout)["verdict"] == "FAIL"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -24,6 +24,7 @@ def _kill(kind: str, number: int) -> None:
     sys.exit(kills.main(kind, str(number), "7"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lease"])
 def test_a_few_kills_cost_nothing_that_was_acknowledged(kind: str) -> None:
     assert "killed=5" in killed(kind, 5)

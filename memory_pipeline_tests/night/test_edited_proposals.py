@@ -63,6 +63,7 @@ def _replace(store: Store, proposal: Proposal, draft: str, fingerprint: str) -> 
         tx.proposals.keep(replace(proposal, id="edited", draft=draft, cluster_fingerprint=fingerprint))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -96,6 +97,7 @@ def of(*ids: str) -> Edit:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "why"),
     [

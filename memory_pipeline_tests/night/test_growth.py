@@ -89,6 +89,7 @@ def test_a_claim_said_again_joins_though_its_own_detail_takes_it_far_away(store:
     assert problems(store) == []
 
 
+@pytest.mark.slow
 def test_the_next_version_rests_on_all_raw_memories(grown: Store) -> None:
     (pattern,) = active_patterns(grown)
     with grown.reading() as tx:
@@ -96,6 +97,7 @@ def test_the_next_version_rests_on_all_raw_memories(grown: Store) -> None:
     assert len(raw) == 6 and all(memories(grown)[i].archived_at for i in raw)
 
 
+@pytest.mark.slow
 def test_running_the_night_again_changes_nothing(grown: Store) -> None:
     before = active_hash(grown)
     run(grown, NEXT_NIGHT)

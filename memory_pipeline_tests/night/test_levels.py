@@ -240,6 +240,7 @@ def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
     assert policy_rows(report, "merge").compressed == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "touched"),
     [

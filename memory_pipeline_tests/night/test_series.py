@@ -165,6 +165,7 @@ def test_an_identical_line_on_another_day_is_a_reading_too(store: Store) -> None
     assert "6 readings" in text and "29 s (4 March)" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "facts",
     [
@@ -303,6 +304,7 @@ def test_a_series_shows_every_reading_and_each_figure_over_time(store: Store) ->
         show_series(tx, "nothing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_readings_are_exported_as_rows(store: Store, tmp_path: Path, form: str) -> None:
     after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
@@ -328,6 +330,7 @@ def test_lines_of_one_day_and_four_lines_wait(store: Store) -> None:
     assert len(series_in(store)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "instead"),
     [("350 kg (3 March)", "350 kg (4 March)"), ("310 kg, Moist", "311 kg, Moist"), ("6 readings", "7 readings")],
@@ -359,6 +362,7 @@ def test_an_earlier_night_after_a_later_one_leaves_its_series(store: Store) -> N
     assert "6 readings" in series_in(store)[0].content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["检查完成,用时{}秒,状态=正常", "복사 완료: {}개", "Die Prüfung dauerte {} Sekunden", "Проверка заняла {} с"],

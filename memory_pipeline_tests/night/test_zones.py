@@ -48,6 +48,7 @@ def test_a_series_says_the_days_of_its_files(store: Store, tmp_path: Path, zone:
     assert "8 letters on 1 April 2026; 6 readings since 27 March" in said and "to 9 (29 March)" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_a_pattern_says_the_days_of_its_sources(store: Store, tmp_path: Path, zone: str) -> None:
     texts = [
