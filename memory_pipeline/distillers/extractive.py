@@ -45,7 +45,7 @@ _REFERS = re.compile(
     r"(?:\S+\s+){0,3}(?:it|its|this|that|they|them|their|these|those|one|he|she|then|otherwise)\b", re.IGNORECASE
 )
 
-_OF_THEM = re.compile(r"\b(?:of|one of|all of|both of) (?:them|these|those)\b", re.IGNORECASE)
+_OF_THEM = re.compile(r"\bof (?:them|these|those)\b", re.IGNORECASE)
 
 NOTHING_SHARED = "the members say nothing in common"
 READINGS = "one line with other figures each time: readings, which a series tells"
@@ -110,10 +110,10 @@ def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
     first: list[int] = []
     for n, saying in enumerate(sayings):
         before = told_in.get((saying.best.member, saying.best.place - 1))
-        if not n or before in (None, n) or not _speaks_of_it(saying.best.text):
+        if not n or before is None or before == n or not _speaks_of_it(saying.best.text):
             first.append(n)
         else:
-            following.setdefault(told_in[(saying.best.member, saying.best.place - 1)], []).append(n)
+            following.setdefault(before, []).append(n)
     ordered: dict[int, None] = {}
     waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
     while waiting:

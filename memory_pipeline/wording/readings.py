@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import cached_property
 from math import sqrt
 from statistics import median_low, quantiles
@@ -90,9 +90,9 @@ class Figure:
         low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
         if low.number == high.number:
             return low.text
-        middle = (Decimal(low.plain) + Decimal(high.plain)) / 2
-        decimals = max(-int(Decimal(one.plain).as_tuple().exponent) for one in (low, high))
-        return next(f"{middle:.{n}f}" for n in range(max(decimals, 0), 40) if Decimal(f"{middle:.{n}f}") == middle)
+        with localcontext(prec=len(low.text) + len(high.text) + 2):
+            middle = (Decimal(low.plain) + Decimal(high.plain)) / 2
+            return f"{middle:f}"
 
     @cached_property
     def usual(self) -> tuple[Value, ...]:

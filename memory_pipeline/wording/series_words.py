@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 
-from memory_pipeline.wording.readings import Figure, Series, Value
+from memory_pipeline.wording.readings import Figure, Series, Value, number_of
 from memory_pipeline.wording.series_line import (
     amount,
     called,
@@ -256,7 +256,7 @@ def _breaking(series: Series) -> Iterator[tuple[datetime, float, str]]:
     for one in series.breaks:
         figure = figures[one.place]
         span = figure.usual_greatest.number - figure.usual_least.number
-        farness = abs(one.value.number - float(figure.median)) / (span or 1e-9)
+        farness = abs(one.value.number - number_of(figure.median)) / (span or 1e-9)
         said = amount(series, one.place, one.value.text) if alone else called(series, one.place, one.value.text)
         yield one.value.at, farness, said
     known = {i: {reading.values[i] for reading in series.readings} for i in series.words}

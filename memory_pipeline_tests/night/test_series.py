@@ -19,6 +19,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.wording.readings import Figure, Value
 from memory_pipeline.wording.series_words import describe_series, line_in
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
@@ -86,6 +87,26 @@ def test_what_is_unusual_is_told_apart_from_what_is_usual(store: Store) -> None:
         "(3 March) to $4.01 (5 March); calls usually 1464 (3 March) to 2135 (5 March). Unusual: Spent today $41.87, "
         "26113 calls on 4 March."
     )
+
+
+def test_figures_with_separators_and_of_any_length_are_told(store: Store) -> None:
+    values = ["3,620", "3,620", "3,640", "3,620", "3,610", "9,999,620"]
+    (text,) = after_a_night(store, lines("Mail sent today: {} letters", *values))
+    assert "usually 3,610 (5 March) to 3,640 (3 March), median 3,620" in text and "9,999,620" in text
+    assert problems(store) == []
+
+
+def test_the_median_of_two_values_is_exact() -> None:
+    long = "9" * 300
+    for low, high, middle in (
+        ("1", "2", "1.5"),
+        ("3,610", "3,620", "3615"),
+        ("0.60", "0.61", "0.605"),
+        (long, long + ".5", long),  # as numbers they are equal
+        ("0." + "0" * 80 + "1", "0." + "0" * 80 + "2", "0." + "0" * 80 + "15"),
+    ):
+        figure = Figure(0, (Value(low, FIRST), Value(high, FIRST)))
+        assert figure.median == middle
 
 
 def test_levels_come_before_counters_and_durations(store: Store) -> None:
