@@ -44,16 +44,6 @@ from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.past import StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
-from memory_pipeline.records import (
-    Atom,
-    LineageLink,
-    LogRow,
-    Memory,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-    PlaybookEntry,
-)
 from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
@@ -189,19 +179,6 @@ def _rows() -> list[str]:
     ]
 
 
-#: The records of tables whose columns have their meaning there.
-_RECORDS: dict[str, type] = {
-    "memories": Memory,
-    "lineage": LineageLink,
-    "compression_log": LogRow,
-    "atoms": Atom,
-    "playbook_entries": PlaybookEntry,
-    "model_answers": ModelAnswer,
-    "model_calls": ModelCall,
-    "model_batches": ModelBatch,
-}
-
-
 def _tables() -> list[str]:
     """Every table of a store, from the schema that the migrations give."""
     connection = duckdb.connect()
@@ -223,11 +200,7 @@ def _tables() -> list[str]:
         "",
     ]
     for table in TABLES:
-        meanings = (
-            {column.name: column.meaning for column in flat_columns_of(_RECORDS[table.name])}
-            if (table.name in _RECORDS)
-            else {}
-        )
+        meanings = {column.name: column.meaning for column in flat_columns_of(table.columns)} if (table.columns) else {}
         lines += [f"### `{table.name}`", "", *([about[table.name], ""] if about.get(table.name) else [])]
         lines += ["| column | type | meaning |", "| --- | --- | --- |"]
         for name, column, kind, nullable in columns:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ALIKE = 0.5
 #: With more pairs than this, a file was rewritten rather than edited.
 _MOST_PAIRS = 40_000
+#: Of a long entry, the first words are compared.
+_MOST_WORDS = 200
 
 
 @dataclass
@@ -57,10 +59,13 @@ def find_edits(
     """
     edits = Edits()
     was_known = {entry.memory_id for entry in known}
+    of_file: dict[str, list[SourceEntry]] = {}
+    for entry in known:
+        of_file.setdefault(entry.file, []).append(entry)
     everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
     for file in [*contents.standing, *contents.vanished]:
         standing = contents.standing.get(file, [])
-        mine = [entry for entry in known if entry.file == file]
+        mine = of_file.get(file, [])
         gone = [e.memory_id for e in mine if e.gone_at is None and e.memory_id not in everywhere]
         back = [e.memory_id for e in mine if e.gone_at is not None and e.memory_id in standing]
         if not gone and not back:
@@ -81,7 +86,9 @@ def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Mem
     """Old and new words that are one entry, the most alike first; each is in one pair."""
     if len(gone) * len(fresh) > _MOST_PAIRS:
         return []
-    words = {i: one_line(memories[i].content).casefold().split() for i in (*gone, *fresh) if i in memories}
+    words = {
+        i: one_line(memories[i].content).casefold().split()[:_MOST_WORDS] for i in (*gone, *fresh) if i in memories
+    }
     scored = sorted(
         (-_likeness(old, new, words), order, order_of_new, old, new)
         for order, old in enumerate(gone)

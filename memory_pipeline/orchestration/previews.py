@@ -15,7 +15,7 @@ from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.orchestration.markdown import Row, plot, preview, table
-from memory_pipeline.orchestration.sentences import memories, number
+from memory_pipeline.orchestration.sentences import memories
 from memory_pipeline.recall import read_state
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
@@ -31,6 +31,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
 
 #: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
@@ -298,7 +299,7 @@ def difference(store: Store, plan: NightPlan, made: Report) -> dict[str, Metadat
         ]
         rows += _beside(words, now if end in new else ["(no longer in use)"], "now")
     count = sum(map(len, groups.values()))
-    head = f"{memories(count)} archived, {number(len(new.keys() - old.keys()), 'new memory', 'new memories')}."
+    head = f"{memories(count)} archived, {how_many(len(new.keys() - old.keys()), 'new memory')}."
     shown = preview(rows, nothing)
     return {"changed": MetadataValue.text(head), **{name.replace("preview", "diff"): md for name, md in shown.items()}}
 

@@ -18,16 +18,12 @@ from memory_pipeline.records import (
     EligibleMemory,
     PrincipleResult,
 )
-
-
-def number(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: `1 memory`, `1,200 memories`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+from memory_pipeline.wording.counts import how_many
 
 
 def memories(count: int) -> str:
     """`1 memory`, `2 memories`."""
-    return number(count, "memory", "memories")
+    return how_many(count, "memory")
 
 
 def of_duplicates(groups: Sequence[DuplicateGroup]) -> str:
@@ -35,8 +31,8 @@ def of_duplicates(groups: Sequence[DuplicateGroup]) -> str:
     copies = sum(len(group.duplicate_ids) for group in groups if not group.proposed)
     waiting = sum(len(group.duplicate_ids) for group in groups if group.proposed)
     done = sum(not group.proposed for group in groups)
-    parts = [f"{number(copies, 'exact copy', 'exact copies')} archived into {memories(done)}"] if copies else []
-    parts += [f"{number(waiting, 'exact copy', 'exact copies')} proposed for approval"] if waiting else []
+    parts = [f"{how_many(copies, 'exact copy')} archived into {memories(done)}"] if copies else []
+    parts += [f"{how_many(waiting, 'exact copy')} proposed for approval"] if waiting else []
     return _sentence(parts)
 
 
@@ -44,9 +40,7 @@ def of_eligible(eligible: Sequence[EligibleMemory], plan: NightPlan) -> str:
     """What the night may touch, if some of it has come of age since the night before."""
     new = _come_of_age(eligible, plan)
     projects = len({memory.project_id for memory in eligible})
-    told = (
-        f"{memories(len(eligible))} of {number(projects, 'project')} may be touched, {new:,} of them for the first time"
-    )
+    told = f"{memories(len(eligible))} of {how_many(projects, 'project')} may be touched, {new:,} for the first time"
     return _sentence([told] if new else [])
 
 
@@ -56,7 +50,7 @@ def of_pairs(pairs: pa.Table, eligible: Sequence[EligibleMemory], plan: NightPla
         return ""
     apart = len(conflicts_in(pairs))
     guarded = f", {apart:,} of them kept apart because they contradict each other" if apart else ""
-    return f"{number(pairs.num_rows, 'pair')} of memories alike{guarded}."
+    return f"{how_many(pairs.num_rows, 'pair')} of memories alike{guarded}."
 
 
 def _come_of_age(eligible: Sequence[EligibleMemory], plan: NightPlan) -> int:
@@ -73,7 +67,7 @@ def of_clusters(clusters: Sequence[Cluster]) -> str:
     largest = max(cluster.member_count for cluster in clusters)
     known = f"; {settled:,} of them decided on an earlier night" if settled else ""
     return (
-        f"{number(len(clusters), 'cluster')} found in {number(projects, 'project')}, the largest of "
+        f"{how_many(len(clusters), 'cluster')} found in {how_many(projects, 'project')}, the largest of "
         f"{memories(largest)}{known}."
     )
 
@@ -81,7 +75,7 @@ def of_clusters(clusters: Sequence[Cluster]) -> str:
 def of_distillations(drafts: Sequence[Distillation]) -> str:
     """Drafts and their outcomes."""
     counts = {name: sum(d.outcome == name for d in drafts) for name in ("accepted", "refused", "deferred", "failed")}
-    return f"{number(len(drafts), 'draft')}: {_counted(counts)}." if drafts else ""
+    return f"{how_many(len(drafts), 'draft')}: {_counted(counts)}." if drafts else ""
 
 
 def of_archives(archives: Sequence[Archive]) -> str:
@@ -111,20 +105,20 @@ def of_atoms(decisions: Sequence[AtomDecision]) -> str:
     words = {"created": "new", "strengthened": "strengthened", "skipped": "skipped"}
     counts = {word: sum(d.status == status for d in decisions) for status, word in words.items()}
     found = sum(counts.values())
-    return f"{number(found, 'cause and effect', 'causes and effects')} found: {_counted(counts)}." if found else ""
+    return f"{how_many(found, 'cause and effect', 'causes and effects')} found: {_counted(counts)}." if found else ""
 
 
 def of_playbook(done: Sequence[Contribution]) -> str:
     """Advice that entered the playbook."""
     counts = {name: sum(one.status == name for one in done) for name in ("created", "updated")}
-    return f"{number(len(done), 'piece', 'pieces')} of advice: {_counted(counts)}." if done else ""
+    return f"{how_many(len(done), 'piece')} of advice: {_counted(counts)}." if done else ""
 
 
 def of_principles(results: Sequence[PrincipleResult]) -> str:
     """Groups of related patterns, and what became of them."""
     names = ("created", "skipped", "failed", "deferred", "settled")
     counts = {name: sum(one.status == name for one in results) for name in names}
-    return f"{number(len(results), 'group')} of related patterns: {_counted(counts)}." if results else ""
+    return f"{how_many(len(results), 'group')} of related patterns: {_counted(counts)}." if results else ""
 
 
 def of_phase(phase: str, figures: Mapping[str, int]) -> str:

@@ -23,6 +23,7 @@ from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:  # importers and masking are loaded by a tick that has a source
     from memory_pipeline.ingest.sources import FoundFile
@@ -141,7 +142,7 @@ def _known(settings: Settings) -> Known:
 
 def _answer(settings: Settings, changes: Changes, cursor: Cursor, now: datetime) -> RunRequest | SkipReason:
     """A run, or why there is none. The cursor notes the state that starts one."""
-    count = f"{len(changes.files)} changed file{'' if len(changes.files) == 1 else 's'}"
+    count = how_many(len(changes.files), "changed file")
     key = latest_complete_day(now).isoformat()
     if changes.newest is None:
         return SkipReason("; ".join(["nothing changed", *changes.problems]))

@@ -12,6 +12,7 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import append_line, directories
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import Notice, Priority, derived_id
+from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.night.context import Night
@@ -104,11 +105,7 @@ def _deliver(urls: tuple[str, ...], notice: Notice) -> str | None:
         return None
     why, mend = "a channel did not accept it", "check the setting notices.urls and the channel itself"
     if refused:
-        why, mend = f"invalid: {refused} of {_urls(len(urls))}", "check the setting notices.urls"
+        why, mend = f"invalid: {refused} of {how_many(len(urls), 'URL')}", "check the setting notices.urls"
     error = f"the notice was not delivered everywhere ({why}); {mend}"
     _log.warning("%s", error)
     return error
-
-
-def _urls(number: int) -> str:
-    return f"{number} URL{'' if number == 1 else 's'}"

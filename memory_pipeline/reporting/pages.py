@@ -16,6 +16,7 @@ from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
 from memory_pipeline.reporting.names import page_name
 from memory_pipeline.reporting.summary import made_of, waiting
+from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, plain
 
@@ -216,7 +217,7 @@ def _further(report: Report, shown: int = LARGEST) -> str:
     if number <= 0:
         return ""
     return (
-        f"and {number} more cluster{'' if number == 1 else 's'}, none of them larger. To see every cluster before "
+        f"and {how_many(number, 'more cluster')}, none of them larger. To see every cluster before "
         "anything is archived, set compression.review to manual; 'memory-pipeline proposals show' then shows them all."
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
+from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
 
 #: How many clusters, series and reasons are shown.
@@ -49,8 +50,8 @@ def _figures(report: Report) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     saved = f" ({-report.token_reduction_pct:+.1f} %)" if report.tokens_before != report.tokens_after else ""
     yield f"  Active memory   {report.tokens_before:,} -> {report.tokens_after:,} tokens{saved}"
-    made = f" into {_count(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
-    copies = f", {_count(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
+    made = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
+    copies = f", {how_many(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
     yield f"  Memories        {report.memories_archived:,} {would}archived{made}{copies}"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
@@ -73,11 +74,11 @@ def _read(report: Report) -> Iterator[str]:
 def waiting(report: Report) -> Iterator[str]:
     """What waits for a person, each with the command that shows it."""
     if report.conflicts_known:
-        yield f"{_count(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
+        yield f"{how_many(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
     if report.proposals:
-        yield f"{_count(report.proposals, 'proposal')} (memory-pipeline proposals list)"
+        yield f"{how_many(report.proposals, 'proposal')} (memory-pipeline proposals list)"
     if report.errors:
-        yield f"{_count(len(report.errors), 'error')} (memory-pipeline report --verbose)"
+        yield f"{how_many(len(report.errors), 'error')} (memory-pipeline report --verbose)"
 
 
 def made_of(report: Report) -> list[ClusterReport]:
@@ -98,7 +99,7 @@ def _says_the_same(report: Report) -> str:
 def _clusters(report: Report) -> Iterator[str]:
     for cluster in made_of(report)[:CLUSTERS]:
         verb = "would become" if report.dry_run or cluster.status == "proposed" else "became"
-        yield f"  {_count(cluster.member_count, 'memory')} of {cluster.project_id} {verb}:"
+        yield f"  {how_many(cluster.member_count, 'memory')} of {cluster.project_id} {verb}:"
         yield from _indented(cluster.abstraction, 4)
 
 
@@ -112,12 +113,12 @@ def _series(report: Report) -> Iterator[str]:
 def _left_alone(report: Report) -> Iterator[str]:
     told = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
     for reason, number in told[:REASONS]:
-        yield f"  {_count(number, 'cluster')}: {_line(reason)}"
+        yield f"  {how_many(number, 'cluster')}: {_line(reason)}"
     if len(told) > REASONS:
         others = sum(number for _, number in told[REASONS:])
-        yield f"  {_count(others, 'cluster')} for other reasons"
+        yield f"  {how_many(others, 'cluster')} for other reasons"
     if report.readings_breaking:
-        yield f"  {_count(report.readings_breaking, 'reading')} out of the usual, which the series name"
+        yield f"  {how_many(report.readings_breaking, 'reading')} out of the usual, which the series name"
 
 
 def _line(text: str) -> str:
@@ -134,9 +135,3 @@ def _indented(text: str, spaces: int) -> list[str]:
         max_lines=2,
         placeholder=" ...",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"

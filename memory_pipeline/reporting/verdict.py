@@ -10,6 +10,7 @@ from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import NightError, Verdict
 from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 _KINDS_TOLD = 3
 
@@ -39,7 +40,7 @@ def judge(
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
     if unread and not told_errors:
-        reason += f", and {_count(len(unread), 'source')} could not be read"
+        reason += f", and {how_many(len(unread), 'source')} could not be read"
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"
@@ -74,20 +75,20 @@ def decide_verdict(
     if fatal:
         return "FAIL", f"fatal error: {fatal}"[:500]
     if compressed or copies:
-        return ("PARTIAL", f"{done}, {_count(errors, 'error')}") if errors else ("PASS", done)
+        return ("PARTIAL", f"{done}, {how_many(errors, 'error')}") if errors else ("PASS", done)
     if errors:
-        return "FAIL", f"no cluster compressed, {_count(errors, 'error')}"
+        return "FAIL", f"no cluster compressed, {how_many(errors, 'error')}"
     return ("FAIL" if strict else "IDLE"), _idle(found, settled, eligible, proposed, refusals or {})
 
 
 def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapping[str, int]) -> str:
     if proposed:
-        return f"{_count(proposed, 'proposal')} await{'s' if proposed == 1 else ''} review"
+        return f"{how_many(proposed, 'proposal')} await{'s' if proposed == 1 else ''} review"
     if found > settled:
         told = sorted(refusals.items(), key=lambda item: (-item[1], item[0]))
         words = ", ".join(f"{kind} ({number})" for kind, number in told[:_KINDS_TOLD])
         more = f" and {len(told) - _KINDS_TOLD} other reasons" if len(told) > _KINDS_TOLD else ""
-        return f"{_count(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
+        return f"{how_many(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
     if settled:
         which = "the only cluster was" if settled == 1 else f"all {settled} clusters were"
         return f"{which} decided on an earlier night"
@@ -95,13 +96,9 @@ def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapp
 
 
 def _done(compressed: int, copies: int) -> str:
-    parts = [_count(compressed, "cluster") + " compressed"] if compressed else []
-    parts += [_count(copies, "exact duplicate") + " archived"] if copies else []
+    parts = [how_many(compressed, "cluster") + " compressed"] if compressed else []
+    parts += [how_many(copies, "exact duplicate") + " archived"] if copies else []
     return ", ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def closing_line(report: Report) -> str:

@@ -6,6 +6,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from memory_pipeline.records import (
+    Atom,
+    ConflictCase,
+    Contribution,
+    LineageLink,
+    LogRow,
+    Memory,
+    ModelAnswer,
+    ModelBatch,
+    ModelCall,
+    PlaybookEntry,
+)
+
 Write = Literal["insert", "update", "delete"]
 _NEW: tuple[Write, ...] = ("insert",)
 _NEW_AND_CHANGED: tuple[Write, ...] = ("insert", "update")
@@ -18,7 +31,8 @@ class Table:
 
     `key`: the columns that identify a row; in the log they are joined with `between`. `logged`: the writes for which
     the audit log has an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
-    `record`: the name of its rows in an export. `left_behind`: why an export of everything omits it. `made_again`: a
+    `columns`: the record whose fields its columns are; a table may have more. `record`: the name of its rows in an
+    export. `left_behind`: why an export of everything omits it. `made_again`: a
     night rebuilds its rows, so that nothing is lost with them.
     """
 
@@ -30,6 +44,7 @@ class Table:
     record: str = ""
     left_behind: str = ""
     made_again: bool = False
+    columns: type | None = None
 
 
 MEMORIES, LINEAGE, EMBEDDINGS, AUDIT_LOG = "memories", "lineage", "embeddings", "audit_log"
@@ -37,25 +52,26 @@ MIGRATIONS = "schema_migrations"
 
 #: Every table. Writes to memories and embeddings are logged in their own ways (audit.py).
 TABLES = (
-    Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
+    Table(MEMORIES, ("id",), left_behind="written as rows of their own form", columns=Memory),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),
     Table(LINEAGE, ("memory_id", "source_id"), " <- ", ("insert", "delete"),
-          left_behind="stands in the rows of the memories, as `sources`"),
-    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict"),
-    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision"),
-    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom"),
+          left_behind="stands in the rows of the memories, as `sources`", columns=LineageLink),
+    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict", columns=ConflictCase),
+    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision", columns=LogRow),
+    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom", columns=Atom),
     Table("atom_candidates", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "atom_id"), record="finding"),
     Table("atom_embeddings", ("atom_id", "field", "model"), left_behind=_WORDS, made_again=True),
-    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry"),
+    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry", columns=PlaybookEntry),
     Table("playbook_contributions", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "entry_id"),
-          record="contribution"),
+          record="contribution", columns=Contribution),
     Table("playbook_embeddings", ("entry_id", "model"), left_behind=_WORDS, made_again=True),
     Table("proposals", ("id",), logged=_NEW_AND_CHANGED, state=("status", "reason"), record="proposal"),
     Table("rollbacks", ("id",), logged=_NEW, record="rollback"),
     Table("model_answers", ("prompt_hash",), logged=_NEW_AND_CHANGED, state=("model", "stop_reason"),
-          record="model_answer"),
-    Table("model_calls", ("id",), logged=_NEW, record="model_call"),
-    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"), record="model_batch"),
+          record="model_answer", columns=ModelAnswer),
+    Table("model_calls", ("id",), logged=_NEW, record="model_call", columns=ModelCall),
+    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"),
+          record="model_batch", columns=ModelBatch),
     Table("night_reports", ("run_id",), logged=_NEW_AND_CHANGED, state=("partition_date", "verdict"), record="report"),
     Table("night_errors", ("run_id", "cluster_id"), record="night_error"),
     Table("notices", ("id",), record="notice"),

@@ -24,6 +24,7 @@ from memory_pipeline.orchestration.markdown import preview
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SourceReading
+from memory_pipeline.wording.counts import how_many
 
 #: With a larger share of rows in quarantine, a source is probably read in the wrong way.
 _MOST_QUARANTINED = 0.1
@@ -93,8 +94,8 @@ def in_words(readings: Sequence[SourceReading]) -> str:
     total = {name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS}
     failed = [reading.source for reading in readings if reading.error]
     words = (
-        f"{total['new']} new entries, {total['changed']} edited and {total['gone']} no longer there, in "
-        f"{total['files_read']} of {total['files']} files of {len(readings)} source{'' if len(readings) == 1 else 's'}"
+        f"{how_many(total['new'], 'new entry')}, {total['changed']:,} edited and {total['gone']:,} no longer there, in "
+        f"{total['files_read']:,} of {how_many(total['files'], 'file')} of {how_many(len(readings), 'source')}"
     )
     return words + (f"; could not be read: {', '.join(failed)}" if failed else "")
 

@@ -1,0 +1,11 @@
+"""Counts in words."""
+
+from __future__ import annotations
+
+
+def how_many(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 memory`, `1,200 memories`. `many`: the plural, if it is irregular."""
+    if count == 1:
+        return f"1 {one}"
+    regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
+    return f"{count:,} {many or regular}"
