@@ -32,12 +32,13 @@ _MOST_WORDS = 200
 @dataclass
 class Edits:
     """What changed in the files of a source: memories whose words are gone, with those that replaced them; words that
-    are back; and the files whose removals a later night has to date, with their times."""
+    are back; and the files whose removals a later night has to date, with their times and how many those are."""
 
     gone: dict[str, str | None] = field(default_factory=dict)
     back: list[str] = field(default_factory=list)
     likeness: dict[str, float] = field(default_factory=dict)
     open_since: dict[str, datetime] = field(default_factory=dict)
+    waiting: int = 0
 
     @property
     def changed(self) -> int:
@@ -73,6 +74,7 @@ def find_edits(
         changed = contents.modified(file) or now - timedelta(days=1)
         if as_of is None or changed >= as_of:
             edits.open_since[file] = changed
+            edits.waiting += len(gone) + len(back)
             continue
         fresh = [memory_id for memory_id in standing if memory_id not in was_known] + back
         edits.back += back

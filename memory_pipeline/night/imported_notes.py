@@ -7,7 +7,7 @@ takes back what the night made of it, never the user's own notes.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory_pipeline.config.memory_sources import SourceTable
@@ -16,6 +16,7 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.edits import Edits, apply_edits, find_edits
+from memory_pipeline.night.waiting import next_night, night_of
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
 
@@ -69,7 +70,25 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
         quarantined=summary.quarantined if summary else 0,
         masked=summary.masked.total() if summary else 0,
         later=contents.later,
+        edits_later=edits.waiting,
+        waits_for=_waits_for(night, contents, edits),
     )
+
+
+def _waits_for(night: Night, contents: SourceContents, edits: Edits) -> str | None:
+    """The first night that takes something of what this one left."""
+    left = [*contents.pending.values(), *edits.open_since.values()]
+    if not left:
+        return None
+    # A run as of now comes before the night that runs next; any other one is a night, which the next day's follows.
+    is_night = night.options.moment is None
+    following = night.options.partition + timedelta(days=1) if is_night else next_night(night.store, night.as_of)
+    return night_of(min(left), following).isoformat()
+
+
+def waiting_edits(store: Store, source: SourceTable, contents: SourceContents, now: datetime) -> Edits:
+    """The edits and removals in what was read of a source, which its next night takes; nothing is recorded."""
+    return _edits_of(store, source, contents, None, now)
 
 
 def import_source(store: Store, settings: Settings, source: SourceTable, progress: Progress) -> ImportSummary:

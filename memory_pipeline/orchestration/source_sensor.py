@@ -17,6 +17,7 @@ from dagster import DefaultSensorStatus, RunRequest, SensorEvaluationContext, Sk
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.night.waiting import next_night, night_of
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import sources_job
 from memory_pipeline.orchestration.partitions import DAILY
@@ -59,11 +60,15 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Files that differ from what nights have read, by source and name, with their hashes, and their newest time."""
+    """Files that differ from what nights have read, by source and name, with their hashes, and their newest time.
+
+    `waiting`: files that were read, and in which something is left for a night, with its time.
+    """
 
     files: dict[str, str]
     newest: datetime | None = None
     problems: tuple[str, ...] = ()
+    waiting: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def state(self) -> str:
@@ -82,6 +87,7 @@ def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
     found: dict[str, str] = {}
     times: list[int] = []
     problems = []
+    waiting: dict[str, datetime] = {}
 
     def hashed(source: str, file: "FoundFile") -> str:
         nonlocal left
@@ -101,13 +107,14 @@ def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
             problems.append(f"{source.name}: {error}")
             continue
         mine = known.get(source.name, {})
+        waiting |= {f"{source.name}/{name}": state.pending_from for name, state in mine.items() if state.pending_from}
         for file in changed_files(files, mine, source, settings, partial(hashed, source.name)):
             if file.digest:
                 found[f"{source.name}/{file.name}"] = file.digest
                 times.append(file.modified_ns)
     cursor.hashes = hashes
     newest = datetime.fromtimestamp(max(times) / 1e9, UTC) if times else None
-    return Changes(found, newest, tuple(problems))
+    return Changes(found, newest, tuple(problems), waiting)
 
 
 @sensor(
@@ -140,12 +147,20 @@ def _known(settings: Settings) -> Known:
         return {source.name: tx.sources.files(source.name) for source in settings.sources_of_store}
 
 
+def _waiting(settings: Settings, changes: Changes, now: datetime) -> list[str]:
+    """What was read and is left for a night, in words."""
+    if not changes.waiting:
+        return []
+    day = night_of(min(changes.waiting.values()), next_night(Store.of(settings), now))
+    return [f"edits or later entries in {how_many(len(changes.waiting), 'file')} wait for the night of {day}"]
+
+
 def _answer(settings: Settings, changes: Changes, cursor: Cursor, now: datetime) -> RunRequest | SkipReason:
     """A run, or why there is none. The cursor notes the state that starts one."""
     count = how_many(len(changes.files), "changed file")
     key = latest_complete_day(now).isoformat()
     if changes.newest is None:
-        return SkipReason("; ".join(["nothing changed", *changes.problems]))
+        return SkipReason("; ".join(["nothing changed", *_waiting(settings, changes, now), *changes.problems]))
     if changes.newest > now - QUIET:
         return SkipReason(f"{count}, the last one less than a minute ago")
     if changes.state == cursor.started:

@@ -159,3 +159,20 @@ def test_a_workspace_that_moves_is_known_again(tmp_path: Path, workspace: Path) 
     settings.write_text(settings.read_text().replace(str(workspace), str(tmp_path / "moved")))
     assert command("night", "2026-03-05").code == 0
     assert "2 active" in command("check").out
+
+
+@pytest.mark.slow
+def test_edits_that_wait_for_a_night_are_told_by_list_and_check(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    (listed,) = shown("sources", "list")  # type: ignore[misc]
+    assert listed["files_waiting"] == 1
+    assert command("night").code == 0
+    (listed,) = shown("sources", "list")  # type: ignore[misc]
+    assert (listed["files_waiting"], listed["waits_for"]) == (0, None)
+    file = workspace / "memory" / "2026-03-02.md"
+    file.write_text("- 10:00 the port is 5433\n- 11:00 mail to dana@example.org\n")
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert f"1 file, for the night of {today}" in command("sources", "list").out
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    assert (found["edits_waiting"], found["import"]["imported"], found["waits_for"]) == (1, 1, today)
+    assert f"1 edit and 1 new entry wait for the night of {today}" in command("sources", "check").out

@@ -316,3 +316,17 @@ def test_live_nights_and_a_backfill_read_the_same(lines: list[tuple[int, int, st
         for day in range(1, 7):
             run(later, date(2026, 3, day), with_source(later, root), run_id=f"again-{day}")
         assert whole(live) == whole(later)
+
+
+def test_a_reading_says_which_night_takes_what_it_left(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    read(store, settings, 3)
+    write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5433\n", on(6))
+    write(workspace, "memory/2026-03-07.md", "- 09:00 the disk is new\n", on(7))
+    during = read(store, settings, 3, moment=on(6, 13))
+    assert (during.edits_later, during.later, during.waits_for) == (2, 1, "2026-03-06")
+    past = read(store, settings, 4)
+    assert (past.edits_later, past.waits_for) == (2, "2026-03-06")
+    done = read(store, settings, 6)
+    assert (done.changed, done.edits_later, done.later, done.waits_for) == (1, 0, 1, "2026-03-07")
+    assert read(store, settings, 7).waits_for is None

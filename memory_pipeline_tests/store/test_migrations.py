@@ -103,6 +103,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (2, "002_series.sql"),
                 (3, "003_zones.sql"),
                 (4, "004_sources.sql"),
+                (5, "005_waiting.sql"),
             ]
         )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,11 +24,35 @@ from memory_pipeline.files import real_path
 from memory_pipeline.ingest import IMPORTERS, ImportSummary, importer_of, workspace_importer
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
-from memory_pipeline.ingest.sources import find_files, project_of, read_source
+from memory_pipeline.ingest.sources import FoundFile, changed_files, find_files, project_of, read_source
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.base import utf8_path
+from memory_pipeline.night.imported_notes import waiting_edits
+from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
 from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """What nights have read of a source: the files, as of when, and the night that runs next."""
+
+    files: Mapping[str, SourceFile]
+    at: datetime | None
+    following: date
+
+
+def waiting_files(
+    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings
+) -> dict[str, datetime]:
+    """The files with something that no night has taken: when they changed, or when what was left in them counts."""
+    changed = {
+        file.name: datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
+        for file in changed_files(found, known, source, settings)
+    }
+    left = {name: state.pending_from for name, state in known.items() if state.pending_from}
+    return left | changed
 
 
 class DescribedSource(Document):
@@ -44,12 +70,18 @@ class DescribedSource(Document):
     feeds_store: bool = Field(description="Whether that is the store of this command.")
     files: int | None = Field(description="How many files it has now; null if it cannot be read.")
     last_read: Moment | None = Field(description="As of when a night last read a changed file of it.")
+    files_waiting: int = Field(description="Files with something that no night has taken yet.")
+    waits_for: date | None = Field(description="The night that takes the first of it; null if nothing waits.")
 
     @classmethod
-    def of(cls, source: SourceTable, settings: Settings, last_read: datetime | None = None) -> Self:
-        """The source as it stands in the settings and on disk."""
+    def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
+        """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
+        waiting: dict[str, datetime] = {}
         try:
-            files: int | None = len(find_files(source, settings, Skipped()))
+            found = find_files(source, settings, Skipped())
+            files: int | None = len(found)
+            if read is not None and source.enabled:
+                waiting = waiting_files(found, read.files, source, settings)
         except InputError:
             files = None
         return cls(
@@ -62,9 +94,11 @@ class DescribedSource(Document):
             exclude=source.exclude,
             enabled=source.enabled,
             store=source.store or settings.store.path,
-            feeds_store=Path(source.store or settings.store.path) == Path(settings.store.path),
+            feeds_store=_feeds(source, settings),
             files=files,
-            last_read=last_read,
+            last_read=read.at if read else None,
+            files_waiting=len(waiting),
+            waits_for=night_of(min(waiting.values()), read.following) if read and waiting else None,
         )
 
 
@@ -75,6 +109,8 @@ class CheckedSource(Document):
     path: str = Field(description="The workspace directory, or the file.")
     error: str | None = Field(description="Why it, or which of its files, cannot be read.")
     files: int = Field(description="Files that it has.")
+    edits_waiting: int = Field(description="Edits and removals that a night would take: the old words give way.")
+    waits_for: date | None = Field(description="The night that takes all of it at the latest; null if nothing waits.")
     import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
 
 
@@ -112,12 +148,17 @@ def gone_memories(store: Store, day: date | None) -> list[GoneMemory]:
 def describe_sources(settings: Settings) -> list[DescribedSource]:
     """Every source of the settings, with the time of its last reading into this store."""
     store = Store.of(settings)
-    last: dict[str, datetime] = {}
+    following = next_night(store, datetime.now(UTC))
+    read = {source.name: ReadBefore({}, None, following) for source in settings.sources if _feeds(source, settings)}
     if store.exists():
         with store.reading() as tx:
             last = tx.sources.last_read()
-    shown = [DescribedSource.of(source, settings) for source in settings.sources]
-    return [one.model_copy(update={"last_read": last.get(one.name) if one.feeds_store else None}) for one in shown]
+            read = {name: ReadBefore(tx.sources.files(name), last.get(name), following) for name in read}
+    return [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+
+
+def _feeds(source: SourceTable, settings: Settings) -> bool:
+    return Path(source.store or settings.store.path) == Path(settings.store.path)
 
 
 def named_source(settings: Settings, name: str) -> SourceTable:
@@ -227,7 +268,7 @@ def check_sources(settings: Settings, sources: tuple[SourceTable, ...]) -> list[
 
 
 def _checked(scratch: Store, settings: Settings, source: SourceTable) -> CheckedSource:
-    summary, files, error = ImportSummary(), 0, None
+    summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
     now = datetime.now(UTC)
     try:
         files = len(find_files(source, settings, Skipped()))
@@ -236,9 +277,21 @@ def _checked(scratch: Store, settings: Settings, source: SourceTable) -> Checked
         )
         summary = contents.summary or summary
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
+        waiting = waiting_edits(scratch, source, contents, now)
+        edits = waiting.waiting
+        changed = [moment for state in contents.read if (moment := contents.modified(state.file))]
+        last = max([*changed, *waiting.open_since.values()], default=None) if edits or summary.imported else None
     except MemoryPipelineError as problem:
         error = str(problem)
-    return CheckedSource(name=source.name, path=source.path, error=error, files=files, import_=summary.as_report())
+    return CheckedSource(
+        name=source.name,
+        path=source.path,
+        error=error,
+        files=files,
+        edits_waiting=edits,
+        waits_for=night_of(last, next_night(scratch, now)) if last else None,
+        import_=summary.as_report(),
+    )
 
 
 def checked_text(found: CheckedSource) -> str:
@@ -250,6 +303,9 @@ def checked_text(found: CheckedSource) -> str:
             f"  {found.files} files; {report.read} entries in those with something new: {report.imported} would be "
             f"imported, {report.unchanged} known already, {report.quarantined} quarantined."
         )
+    if waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
+        sooner = "; new entries come sooner while the UI runs" if report.imported else ""
+        lines.append(f"  {waits}{sooner}.")
     if report.masked:
         lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
     if report.skipped:

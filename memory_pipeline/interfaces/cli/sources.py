@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,14 @@ import typer
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, as_day, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.wording.counts import how_many
 
 sources_app = typer.Typer(
     help="The workspaces and files that nights read first: list, add, remove, check, gone.", no_args_is_help=True
 )
 app.add_typer(sources_app, name="sources")
 
-_COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read"]
+_COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read", "waiting"]
 
 
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
@@ -32,6 +34,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
             "enabled": "yes" if source.enabled else "no",
             "feeds": "this store" if source.feeds_store else source.store,
             "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
+            "waiting": _waiting(source.files_waiting, source.waits_for),
         }
         for source in shown
     ]
@@ -40,6 +43,10 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         old = settings.connectors.workspace
         hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
     emit(shown, as_json=json_, text=table(rows, _COLUMNS) if rows else hint)
+
+
+def _waiting(files: int, night: date | None) -> str:
+    return f"{how_many(files, 'file')}, for the night of {night}" if night else "-"
 
 
 @sources_app.command(

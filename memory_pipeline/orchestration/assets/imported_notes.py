@@ -16,6 +16,7 @@ from dagster import (
 
 from memory_pipeline.night.order import STEPS
 from memory_pipeline.night.run import report_failure, take_snapshot
+from memory_pipeline.night.waiting import waiting_in_words
 from memory_pipeline.orchestration.asset_defaults import IO, NIGHTLY, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.assets.sources import SOURCE_KEYS, observation_of
 from memory_pipeline.orchestration.describe import schema_of
@@ -29,7 +30,7 @@ from memory_pipeline.wording.counts import how_many
 #: With a larger share of rows in quarantine, a source is probably read in the wrong way.
 _MOST_QUARANTINED = 0.1
 _COUNTS = (
-    "files", "files_read", "rows_read", "new", "changed", "gone", "quarantined", "masked", "later",
+    "files", "files_read", "rows_read", "new", "changed", "gone", "quarantined", "masked", "later", "edits_later",
 )  # fmt: skip
 NAME = "imported_notes"
 SOURCE_CHECKS = [
@@ -80,7 +81,7 @@ def imported_notes(
             raise
         report_failure(tonight, error, night.started_at(context.run.run_id))
         raise
-    if any(reading.new or reading.changed or reading.gone or reading.error for reading in readings):
+    if any(r.new or r.changed or r.gone or r.error or r.edits_later for r in readings):
         context.log.info(in_words(readings))
     for reading in readings:
         if reading.status == "read":
@@ -97,7 +98,16 @@ def in_words(readings: Sequence[SourceReading]) -> str:
         f"{how_many(total['new'], 'new entry')}, {total['changed']:,} edited and {total['gone']:,} no longer there, in "
         f"{total['files_read']:,} of {how_many(total['files'], 'file')} of {how_many(len(readings), 'source')}"
     )
+    if waits := _waiting(readings):
+        words += f"; {waits}"
     return words + (f"; could not be read: {', '.join(failed)}" if failed else "")
+
+
+def _waiting(readings: Sequence[SourceReading]) -> str:
+    """What was left for later nights, in words."""
+    nights = [reading.waits_for for reading in readings if reading.waits_for]
+    edits, entries = sum(r.edits_later for r in readings), sum(r.later for r in readings)
+    return waiting_in_words(edits, entries, min(nights, default=None))
 
 
 def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
@@ -108,6 +118,7 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
     return {
         **{name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS},
         "as_of": as_of,
+        "waiting": _waiting(readings) or "nothing",
         **preview(rows, "No source feeds this store; `memory-pipeline sources add PATH` adds one."),
     }
 
