@@ -84,6 +84,13 @@ class Connectors(Section):
     workspace: str = setting("", "An OpenClaw workspace whose files no command overwrites; nights read `sources`.")
 
 
+class Recall(Section):
+    """`recall`: how memories are found."""
+
+    language: str = setting("english", "Language of the stemmer and of the stop words in full-text search.")
+    min_relevance: float = setting(0.3, "Minimum cosine at which a vector counts as relevant.", ge=0, le=1)
+
+
 class Ui(Section):
     """`ui`: Dagster's web server."""
 
@@ -117,6 +124,7 @@ class Settings(BaseSettings):
     playbook: Playbook = Playbook()
     notices: Notices = Notices()
     connectors: Connectors = Connectors()
+    recall: Recall = Recall()
     ui: Ui = Ui()
     sources: tuple[SourceTable, ...] = setting(
         (),

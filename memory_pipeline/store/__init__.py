@@ -6,7 +6,7 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
-from memory_pipeline.store.memories import Replacement, SameContent, Text
+from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
 from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.placing import put_in_blank_place, remove_store
@@ -61,6 +61,7 @@ __all__ = [
     "create_snapshot",
     "facts_in",
     "list_snapshots",
+    "memory_table",
     "put_in_blank_place",
     "reading_in",
     "recover_store",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.store.rows import from_utc
@@ -54,6 +56,21 @@ _ROWS = " union all ".join(
 _known: dict[tuple[Row, ...], str] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectCounts:
+    """Memories and tokens of a project. `made`: active memories that nights made; `raw_tokens`: tokens of everything
+    that was read and never made."""
+
+    active: int
+    archived: int
+    made: int
+    active_tokens: int
+    archived_tokens: int
+    raw_tokens: int
+    by_type: dict[str, int]
+    by_level: dict[int, int]
+
+
 class Contents:
     """Counts and digests over all tables."""
 
@@ -76,6 +93,48 @@ class Contents:
         assert row is not None
         names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
         return dict(zip(names, (int(value) for value in row), strict=True))
+
+    def of_project(self, project_id: str) -> ProjectCounts:
+        """The counts of one project; rolled-back memories are left out."""
+        row = self._sql.row(
+            """
+            select count(*) filter (where archived_at is null),
+                   count(*) filter (where archived_at is not null),
+                   count(*) filter (where archived_at is null and source_connector = 'night'),
+                   coalesce(sum(token_count) filter (where archived_at is null), 0),
+                   coalesce(sum(token_count) filter (where archived_at is not null), 0),
+                   coalesce(sum(token_count) filter (where source_connector <> 'night'), 0)
+            from memories
+            where project_id = $1 and rolled_back_at is null
+            """,
+            [project_id],
+        )
+        assert row is not None
+        groups = self._sql.rows(
+            """
+            select memory_type, abstraction_level, count(*)
+            from memories
+            where project_id = $1 and archived_at is null
+            group by 1, 2
+            order by 1, 2
+            """,
+            [project_id],
+        )
+        types, levels = Counter[str](), Counter[int]()
+        for memory_type, level, count in groups:
+            types[memory_type] += count
+            levels[level] += count
+        active, archived, made, active_tokens, archived_tokens, raw_tokens = (int(value) for value in row)
+        return ProjectCounts(
+            active,
+            archived,
+            made,
+            active_tokens,
+            archived_tokens,
+            raw_tokens,
+            dict(types),
+            dict(sorted(levels.items())),
+        )
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created; None in an empty store."""

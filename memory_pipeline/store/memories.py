@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from memory_pipeline.store.sql import Sql
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory)
+#: Where the counts of use stop.
+_MOST_USES = 1_000_000_000
 
 
 class SameContent(NamedTuple):
@@ -86,6 +88,19 @@ class Memories:
             order by created_at, id
             """,
             [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
+    def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
+        """The memories of one project that are or were in use, or the active ones, by creation and id."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where project_id = $1 and rolled_back_at is null and ($2 or archived_at is null)
+            order by created_at, id
+            """,
+            [project_id, include_archived],
         )
         return [MEMORIES.read(row) for row in rows]
 
@@ -306,6 +321,24 @@ class Memories:
             [list(ids)],
         )
 
+    def count_uses(self, recalled: Mapping[str, int], useful: Mapping[str, int]) -> None:
+        """Add to how often memories were recalled and called useful, by id; unknown ids are passed over."""
+        ids = sorted({*recalled, *useful})
+        if not ids:
+            return
+        uses = {"id": ids, "recalled": [recalled.get(i, 0) for i in ids], "useful": [useful.get(i, 0) for i in ids]}
+        with self._sql.given(uses=pa.table(uses)):
+            self._sql.run(
+                """
+                update memories m
+                set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
+                    useful_count = least(m.useful_count + u.useful, $1)::integer
+                from uses u
+                where m.id = u.id
+                """,
+                [_MOST_USES],
+            )
+
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
         count = self._sql.value(
@@ -317,3 +350,8 @@ class Memories:
             [to_utc(as_of)],
         )
         return int(count)
+
+
+def memory_table(memories: Sequence[Memory]) -> pa.Table:
+    """Memories as an Arrow table with a column for each field; times are UTC without a zone."""
+    return MEMORIES.table(memories)

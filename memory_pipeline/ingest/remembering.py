@@ -1,0 +1,81 @@
+"""Writes one memory that an agent or a person tells, through the same gate as imports: cleaned, masked, checked, dated,
+embedded, and in the audit log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.errors import EmbeddingError, InputError
+from memory_pipeline.ingest.admission import Occurrences, admit, only_new, reject_candidate, storable, version_id
+from memory_pipeline.ingest.candidates import Candidate, RowError
+from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.masking import mask_candidate
+from memory_pipeline.ingest.values import identifier
+from memory_pipeline.records import Memory
+from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import embedding_text
+
+Outcome = Literal["created", "unchanged", "new_version"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a memory that was told: the memory as the store has it, and what was masked in it, by kind."""
+
+    memory: Memory
+    outcome: Outcome
+    masked: Counter[str]
+
+
+def remember(
+    store: Store, candidate: Candidate, project: str, embedder: Embedder, *, actor: str, now: datetime, mask: bool
+) -> Told:
+    """Write a candidate as a memory of a project. It has its vector at once, unless the embedder fails: then the next
+    night embeds it.
+
+    An id that the store has with the same words changes nothing; with other words, these become a memory of their
+    own. Raises InputError for what cannot be stored, which is quarantined.
+    """
+    try:
+        identifier(project, "the project's name")
+        identifier(candidate.native_id, "id")
+        _check_time(candidate.created_at, now)
+        check_candidate(candidate)
+        candidate, masked = mask_candidate(candidate) if mask else (candidate, Counter[str]())
+        entry = admit(candidate, Occurrences(), project, embedder, now)
+    except (RowError, EmbeddingError) as error:
+        rejected = storable(reject_candidate(candidate, str(error)), mask)
+        if store.exists():
+            with store.writing(actor) as tx:
+                tx.journal.keep_quarantine([(rejected.file, rejected.line, rejected.reason, rejected.excerpt)], now)
+        raise InputError(f"this cannot be remembered: {error}") from None
+    try:
+        vector = embedder.embed([embedding_text(entry.memory.content)])
+    except EmbeddingError:
+        vector = np.empty((0, embedder.dimension), dtype=np.float32)
+    with store.writing(actor) as tx:
+        known = tx.memories.existing([entry.memory.id, version_id(entry.memory)])
+        found = only_new([entry], known)
+        if found.wrong:
+            raise InputError(f"this cannot be remembered: {found.wrong[0].reason}")
+        if not found.fresh:
+            same = (
+                entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
+            )
+            return Told(tx.memories.read([same])[same], "unchanged", masked)
+        memory = found.fresh[0].memory
+        tx.memories.add([memory])
+        if len(vector):
+            tx.vectors.add([memory.id], vector, embedder.name)
+    return Told(memory, "new_version" if found.new_versions else "created", masked)
+
+
+def _check_time(created_at: datetime | None, now: datetime) -> None:
+    if created_at is not None and created_at.astimezone(UTC) > now:
+        raise RowError(f"created_at is {created_at.isoformat()}, which is in the future")

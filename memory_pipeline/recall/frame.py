@@ -1,0 +1,21 @@
+"""Memories as a pandas data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memory_pipeline.records import Memory
+from memory_pipeline.store import memory_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame_of(memories: Sequence[Memory]) -> pd.DataFrame:
+    """One row a memory, indexed by id; the columns are the fields of a memory, times aware and in UTC."""
+    frame = memory_table(memories).to_pandas().set_index("id")
+    for name in frame.columns:
+        if frame[name].dtype.kind == "M":
+            frame[name] = frame[name].dt.tz_localize("UTC")
+    return frame

@@ -1,0 +1,278 @@
+"""The memory of one project, as agents use it: search, context, remember, feedback, lineage, metrics.
+
+Every interface (Python, command line, HTTP, MCP) is a thin layer over this.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import ValidationError
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.embedding import Embedder, choose_embedder
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
+from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.documents import (
+    DEFAULT_BUDGET,
+    LEAST_BUDGET,
+    LONGEST_QUERY,
+    MOST_BUDGET,
+    MOST_RESULTS,
+    SHORTEST_QUERY,
+    AtomListing,
+    Context,
+    Feedback,
+    Filters,
+    MemoryLineage,
+    Metrics,
+    Mode,
+    NewMemory,
+    PlaybookListing,
+    RecalledMemory,
+    RecalledPlaybookEntry,
+    Remembered,
+    SearchResults,
+)
+from memory_pipeline.recall.index import Match, ProjectIndex
+from memory_pipeline.recall.lineage import lineage_of
+from memory_pipeline.recall.metrics import metrics_of
+from memory_pipeline.recall.results import described_sources, recalled
+from memory_pipeline.recall.uses import Uses
+from memory_pipeline.records import Memory, Source
+from memory_pipeline.store import Store, Transaction
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The connector of what is told through an interface.
+TOLD = "api"
+
+
+class ProjectMemory:
+    """The memory of one project in one store. Nothing that it does reads or changes another project (law 8).
+
+    It is safe to use from several threads. Close it, or use it in a `with` block, so that the counts of use are kept.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, project: str, *, actor: str, embedder: Embedder | None = None
+    ) -> None:
+        """`actor`: who asks and writes, for the audit log."""
+        self.project = project
+        self._store, self._settings, self._actor = store, settings, actor
+        self._embedder = embedder or choose_embedder(settings)
+        self._index = ProjectIndex(store, settings, project, self._embedder)
+        self._uses = Uses(store, actor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write the counts of use that wait."""
+        self._uses.write()
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        filters: Filters | None = None,
+        mode: Mode = "hybrid",
+        include_sources: bool = False,
+        levels: Sequence[int] = (),
+        memory_types: Sequence[str] = (),
+        pattern_types: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        since: date | str | None = None,
+        until: date | str | None = None,
+        archived: bool | None = None,
+    ) -> SearchResults:
+        """The best memories for a query, best first.
+
+        `include_sources` gives each its direct sources, and lets archived sources stand beside the memory that was
+        made from them. `filters`, or its fields as arguments, narrow the search. Raises InputError for a query that is
+        too short or too long, a limit outside 1 to 100, or a filter that does not exist.
+        """
+        _check_query(query)
+        if not 1 <= limit <= MOST_RESULTS:
+            raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
+        chosen = filters or _filters(
+            levels=levels,
+            memory_types=memory_types,
+            pattern_types=pattern_types,
+            categories=categories,
+            since=since,
+            until=until,
+            archived=archived,
+        )
+        began = time.perf_counter()
+        matches, total = self._index.search(query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources)
+        results = self._described(matches, include_sources)
+        self._uses.add(match.memory.id for match in matches)
+        took = round(1000 * (time.perf_counter() - began), 3)
+        return SearchResults(results=tuple(results), total_found=total, search_time_ms=took)
+
+    def context(self, task: str, budget: int = DEFAULT_BUDGET) -> Context:
+        """What an agent should know for a task: principles, patterns, playbook entries, atoms, series and raw memories
+        within a budget of tokens. Raises InputError for a task or budget out of range."""
+        _check_query(task, "task")
+        if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+            raise InputError(f"the budget is {budget} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
+        context = build_context(self._store, self._index, self._embedder, self.project, task, budget)
+        self._uses.add(item.id for item in context.items if item.kind not in ("playbook", "atom"))
+        return context
+
+    def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
+        """One memory. Raises InputError if the project has none with this id."""
+        with self._store.reading() as tx:
+            memory = self._read(tx, memory_id)
+        return self._described([Match(memory, 0.0)], include_sources, scored=False)[0]
+
+    def lineage(self, memory_id: str) -> MemoryLineage:
+        """Where a memory comes from and what has replaced it. Raises InputError if the project does not have it."""
+        with self._store.reading() as tx:
+            return lineage_of(tx, self._read(tx, memory_id))
+
+    def remember(self, memory: NewMemory | str, **fields: Any) -> Remembered:
+        """Write a memory: its text with the fields of NewMemory as arguments, or a NewMemory. The next search finds
+        it, and the next night takes it up. Raises InputError for what cannot be stored."""
+        if isinstance(memory, str):
+            try:
+                memory = NewMemory(content=memory, **fields)
+            except ValidationError as error:
+                raise InputError(f"this cannot be remembered: {in_words(error)}") from None
+        candidate = Candidate(
+            content=memory.content,
+            memory_type=memory.memory_type or "other",
+            typed_under=None if memory.memory_type else (),
+            categories=memory.categories,
+            tags=memory.tags,
+            importance=memory.importance,
+            created_at=memory.created_at,
+            native_id=memory.id,
+            source=Source(TOLD),
+        )
+        told = remember(
+            self._store,
+            candidate,
+            self.project,
+            self._embedder,
+            actor=self._actor,
+            now=datetime.now(UTC),
+            mask=self._settings.import_.redact,
+        )
+        return Remembered(
+            id=told.memory.id,
+            status=told.outcome,
+            masked=dict(told.masked),
+            memory=recalled(told.memory, source_count=0),
+        )
+
+    def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
+        """Say whether a memory helped: its rank rises a little if it did. Raises InputError for an unknown memory."""
+        with self._store.writing(self._actor) as tx:
+            self._read(tx, memory_id)
+            tx.memories.count_uses({}, {memory_id: 1} if was_useful else {})
+            memory = self._read(tx, memory_id)
+        return Feedback(
+            memory_id=memory_id,
+            was_useful=was_useful,
+            useful_count=memory.useful_count,
+            reuse_count=memory.reuse_count,
+        )
+
+    def metrics(self) -> Metrics:
+        """How far the project is consolidated."""
+        with self._store.reading() as tx:
+            return metrics_of(tx, self.project, datetime.now(UTC))
+
+    def playbook(self) -> PlaybookListing:
+        """The guidance that the project's patterns and principles give."""
+        with self._store.reading() as tx:
+            entries = tx.playbook.read(self.project)
+        return PlaybookListing(
+            entries=tuple(
+                RecalledPlaybookEntry(
+                    id=entry.id,
+                    category=entry.category,
+                    content=entry.content,
+                    confidence=round(entry.confidence, 2),
+                    source_ids=entry.source_ids,
+                )
+                for entry in entries
+            )
+        )
+
+    def atoms(self, query: str | None = None, field: str | None = None, limit: int = 10) -> AtomListing:
+        """Atoms by meaning; without a query, those with the highest confidence."""
+        index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
+        found = search_atoms(index, self._embedder, query, field, limit, self._settings.recall.min_relevance)
+        return AtomListing(atoms=tuple(describe_atom(one) for one in found))
+
+    def memories(self, *, archived: bool = False) -> pd.DataFrame:
+        """The active memories as a data frame, by creation and id; with `archived`, all of them."""
+        from memory_pipeline.recall.frame import frame_of
+
+        with self._store.reading() as tx:
+            return frame_of(tx.memories.of_project(self.project, include_archived=archived))
+
+    def _read(self, tx: Transaction, memory_id: str) -> Memory:
+        memory = tx.memories.read([memory_id]).get(memory_id)
+        if memory is None or memory.project_id != self.project:
+            raise InputError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
+        return memory
+
+    def _described(
+        self, matches: Sequence[Match], include_sources: bool, *, scored: bool = True
+    ) -> list[RecalledMemory]:
+        ids = [match.memory.id for match in matches]
+        with self._store.reading() as tx:
+            links = tx.lineage.of(ids)
+            wanted = [link.source_id for link in links] if include_sources else []
+            sources = tx.memories.read(wanted)
+        by_memory: dict[str, list[tuple[str, float]]] = {memory_id: [] for memory_id in ids}
+        for link in links:
+            by_memory[link.memory_id].append((link.source_id, link.similarity))
+        return [
+            recalled(
+                match.memory,
+                source_count=len(by_memory[match.memory.id]),
+                score=match.score if scored else None,
+                superseded_by=match.superseded_by,
+                sources=described_sources(by_memory[match.memory.id], sources) if include_sources else None,
+            )
+            for match in matches
+        ]
+
+
+def in_words(error: ValidationError) -> str:
+    """What is wrong with a document that was given, on one line."""
+    problems = (
+        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg'].removeprefix('Value error, ')}"
+        for one in error.errors(include_url=False)
+    )
+    return "; ".join(problems)
+
+
+def _filters(**fields: Any) -> Filters:
+    try:
+        return Filters(**{name: tuple(v) if isinstance(v, (list, set)) else v for name, v in fields.items()})
+    except ValidationError as error:
+        raise InputError(in_words(error)) from None
+
+
+def _check_query(text: str, what: str = "query") -> None:
+    if len(text.strip()) < SHORTEST_QUERY:
+        raise InputError(f"the {what} '{text}' is too short; use at least {SHORTEST_QUERY} characters")
+    if len(text) > LONGEST_QUERY:
+        raise InputError(f"the {what} has {len(text)} characters; use at most {LONGEST_QUERY}")

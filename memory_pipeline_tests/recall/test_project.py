@@ -1,0 +1,103 @@
+"""The memory of one project as agents use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.recall.documents import NewMemory
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, settings_for
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> ProjectMemory:
+    store = Store(tmp_path / "store.duckdb")
+    fill(
+        store,
+        [
+            candidate("The gateway drops requests when the certificate expires.", native_id="gateway"),
+            candidate("Piano practice is on Tuesday evenings.", native_id="piano", project_id="home"),
+            candidate("Invoices are sent on the first of a month.", native_id="invoices", categories=("billing",)),
+        ],
+        project="shop",
+    )
+    return ProjectMemory(store, settings_for(store), "shop", actor="agent")
+
+
+def test_a_search_finds_what_was_told_and_names_its_source(shop: ProjectMemory) -> None:
+    (first, *_) = shop.search("certificate of the gateway").results
+    assert (first.id, first.source, first.archived) == ("gateway", "test.jsonl:1", False)
+
+
+def test_nothing_of_another_project_is_found_read_or_changed(shop: ProjectMemory) -> None:
+    assert all(one.project_id == "shop" for one in shop.search("piano practice on Tuesday").results)
+    for forbidden in (shop.get, shop.lineage, lambda i: shop.feedback(i, True)):
+        with pytest.raises(InputError, match="project 'shop' has no memory 'piano'"):
+            forbidden("piano")
+
+
+def test_a_new_memory_is_found_at_once_and_has_its_secrets_masked(shop: ProjectMemory) -> None:
+    words = "The staging password is password=hunter2secret and it rotates weekly."
+    told = shop.remember(words)
+    assert told.status == "created"
+    assert "hunter2secret" not in told.memory.content
+    assert shop.search("staging rotates weekly").results[0].id == told.id
+    assert shop.remember(words).status == "unchanged"
+
+
+def test_other_words_under_a_known_id_become_a_memory_of_their_own(shop: ProjectMemory) -> None:
+    told = shop.remember(NewMemory(content="Invoices are sent on the second.", id="invoices"))
+    assert told.status == "new_version"
+    assert told.id != "invoices"
+    assert shop.get("invoices").content == "Invoices are sent on the first of a month."
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"importance": 3.0}, "importance"),
+        ({"memory_type": "gossip"}, "there is no memory type 'gossip'"),
+        ({"created_at": "2999-01-01T00:00:00Z"}, "in the future"),
+        ({"id": " a"}, "white space"),
+    ],
+)
+def test_what_cannot_be_remembered_is_refused_by_name(
+    shop: ProjectMemory, fields: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        shop.remember("The gateway restarts at night.", **fields)
+
+
+def test_use_and_feedback_are_counted_and_importance_stays(shop: ProjectMemory) -> None:
+    with shop:
+        shop.search("certificate of the gateway")
+        shop.feedback("gateway", was_useful=True)
+        said = shop.feedback("gateway", was_useful=False)
+    assert said.useful_count == 1
+    frame = shop.memories()
+    assert (frame.loc["gateway", "reuse_count"], frame.loc["gateway", "importance"]) == (1, 1.0)
+
+
+def test_filters_narrow_a_search(shop: ProjectMemory) -> None:
+    assert [one.id for one in shop.search("requests and invoices", categories=["billing"]).results] == ["invoices"]
+    assert shop.search("gateway certificate", since="2026-03-02").results == ()
+    with pytest.raises(InputError, match="there is no level '7'"):
+        shop.search("gateway", levels=[7])
+
+
+@pytest.mark.parametrize(
+    ("query", "limit", "said"), [("ab", 5, "too short"), ("abc", 0, "1 to 100"), ("a" * 9000, 5, "at most")]
+)
+def test_a_query_out_of_range_is_refused(shop: ProjectMemory, query: str, limit: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        shop.search(query, limit)
+
+
+def test_metrics_count_the_project_alone(shop: ProjectMemory) -> None:
+    metrics = shop.metrics()
+    assert (metrics.total_memories, metrics.raw_memories, metrics.reduction_percentage) == (2, 2, 0.0)
+    assert metrics.next_run_at is not None
