@@ -27,17 +27,30 @@ def add_source(file: Path, source: SourceTable) -> None:
     if document and _KEY not in document:
         document.add(tomlkit.nl())
     listed: Any = document.setdefault(_KEY, tomlkit.aot())
+    if not isinstance(listed, list):
+        raise SettingError(
+            f"'sources' in '{file}' is no list; begin its tables with [[sources]], or take it out with "
+            "'memory-pipeline sources remove sources'"
+        )
     table: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
     table.update(given)
     listed.append(table)
     _write(file, document)
 
 
-def remove_source(file: Path, name: str) -> None:
-    """Remove the table of a source. Raises InputError if the file has none with this name."""
+def remove_source(file: Path, name: str, number: int | None = None) -> None:
+    """Remove the table of a source: the first of this name, or, given its number in the list from 1, that one; 0 stands
+    for what is there in place of a list. Raises InputError if the file has none such."""
     document = _read(file)
-    listed = document.get(_KEY, [])
-    places = [number for number, table in enumerate(listed) if key_of(str(table.get("name", ""))) == key_of(name)]
+    listed: Any = document.get(_KEY, [])
+    if number == 0:
+        document.remove(_KEY)
+        _write(file, document)
+        return
+    names = [key_of(str(table.get("name", ""))) if isinstance(table, dict) else "" for table in listed]
+    places = [place for place, known in enumerate(names) if known == key_of(name)]
+    if number is not None:
+        places = [number - 1] if number <= len(listed) else []
     if not places:
         raise InputError(f"'{file}' has no source '{name}'; 'memory-pipeline sources list' shows where each comes from")
     del listed[places[0]]

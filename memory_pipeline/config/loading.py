@@ -3,6 +3,7 @@ order."""
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from memory_pipeline.config.broken_sources import BrokenSource, sort_out
 from memory_pipeline.config.described import SettingInfo, describe_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest
@@ -57,7 +59,8 @@ def load_settings(
     `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working directory. A
     missing default file is not an error; a missing file that was named is. Tables of policies and profiles are merged
     by name. Raises SettingError for an unknown key, a value of the wrong type or outside its range, or two names of
-    one setting with different values.
+    one setting with different values. A table of `sources` that cannot be used is left out and kept in
+    `broken_sources`: it costs itself alone.
     """
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
@@ -66,8 +69,13 @@ def load_settings(
     origins = {info.key: "default" for info in describe_settings()}
     for source in reversed(sources):
         origins |= source.origins
+    broken: tuple[BrokenSource, ...] = ()
+    given = next((source for source in sources if "sources" in source()), None)
+    if given is not None:
+        usable, broken = sort_out(given()["sources"], functools.partial(_of_a_source, origins["sources"]))
+        given()["sources"] = usable
     try:
-        return LoadedSettings(Settings(_build_sources=(sources, {})), origins)
+        return LoadedSettings(Settings(_build_sources=(sources, {})).with_broken_sources(broken), origins)
     except ValidationError as error:
         raise SettingError(_in_words(error, origins)) from error
 
@@ -107,6 +115,12 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
         name = key if key != info.key else f"{key}.NAME"
         says = f"write it as a table: a line [{name}], and below it lines like threshold = 0.9"
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"
+
+
+def _of_a_source(origin: str, index: int, first: Any) -> str:
+    """The first error of a table of `sources`, which has this index."""
+    info = next(info for info in describe_settings() if info.key == "sources")
+    return _in_a_list_of_tables(info, ["sources", str(index), *map(str, first["loc"])], first, origin)
 
 
 def _in_a_list_of_tables(info: SettingInfo, path: list[str], first: Any, origin: str) -> str:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
 from memory_pipeline.config.models import DistillationSection, Embedding
 from memory_pipeline.config.night import (
@@ -132,6 +133,8 @@ class Settings(BaseSettings):
         + "; ".join(f"`{name}`: {field.description}" for name, field in SourceTable.model_fields.items()),
     )
 
+    _broken_sources: tuple[BrokenSource, ...] = PrivateAttr(())
+
     @field_validator("sources")
     @classmethod
     def _sources_differ(cls, sources: tuple[SourceTable, ...]) -> tuple[SourceTable, ...]:
@@ -155,6 +158,17 @@ class Settings(BaseSettings):
         changed = self
         for key, value in changes.items():
             changed = _replaced(changed, ["import_" if part == "import" else part for part in key.split(".")], value)
+        return changed
+
+    @property
+    def broken_sources(self) -> tuple[BrokenSource, ...]:
+        """The tables of `sources` that cannot be used and are left out."""
+        return self._broken_sources
+
+    def with_broken_sources(self, broken: tuple[BrokenSource, ...]) -> Settings:
+        """A copy that knows of these tables that cannot be used."""
+        changed = self.model_copy()
+        changed._broken_sources = broken
         return changed
 
     @property

@@ -138,7 +138,8 @@ def _variables() -> dict[str, tuple[str, SettingInfo]]:
 
 def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
     """The values in nested tables, each with its path; an empty table with a user-defined name is a value too."""
-    if not isinstance(value, Mapping) or (not value and len(path) > 2):
+    is_list = path in _lists()
+    if is_list or not isinstance(value, Mapping) or (not value and len(path) > 2):
         yield path, value
         return
     for key, inner in value.items():
@@ -151,12 +152,16 @@ def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
     if name in named:
         return named[name], ()
     for info in describe_settings():
-        if info.tables and path[0] == info.key:
-            raise SettingError(f"'{info.key}' in {origin} is a list: begin each of its tables with [[{info.key}]]")
         depth = info.key.count(".") + 1
         if info.table and ".".join(path[:depth]) == info.key:
             return info, path[depth:]
     raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
+
+
+@functools.cache
+def _lists() -> frozenset[KeyPath]:
+    """The settings that are lists of tables; a table in place of the list is left to who reads it."""
+    return frozenset((info.key,) for info in describe_settings() if info.tables)
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
@@ -28,7 +29,7 @@ if TYPE_CHECKING:  # importers and masking are loaded by a night that has a sour
 
 def import_notes(night: Night) -> list[SourceReading]:
     """Read every enabled source of the store; returns what was read of each."""
-    readings = []
+    readings = [_left_out(night, broken) for broken in night.settings.broken_sources]
     sources = night.settings.sources_of_store
     for number, source in enumerate(sources):
         night.hold_lease()
@@ -45,6 +46,15 @@ def import_notes(night: Night) -> list[SourceReading]:
         readings.append(reading)
         night.progress("sources", number + 1, len(sources))
     return readings
+
+
+def _left_out(night: Night, broken: BrokenSource) -> SourceReading:
+    """The reading of a source whose table in the settings cannot be used."""
+    reading = SourceReading(broken.name, "failed", broken.told[:1000])
+    night.note_error("", "sources", f"source '{broken.name}': {reading.error}")
+    with night.writing() as tx:
+        tx.sources.keep_reading(night.options.run_id, reading)
+    return reading
 
 
 def _read(night: Night, source: SourceTable) -> SourceReading:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
 import memory_pipeline
+from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -112,7 +113,9 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
         own = dict(overrides or {})
         own.pop("store.path", None)
         fed = load_settings(own, config_file=file).values.store.path if overrides else values.store.path
-        absolute["sources"] = tuple(_resolved(source, fed, home) for source in values.sources)
+        good, broken = _resolve_all(values.sources, fed, home)
+        absolute["sources"] = good
+        values = values.with_broken_sources((*values.broken_sources, *broken))
     return LoadedSettings(values.with_values(absolute), loaded.origins)
 
 
@@ -121,6 +124,20 @@ def config_file() -> Path:
     not exist yet."""
     named = os.environ.get("MEMORY_PIPELINE_CONFIG")
     return Path(named) if named else project_home() / CONFIG_FILE
+
+
+def _resolve_all(
+    sources: Sequence[SourceTable], fed: str, home: Path
+) -> tuple[tuple[SourceTable, ...], list[BrokenSource]]:
+    """The sources with absolute paths, and those whose path names no file."""
+    good: list[SourceTable] = []
+    broken = []
+    for source in sources:
+        try:
+            good.append(_resolved(source, fed, home))
+        except SettingError as error:
+            broken.append(BrokenSource(-1, source.name, str(error), source.model_dump(mode="json")))
+    return tuple(good), broken
 
 
 def _resolved(source: SourceTable, fed: str, home: Path) -> SourceTable:

@@ -86,7 +86,7 @@ def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
     hashes: dict[str, list[int | str]] = {}
     found: dict[str, str] = {}
     times: list[int] = []
-    problems = []
+    problems = [broken.told for broken in settings.broken_sources]
     waiting: dict[str, datetime] = {}
 
     def hashed(source: str, file: "FoundFile") -> str:
@@ -128,7 +128,7 @@ def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
 )
 def changed_sources(context: SensorEvaluationContext) -> RunRequest | SkipReason:
     settings, now = load_project_settings().values, datetime.now(UTC)
-    if not settings.sources_of_store:
+    if not settings.sources_of_store and not settings.broken_sources:
         return SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     cursor = Cursor.read(context.cursor)
     changes = find_changes(settings, _known(settings), cursor)

@@ -176,3 +176,57 @@ def test_edits_that_wait_for_a_night_are_told_by_list_and_check(tmp_path: Path, 
     (found,) = shown("sources", "check")  # type: ignore[misc]
     assert (found["edits_waiting"], found["import"]["imported"], found["waits_for"]) == (1, 1, today)
     assert f"1 edit and 1 new entry wait for the night of {today}" in command("sources", "check").out
+
+
+BROKEN = """
+[[sources]]
+name = "good"
+path = "agent"
+
+[[sources]]
+name = "bad"
+path = "agent"
+timezone = "Mars/Base"
+
+[[sources]]
+pth = "agent"
+"""
+
+
+def test_a_wrong_table_costs_itself_and_can_be_removed(tmp_path: Path, workspace: Path) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text(BROKEN)
+    assert "no time zone is called 'Mars/Base'" in command("config", "show").err
+    listed = {row["name"]: row["problem"] for row in shown("sources", "list")}  # type: ignore[attr-defined]
+    assert listed["good"] is None and "Mars/Base" in listed["bad"] and "has no name" in listed["table-3"]
+    checked = command("sources", "check")
+    assert checked.code == 1 and "good" in checked.out and "bad" in checked.out and "PROBLEM" in checked.out
+    assert command("sources", "check", "good").code == 0
+    assert command("sources", "remove", "table-3").code == 0
+    assert command("sources", "remove", "bad").code == 0
+    assert file.read_text().strip() == BROKEN.split("\n\n")[0].strip()
+    assert not command("sources", "list").err
+
+
+@pytest.mark.parametrize("text", ['[sources]\nname = "x"\npath = "agent"\n', "sources = 5\n", 'sources = ["agent"]\n'])
+def test_sources_that_are_no_tables_can_be_removed(tmp_path: Path, workspace: Path, text: str) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text("# mine\n" + text)
+    assert "[[sources]]" in command("config", "show").err
+    (row,) = shown("sources", "list")  # type: ignore[misc]
+    assert command("sources", "remove", row["name"]).code == 0
+    assert file.read_text().strip() == "# mine"
+
+
+@pytest.mark.slow
+def test_a_night_leaves_out_a_wrong_table_and_says_so(tmp_path: Path, workspace: Path) -> None:
+    (tmp_path / "memory_pipeline.toml").write_text(BROKEN)
+    done = command("night", "2026-03-02", "--json")
+    night = json.loads(done.out)
+    assert done.code == 0 and "Warning" in done.err
+    assert {s["source"]: s["status"] for s in night["sources"]} == {
+        "bad": "failed",
+        "table-3": "failed",
+        "good": "read",
+    }
+    assert night["entries_new"] == 2 and len(night["errors"]) == 2

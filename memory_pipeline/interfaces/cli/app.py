@@ -26,6 +26,7 @@ from memory_pipeline.interfaces.cli.base import (
     named_store,
     open_store,
     settings_of,
+    told_of_broken_sources,
 )
 from memory_pipeline.interfaces.cli.failures import guarded
 from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say, table
@@ -348,7 +349,7 @@ def check(
 @config_app.command("show", epilog="Example: memory-pipeline config show")
 def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show every setting, its value and where the value came from; secrets are masked."""
-    loaded = load_project_settings(named_store(store))
+    loaded = told_of_broken_sources(load_project_settings(named_store(store)))
     shown = loaded.shown()
     rows: list[dict[str, object]] = [setting.model_dump(by_alias=True) for setting in shown]
     emit(shown, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))

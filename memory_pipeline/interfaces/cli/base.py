@@ -12,11 +12,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from memory_pipeline.config.loading import LoadedSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
-from memory_pipeline.interfaces.cli.output import be_quiet
+from memory_pipeline.interfaces.cli.output import be_quiet, complain
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.places import check_is_free
@@ -77,7 +78,14 @@ QuietOption = Annotated[
 
 def settings_of(store: Path | None) -> Settings:
     """The effective settings, with the given store."""
-    return load_project_settings(named_store(store)).values
+    return told_of_broken_sources(load_project_settings(named_store(store))).values
+
+
+def told_of_broken_sources(loaded: LoadedSettings) -> LoadedSettings:
+    """The settings, after what is wrong with a source in them is printed on standard error."""
+    for broken in loaded.values.broken_sources:
+        complain(f"Warning: {broken.told}.")
+    return loaded
 
 
 def named_store(store: Path | None) -> dict[str, object] | None:

@@ -14,6 +14,7 @@ from typing import Self
 
 from pydantic import Field, ValidationError
 
+from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_source, remove_source
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.settings import Settings
@@ -60,6 +61,7 @@ class DescribedSource(Document):
 
     name: str = Field(description="Its name.")
     format: str = Field(description="Its import format.")
+    problem: str | None = Field(description="Why its table in the settings cannot be used; null if it can.")
     path: str = Field(description="The workspace directory, or the file.")
     project: str = Field(description="The project of its memories that name none.")
     timezone: str = Field(description="The time zone of its times that name none.")
@@ -87,6 +89,7 @@ class DescribedSource(Document):
         return cls(
             name=source.name,
             format=source.format,
+            problem=None,
             path=source.path,
             project=project_of(source) if source.format in IMPORTERS else source.project,
             timezone=source.timezone or settings.import_.timezone,
@@ -99,6 +102,24 @@ class DescribedSource(Document):
             last_read=read.at if read else None,
             files_waiting=len(waiting),
             waits_for=night_of(min(waiting.values()), read.following) if read and waiting else None,
+        )
+
+    @classmethod
+    def of_broken(cls, broken: BrokenSource) -> Self:
+        """A source whose table cannot be used, as far as it tells."""
+        told = {name: value for name, value in broken.given.items() if isinstance(value, str)}
+        return cls(
+            name=broken.name,
+            problem=broken.problem,
+            enabled=False,
+            feeds_store=False,
+            files=None,
+            last_read=None,
+            files_waiting=0,
+            waits_for=None,
+            include=(),
+            exclude=(),
+            **{name: told.get(name, "") for name in ("format", "path", "project", "timezone", "store")},
         )
 
 
@@ -154,11 +175,19 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
         with store.reading() as tx:
             last = tx.sources.last_read()
             read = {name: ReadBefore(tx.sources.files(name), last.get(name), following) for name in read}
-    return [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+    good = [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+    return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
 
 
 def _feeds(source: SourceTable, settings: Settings) -> bool:
     return Path(source.store or settings.store.path) == Path(settings.store.path)
+
+
+def broken_source(settings: Settings, name: str) -> BrokenSource | None:
+    """The source of this name whose table cannot be used, if no other one has the name."""
+    if any(source.key == key_of(name) for source in settings.sources):
+        return None
+    return next((broken for broken in settings.broken_sources if broken.key == key_of(name)), None)
 
 
 def named_source(settings: Settings, name: str) -> SourceTable:
@@ -166,7 +195,8 @@ def named_source(settings: Settings, name: str) -> SourceTable:
     for source in settings.sources:
         if source.key == key_of(name):
             return source
-    known = ", ".join(source.name for source in settings.sources) or "none"
+    names = [source.name for source in settings.sources] + [broken.name for broken in settings.broken_sources]
+    known = ", ".join(names) or "none"
     raise InputError(f"the settings have no source '{name}'; they have {known}")
 
 
@@ -195,7 +225,7 @@ def new_source(
     same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
     if same is not None:
         raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
-    taken = {source.key for source in settings.sources}
+    taken = {source.key for source in settings.sources} | {broken.key for broken in settings.broken_sources}
     if name is not None and key_of(name) in taken:
         raise InputError(f"there is a source '{name}' already; give another --name")
     try:
@@ -241,10 +271,11 @@ def save_source(source: SourceTable) -> Path:
     return config_file()
 
 
-def drop_source(source: SourceTable) -> Path:
+def drop_source(source: SourceTable | BrokenSource) -> Path:
     """Remove a source from the settings file, which is returned."""
     _check_file_counts()
-    remove_source(config_file(), source.name)
+    place = source.number if isinstance(source, BrokenSource) and source.number >= 0 else None
+    remove_source(config_file(), source.name, place)
     return config_file()
 
 
@@ -252,6 +283,20 @@ def _check_file_counts() -> None:
     origin = load_project_settings().origins["sources"]
     if origin.startswith("environment "):
         raise InputError(f"the sources come from the {origin}, not from a file; change them there")
+
+
+def checked_broken(broken: BrokenSource) -> CheckedSource:
+    """The check of a source whose table in the settings cannot be used."""
+    path = broken.given.get("path")
+    return CheckedSource(
+        name=broken.name,
+        path=path if isinstance(path, str) else "",
+        error=broken.problem,
+        files=0,
+        edits_waiting=0,
+        waits_for=None,
+        import_=ImportSummary().as_report(),
+    )
 
 
 def check_sources(settings: Settings, sources: tuple[SourceTable, ...]) -> list[CheckedSource]:

@@ -33,7 +33,11 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
             **source.as_json(),
             "enabled": "yes" if source.enabled else "no",
             "feeds": "this store" if source.feeds_store else source.store,
-            "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
+            "last read": "its table cannot be used"
+            if source.problem
+            else f"as of {source.last_read:%Y-%m-%d %H:%M} UTC"
+            if source.last_read
+            else "never",
             "waiting": _waiting(source.files_waiting, source.waits_for),
         }
         for source in shown
@@ -100,13 +104,17 @@ def sources_remove(
     json_: JsonOption = False,
 ) -> None:
     """Remove a source from the settings file. The memories that it brought stay."""
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, drop_source, named_source
+    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, broken_source, drop_source, named_source
 
     settings = settings_of(store)
-    source = named_source(settings, name)
+    broken = broken_source(settings, name)
+    source = broken or named_source(settings, name)
     file = drop_source(source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
-    emit(DescribedSource.of(source, settings), as_json=json_, text=text)
+    described = (
+        DescribedSource.of_broken(broken) if broken else DescribedSource.of(named_source(settings, name), settings)
+    )
+    emit(described, as_json=json_, text=text)
 
 
 @sources_app.command("check", epilog="Examples: memory-pipeline sources check; memory-pipeline sources check workspace")
@@ -117,13 +125,21 @@ def sources_check(
 ) -> None:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
-    from memory_pipeline.interfaces.cli.source_settings import check_sources, checked_text, named_source
+    from memory_pipeline.interfaces.cli.source_settings import (
+        broken_source,
+        check_sources,
+        checked_broken,
+        checked_text,
+        named_source,
+    )
 
     settings = settings_of(store)
-    chosen = (named_source(settings, name),) if name else settings.sources_of_store
-    if not chosen:
+    wrong = broken_source(settings, name) if name else None
+    broken = ((wrong,) if wrong else ()) if name else settings.broken_sources
+    chosen = (() if wrong else (named_source(settings, name),)) if name else settings.sources_of_store
+    if not chosen and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = check_sources(settings, chosen)
+    found = [*check_sources(settings, chosen), *map(checked_broken, broken)]
     emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)

@@ -118,7 +118,7 @@ def _metadata(readings: Sequence[SourceReading], as_of: str) -> dict[str, Any]:
     return {
         **{name: sum(getattr(reading, name) for reading in readings) for name in _COUNTS},
         "as_of": as_of,
-        "waiting": _waiting(readings) or "nothing",
+        "left_for_later": _waiting(readings) or "nothing",
         **preview(rows, "No source feeds this store; `memory-pipeline sources add PATH` adds one."),
     }
 
