@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.errors import EmbeddingError
@@ -22,14 +23,33 @@ TOP = 10
 RECALL_FLOOR = 0.95
 
 
-def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
-    """Search for a sample of newly archived memories; returns (found, searched).
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """An archived memory that its question did not bring back, with what it says and what replaced it."""
+
+    memory_id: str
+    question: str
+    content: str
+    replaced_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCheck:
+    """What became of the sample: how many were found, of how many, and which were not."""
+
+    found: int = 0
+    asked: int = 0
+    missed: tuple[Missed, ...] = ()
+
+
+def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
+    """Search for a sample of newly archived memories.
 
     A memory counts as found if it, or its replacement, is among the first ten results. The sample is derived from
     the night, so that a preview asks what the night will ask. A memory without a usable word is omitted.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
-        return 0, 0
+        return RecallCheck()
     everything = _all_texts(night)
     by_id = {memory.id: memory for memory in everything}
     projects: dict[str, list[Text]] = {}
@@ -47,15 +67,21 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> tuple[int, int]:
             questions[memory_id] = question
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(questions)
-    found = 0
+    found: set[str] = set()
+    missed: list[Missed] = []
     try:
         for project in touched:
             asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
-            if asked:
-                found += _found(night, projects[project], asked, replacements)
+            if not asked:
+                continue
+            here = _found(night, projects[project], asked, replacements)
+            found |= here
+            missed += [
+                Missed(i, question, by_id[i].content, replacements[i]) for i, question in asked.items() if i not in here
+            ]
     except EmbeddingError as error:
         night.note_error("", "recall", error)
-    return found, len(questions)
+    return RecallCheck(len(found), len(questions), tuple(missed))
 
 
 def _all_texts(night: Night) -> list[Text]:
@@ -70,21 +96,22 @@ def _all_texts(night: Night) -> list[Text]:
             return everything
 
 
-def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: dict[str, str]) -> int:
+def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: dict[str, str]) -> set[str]:
+    """The memories that are found by their question, or whose replacement is."""
     ids, vectors = night.reader.vectors_of([memory.id for memory in memories])
     embed = night.embedder.embed
     index = SearchIndex(
         memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.compression.archived_weight
     )
     asked_for = embed([embedding_text(question) for question in asked.values()])
-    count = 0
+    found = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
         hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
-        is_found = bool(hits & {memory_id, replacements[memory_id]})
-        count += is_found
-        if not is_found:
+        if hits & {memory_id, replacements[memory_id]}:
+            found.add(memory_id)
+        else:
             night.log.debug("'%s' is not found by '%s'", memory_id, question)
-    return count
+    return found
 
 
 def _draw(as_of: datetime, memory_id: str) -> bytes:

@@ -13,7 +13,7 @@ from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.night.recall_check import RecallCheck, check_recall
 from memory_pipeline.records import (
     MADE,
     SERIES,
@@ -33,6 +33,7 @@ from memory_pipeline.reporting.model import (
     ConflictReport,
     CountedRun,
     Kind,
+    MissedReport,
     PolicyReport,
     SeriesReport,
     SourceReport,
@@ -49,7 +50,7 @@ _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, started_at: datetime) -> CountedRun:
     """Every figure of a run, with its largest clusters; the end time is not known yet."""
-    found, sampled = _recall(night, tally)
+    recall = _recall(night, tally)
     clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
     compressed = [archive for archive in archives if archive.status == "compressed"]
     with night.store.reading() as tx:
@@ -122,9 +123,10 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         sources_sha256=sources,
         store=StoreFacts.model_validate(facts),
         largest_clusters=_examples(night.reader, outcome.distillations, archives),
-        recall_found=found,
-        recall_sampled=sampled,
-        recall_rate=round(found / sampled, 4) if sampled else None,
+        recall_found=recall.found,
+        recall_sampled=recall.asked,
+        recall_rate=round(recall.found / recall.asked, 4) if recall.asked else None,
+        recall_missed=tuple(MissedReport(**asdict(missed)) for missed in recall.missed)[:_EXAMPLES],
     )
 
 
@@ -274,12 +276,12 @@ def _examples(
     return tuple(examples)
 
 
-def _recall(night: Night, tally: Tally) -> tuple[int, int]:
+def _recall(night: Night, tally: Tally) -> RecallCheck:
     if any(error.stage == "embed" for error in night.errors):
-        return 0, 0  # an unreachable query is skipped; the report gives the reason
+        return RecallCheck()  # an unreachable query is skipped; the report gives the reason
     try:
         return check_recall(night, tally.archived)
     except Exception as error:  # a failing check never prevents the report; the error is in it
         night.log.exception("checking whether the archived memories can still be found")
         night.note_error("", "recall", error)
-        return 0, 0
+        return RecallCheck()

@@ -149,6 +149,15 @@ class StoreFacts(Document):
     quarantined: int = Field(description="Rows that could not be imported.")
 
 
+class MissedReport(Document):
+    """An archived memory that the recall check did not find again."""
+
+    memory_id: str = Field(description="The memory; it is archived, and nothing of it is lost.")
+    question: str = Field(description="The question that should have brought it back, or what replaced it.")
+    content: str = Field(description="What it says.")
+    replaced_by: str = Field(description="The memory that stands for it; `rollback --abstraction` undoes it.")
+
+
 class CountedRun(Document):
     """The figures of a run, without a verdict. Pages show a figure with a title under that title."""
 
@@ -291,6 +300,9 @@ class CountedRun(Document):
     recall_sampled: int = Field(description="The size of the sample.")
     recall_rate: float | None = Field(
         title="Recall of archived memories", description="`recall_found` / `recall_sampled`."
+    )
+    recall_missed: tuple[MissedReport, ...] = Field(
+        description="The first twenty of the sample that were not found again, nor what replaced them."
     )
 
 

@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
 
-#: How many clusters, series and reasons are shown.
-CLUSTERS, SERIES, REASONS = 5, 3, 3
+#: How many clusters, series, reasons and memories that were not found again are shown.
+CLUSTERS, SERIES, REASONS, MISSED = 5, 3, 3, 3
 _WIDTH = 100
 
 
@@ -30,6 +31,7 @@ def summary(report: Report, page: Path | None = None) -> list[str]:
         (_says_the_same(report), list(_clusters(report))),
         ("What machinery writes again and again", list(_series(report))),
         ("Left alone", list(_left_alone(report))),
+        ("Not found again", list(_not_found(report))),
     ):
         if told:
             lines += ["", Heading(title), *told]
@@ -108,6 +110,24 @@ def _series(report: Report) -> Iterator[str]:
         yield from _indented(one.content, 2)
     if len(report.series) > SERIES:
         yield f"  and {len(report.series) - SERIES} more (memory-pipeline series list)"
+
+
+def _not_found(report: Report) -> Iterator[str]:
+    """What a recall check below its floor means, and what a person can do."""
+    if report.recall_rate is None or report.recall_rate >= RECALL_FLOOR:
+        return
+    would = "would not bring" if report.dry_run else "did not bring"
+    yield f"  A question made of a few words of each {would} these back, nor what stands for them."
+    yield "  They stay in the store; 'history MEMORY_ID' shows each. If the rest reads well, nothing needs doing."
+    for missed in report.recall_missed[:MISSED]:
+        yield f"  {_line(missed.content)}"
+        yield f"    asked: {_line(missed.question)}"
+    if (more := report.recall_sampled - report.recall_found - MISSED) > 0:
+        yield f"  and {more} more (memory-pipeline report --json)"
+    if report.dry_run:
+        yield "  To decide yourself what is archived, set compression.review to manual before the night."
+    else:
+        yield "  To take one back: memory-pipeline rollback --abstraction ID (of what stands for it)."
 
 
 def _left_alone(report: Report) -> Iterator[str]:

@@ -36,6 +36,7 @@ def judge(
         proposed=counted.proposals,
         refusals=counted.refusals,
         fatal=fatal,
+        dry_run=counted.dry_run,
     )
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
@@ -44,7 +45,11 @@ def judge(
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"
-        reason += f", but only {counted.recall_found} of {counted.recall_sampled} archived memories can be found again"
+        only = f"only {counted.recall_found} of {counted.recall_sampled}"
+        found = (
+            "that it would archive could be found again" if counted.dry_run else "archived memories can be found again"
+        )
+        reason += f", but {only} {found}"
     figures = {name: getattr(counted, name) for name in CountedRun.model_fields}
     told = tuple(
         ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
@@ -64,14 +69,16 @@ def decide_verdict(
     proposed: int = 0,
     refusals: Mapping[str, int] | None = None,
     fatal: str | None = None,
+    dry_run: bool = False,
 ) -> tuple[Verdict, str]:
     """PASS, PARTIAL, FAIL or IDLE, with the reason.
 
     `copies`: exact duplicates archived, which count as compressed. `settled` clusters were decided on an earlier
     night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of reason left a
-    cluster alone; being declined is not an error. `fatal`: the error that ended the run early.
+    cluster alone; being declined is not an error. `fatal`: the error that ended the run early. The reason of a
+    `dry_run` says what would be done.
     """
-    done = _done(compressed, copies)
+    done = _done(compressed, copies, "would be " if dry_run else "")
     if fatal:
         return "FAIL", f"fatal error: {fatal}"[:500]
     if compressed or copies:
@@ -95,9 +102,9 @@ def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapp
     return "no memory was eligible" if not eligible else "no cluster was found"
 
 
-def _done(compressed: int, copies: int) -> str:
-    parts = [how_many(compressed, "cluster") + " compressed"] if compressed else []
-    parts += [how_many(copies, "exact duplicate") + " archived"] if copies else []
+def _done(compressed: int, copies: int, would: str) -> str:
+    parts = [f"{how_many(compressed, 'cluster')} {would}compressed"] if compressed else []
+    parts += [f"{how_many(copies, 'exact duplicate')} {would}archived"] if copies else []
     return ", ".join(parts)
 
 

@@ -7,10 +7,11 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.night.preservation_check import measure_preservation
-from memory_pipeline.night.recall_check import check_recall
+from memory_pipeline.night.recall_check import Missed, RecallCheck, check_recall
 from memory_pipeline.orchestration.checks import check_report
 from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, Cluster, LineageLink
+from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Replacement, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
@@ -88,15 +89,26 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
         gone = Replacement("gone", archived_by="c", into="stand-in")
         tx.memories.archive([gone], archived_at=FIRST + timedelta(days=2), critical_floor=2.5)
         tx.lineage.add([LineageLink("stand-in", "gone", "distilled", 0.9)])
-    assert check_recall(night_of(store, DAY), ["gone"]) == (0, 1)
+    check = check_recall(night_of(store, DAY), ["gone"])
+    assert (check.found, check.asked) == (0, 1)
+    assert [(one.memory_id, one.replaced_by) for one in check.missed] == [("gone", "stand-in")]
 
 
 def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from memory_pipeline.reporting import counting
 
     fill(store, lesson(4))
-    monkeypatch.setattr(counting, "check_recall", lambda night, ids: (3, 4))
+    missed = Missed("m", "why restart gateway", "Restart the gateway.", "x")
+    monkeypatch.setattr(counting, "check_recall", lambda night, ids: RecallCheck(3, 4, (missed,)))
+    preview = run(store, DAY, dry_run=True)
+    assert preview.verdict_reason == (
+        "1 cluster would be compressed, but only 3 of 4 that it would archive could be found again"
+    )
+    told = "\n".join(summary(preview))
+    assert "would not bring these back" in told and "asked: why restart gateway" in told
+    assert "compression.review" in told
     report = run(store, DAY)
+    assert "rollback --abstraction" in "\n".join(summary(report))
     assert (report.verdict, report.recall_rate) == ("PARTIAL", 0.75)
     assert report.verdict_reason.endswith("only 3 of 4 archived memories can be found again")
 
@@ -109,16 +121,16 @@ def test_a_preview_asks_what_the_night_asks_and_another_night_for_another_sample
     fill(store, [candidate(f"Note {n} says the same thing", FIRST + timedelta(minutes=n)) for n in range(30)])
     asked: list[tuple[str, ...]] = []
 
-    def note(night: object, memories: object, questions: dict[str, str], replacements: object) -> int:
+    def note(night: object, memories: object, questions: dict[str, str], replacements: object) -> set[str]:
         asked.append(tuple(questions))
-        return 0
+        return set()
 
     monkeypatch.setattr(recall_check, "_found", note)
     with store.reading() as tx:
         ids = [m.id for m in tx.memories.all()]
     for run_id, day in (("preview", DAY), ("night", DAY), ("night", DAY + timedelta(days=1))):
         night = night_of(store, day, settings_for(store, compression__recall_sample=5), run_id=run_id)
-        assert check_recall(night, ids) == (0, 5)
+        assert (check_recall(night, ids).found, check_recall(night, ids).asked) == (0, 5)
     assert asked[0] == asked[1] != asked[2]
 
 
