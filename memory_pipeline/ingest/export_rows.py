@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Marks a Parquet file as an export, which the next one may replace.
 MARK = {b"memory_pipeline": b"export"}
+#: How the first row of an export of everything says what it is: its `record` and its `format`.
+EVERYTHING_FIRST, EVERYTHING_FORMAT = "export", "memory-pipeline"
 #: The columns that scripts rely on, in a fixed order; the others follow.
 _FIRST = (
     "id", "project_id", "content", "memory_type", "categories", "tags", "importance", "created_at", "effective_date",
@@ -40,6 +42,14 @@ def export_columns() -> tuple[Column, ...]:
 def export_row_columns() -> tuple[str, ...]:
     """The names of the columns of an exported row, in order."""
     return _NAMES
+
+
+def is_export_row(row: object) -> bool:
+    """Whether a JSON value is a row of an export, or the first one of an export of everything."""
+    if not isinstance(row, dict):
+        return False
+    begins_all = (row.get("record"), row.get("format")) == (EVERYTHING_FIRST, EVERYTHING_FORMAT)
+    return begins_all or row.keys() >= set(_NAMES)
 
 
 def columns_of_everything() -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import check_output, writing_whole
-from memory_pipeline.ingest.export_rows import MARK, export_row, export_row_columns, parquet_row, parquet_schema
+from memory_pipeline.ingest.export_rows import MARK, export_row, is_export_row, parquet_row, parquet_schema
 from memory_pipeline.ingest.formats import IMPORTERS
-from memory_pipeline.ingest.full_export import is_full_export_line, json_line, write_everything
+from memory_pipeline.ingest.full_export import json_line, write_everything
 from memory_pipeline.ingest.full_import import is_full_export
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
@@ -90,7 +90,7 @@ def is_export(name: str, path: Path) -> bool:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(row, dict) and (set(export_row_columns()) <= row.keys() or is_full_export_line(row))
+    return is_export_row(row)
 
 
 def _is_parquet_export(path: Path) -> bool:

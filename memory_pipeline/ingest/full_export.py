@@ -15,11 +15,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from memory_pipeline.ingest.export_rows import columns_of_everything, parquet_row, parquet_schema, row_of_everything
+from memory_pipeline.ingest.export_rows import (
+    EVERYTHING_FIRST,
+    EVERYTHING_FORMAT,
+    columns_of_everything,
+    parquet_row,
+    parquet_schema,
+    row_of_everything,
+)
 from memory_pipeline.store import RECORD_NAMES, Store, Transaction, schema_number
 
-FORMAT, VERSION = "memory-pipeline", 1
-FIRST, LAST, MEMORY = "export", "end", "memory"
+FORMAT, VERSION = EVERYTHING_FORMAT, 1
+FIRST, LAST, MEMORY = EVERYTHING_FIRST, "end", "memory"
 _GROUP = 2000
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.export_rows import is_export_row
 from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.markdown import Entry
@@ -36,6 +37,13 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OUR_PAGE = re.compile(r"# (?:Playbook: |[A-Z][a-z ,]{6,60} \d{4}-\d{2}-\d{2}: (?:PASS|PARTIAL|FAIL|IDLE)\b)")
+#: How exports of series, and the pages in HTML, begin.
+_OUR_DATA = re.compile(
+    r"series_id,project_id,memory_id,at,"
+    r"|\{\s*\"series\":\s*\[\s*(?:\]|\{\s*\"series_id\":)"
+    r"|<!doctype html>.{0,120}\bname=['\"]generator['\"] content=['\"]memory-pipeline",
+    re.IGNORECASE,
+)
 _FIRST_LINES = 600
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
@@ -82,7 +90,17 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
 
 def is_written_by_program(text: str) -> bool:
     """Whether a page says in its first lines that a program writes it; those of this program never enter a store."""
-    return bool(_OUR_PAGE.match(text) or _GENERATED.search(text[:_FIRST_LINES]))
+    return bool(_OUR_PAGE.match(text) or _GENERATED.search(text[:_FIRST_LINES]) or _is_our_data(text.lstrip()))
+
+
+def _is_our_data(text: str) -> bool:
+    """Whether it is a file of data that this program exported, whatever the file is called."""
+    if _OUR_DATA.match(text):
+        return True
+    try:
+        return text.startswith("{") and is_export_row(json.loads(text.partition("\n")[0]))
+    except (ValueError, RecursionError):
+        return False
 
 
 def blank_managed(lines: list[str], skipped: Skipped) -> str:

@@ -20,7 +20,9 @@ from memory_pipeline.ingest import export_memories, import_memories
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.night.imported_notes import import_notes
+from memory_pipeline.recall.series_export import export_series
 from memory_pipeline.records import Memory, SourceReading
+from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill, night_of, run, settings_for
@@ -248,6 +250,22 @@ def test_what_the_program_wrote_is_not_read_back(store: Store, workspace: Path, 
     export_memories(store, "jsonl", tmp_path / "out.jsonl")
     reading = read(store, with_source(store, tmp_path / "out.jsonl", format="jsonl"), 5, run_id="export")
     assert reading.status == "failed" and "not read back" in str(reading.error)
+
+
+@pytest.mark.parametrize("how", ["rows", "everything", "series as csv", "series as json", "page", "difference"])
+def test_an_export_into_a_workspace_is_not_read_back(store: Store, workspace: Path, how: str) -> None:
+    fill(store, [candidate("Something else.", native_id="x")])
+    out = workspace / "memory" / "2026-03-01.md"
+    if how in ("rows", "everything"):
+        export_memories(store, "jsonl", out, everything=how == "everything")
+    elif how.startswith("series"):
+        export_series(store, how.split()[-1], out)
+    else:
+        out.write_text((REPORT_MARK if how == "page" else DIFFERENCE_MARK) + "<ul><li>Something</li></ul>\n")
+    os.utime(out, (on(1).timestamp(), on(1).timestamp()))
+    before = set(known(store))
+    assert read(store, with_source(store, workspace), 1).new == 0
+    assert set(known(store)) == before
 
 
 def test_patterns_choose_the_files_and_leave_out_what_holds_no_memories(store: Store, workspace: Path) -> None:
