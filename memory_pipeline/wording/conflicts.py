@@ -69,8 +69,8 @@ class ConflictFinding:
     """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
     `opposite`, `quantifier`, `order`, or `wording`) and the differing words.
 
-    `wording`: otherwise equal sentences differ in one word that is not known to mean the same. This does not claim a
-    contradiction, but is reason enough to keep them apart.
+    `wording`: otherwise equal sentences differ in one word that is not known to mean the same, or in a figure that only
+    one of them has. This does not claim a contradiction, but is reason enough to keep them apart.
     """
 
     kind: str
@@ -252,7 +252,13 @@ def _put_in(difference: Difference) -> ConflictFinding | None:
     for kind, turning in (("negation", RESTRICTIONS), ("quantifier", _NARROWING)):
         if words & turning:
             return ConflictFinding(kind, f"{min(words & turning)} on one side")
-    return None
+    figure = next((word for word in (*difference.left, *difference.right) if _is_figure(word)), None)
+    return ConflictFinding(WORDING, f"{figure} on one side") if figure else None
+
+
+def _is_figure(word: str) -> bool:
+    """Whether a word is a figure or an identifier: what only one side has is no filler, and not said by the other."""
+    return any(c.isdigit() for c in word) or (word != "one" and value_of(word) is not None)
 
 
 def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:

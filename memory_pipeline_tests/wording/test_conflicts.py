@@ -49,6 +49,17 @@ CONFLICTS = [
     ("order", "Copy the dump from staging to production.", "Copy the dump from production to staging."),
     ("order", "gateway -> billing on every order", "billing -> gateway on every order"),
     ("wording", "The warehouse scanner jams in the cold.", "The warehouse conveyor jams in the cold."),
+    (
+        "wording",
+        "Recorded success q=0.7 for variant approach=incremental.",
+        "Recorded success for variant approach=incremental.",
+    ),
+    (
+        "wording",
+        "Restart the gateway after rotating the keys of web-01.",
+        "Restart the gateway after rotating the keys.",
+    ),
+    ("wording", "Keep three copies of the search archive.", "Keep copies of the search archive."),
 ]
 
 
