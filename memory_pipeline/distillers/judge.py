@@ -101,6 +101,8 @@ def _refusal(
         return "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:
         return f"abstraction has {after} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
+    told = sum(witness.token_count for member in task.members for witness in member.witnesses)
+    before = max(before, told)  # what was said twice and merged earlier was said all the same
     if before < settings.compression.min_ratio * after:
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
     if draft.confidence < settings.consolidation.confidence.min:

@@ -27,7 +27,7 @@ def merge_contents(contents: Sequence[str]) -> str:
     """The statements of all contents in order, without those that another one already contains.
 
     A statement is omitted if a remaining one has all of its facts and words, or words with the same meaning, and
-    does not contradict it. If one content contains everything, it is returned unchanged.
+    does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in.
     """
     kept: list[_Piece] = []
     for content in contents:
@@ -40,7 +40,7 @@ def merge_contents(contents: Sequence[str]) -> str:
     for content in sorted(contents, key=len):
         pieces = _pieces(content)
         if all(any(_holds(piece, other) for piece in pieces) for other in kept):
-            return content
+            return strip_lead_in(content)
     return join_statements([piece.text for piece in kept])
 
 

@@ -34,6 +34,8 @@ _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
 #: `Do A, or B happens` says what `B happens unless A is done` says.
 _OTHERWISE = frozenset(("or", "else", "otherwise"))
+#: `the whole network` is the network.
+_STRESSING = frozenset(("whole", "entire"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
 _COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
 #: Maximum number of pairs of words that are checked for synonyms.
@@ -83,7 +85,8 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 
 
 def says_the_same(statement: str, by: str) -> bool:
-    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
+    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner and words that
+    only stress that all of a thing is meant, and no more.
 
     What is negated stays negated, and what is open is never what is done. A text of another language says only what
     its copy says.
@@ -95,7 +98,10 @@ def says_the_same(statement: str, by: str) -> bool:
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
     otherwise = _OTHERWISE & set(by.lower().split())
-    return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
+    return all(
+        word.endswith("ly") or word in _STRESSING or (word == "unless" and otherwise)
+        for word in unsaid_words(statement, by)
+    )
 
 
 def keep_their_roles(one: str, other: str) -> bool:

@@ -18,6 +18,9 @@ _BOUNDARY = re.compile(r"(?<=[.!?。！？])[\"')\]*_]*(?:\s+|(?<=[。！？]))"
 #: Number of characters before a boundary in which an abbreviation is looked for.
 _TAIL = 64
 _FENCE = re.compile(r"^\s*(```|~~~)")
+#: Fewer characters belong to the sentence beside them, but for two words or more that are one: `No emojis.`
+_LEAST = 12
+_SHORT_SENTENCE = re.compile(r"[A-Z][a-z']* [a-z][\w' -]*[.!]")
 
 
 #: Words at the start of a statement that announce it and say nothing themselves.
@@ -109,12 +112,12 @@ def _sentences(line: str) -> list[str]:
         if brackets > 0 or ticks % 2 or _ABBREVIATION.search(line[max(start, match.start() - _TAIL) : seen].rstrip()):
             continue
         piece = line[start:seen].strip()
-        if len(piece) < 12:
+        if len(piece) < _LEAST:
             continue
         sentences.append(piece)
         start, brackets, ticks = seen, 0, 0
     rest = line[start:].strip()
-    if rest and sentences and len(rest) < 12:
+    if rest and sentences and len(rest) < _LEAST and not _SHORT_SENTENCE.fullmatch(rest):
         sentences[-1] = f"{sentences[-1]} {rest}"
     elif rest:
         sentences.append(rest)

@@ -204,6 +204,32 @@ def test_a_good_draft_is_accepted_with_its_figures() -> None:
     )
 
 
+def test_what_an_earlier_merge_took_in_counts_for_the_ratio_of_a_draft() -> None:
+    one = "Never move the piano lesson on Wednesday, the teacher has no other free hour. It starts at 16:30 in room 12."
+    two = "The teacher has no other free hour, so never move the piano lesson on Wednesday."
+    task = task_of(one, f"{two} Bus 7 goes there from the market square every 20 minutes.")
+    draft = Extractive().draft(task)
+    assert isinstance(draft, Draft)
+
+    def reason(task: Task) -> str:
+        rules = settings_for(Path("none"))
+        return judge(task, draft, Extractive(), rules, lambda text: max(1, len(text) // 4)).reason or ""
+
+    assert reason(task).startswith("compression ratio")
+    copies = tuple(memory(f"copy-{n}", text) for n, text in enumerate((one, two)))
+    merged = replace(task.members[0], made_from=copies)
+    assert not reason(replace(task, members=(merged, task.members[1])))
+
+
+def test_the_whole_of_a_thing_is_the_thing() -> None:
+    times = (
+        "The router overheated in the cupboard and the network was down for 35 minutes.",
+        "Network down for 50 minutes because the router in the cupboard overheated once more.",
+        "When the router overheated in its cupboard, the whole network was down for 65 minutes.",
+    )
+    assert distil(*times).text.count("overheated") == 1
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

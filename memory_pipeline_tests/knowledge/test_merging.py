@@ -34,6 +34,12 @@ def test_merging_again_changes_nothing(contents: list[str]) -> None:
     assert merge_contents([merged]) == merged and find_unmerged([merged], merged) == []
 
 
+def test_what_is_merged_begins_without_a_lead_in() -> None:
+    fuller = "Reminder: Long jobs get preempted on the cluster. Resuming needs the optimizer state."
+    merged = merge_contents([fuller, "Once more: Long jobs get preempted on the cluster."])
+    assert merged == fuller.removeprefix("Reminder: ")
+
+
 def test_the_fuller_wording_stays_to_the_letter() -> None:
     fuller = "- Restart the **gateway** after rotating keys.\n- It takes 15 minutes."
     assert merge_contents(["Restart the gateway after rotating keys.", fuller]) == fuller

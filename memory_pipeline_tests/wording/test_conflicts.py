@@ -94,6 +94,11 @@ def test_the_same_thing_in_other_words_does_not_conflict(one: str, other: str) -
     assert find_conflict(one, other) is None
 
 
+def test_a_short_sentence_is_compared_by_itself() -> None:
+    one = "Summaries for the morning briefing should be short bullet points without any greeting."
+    assert find_conflict(f"{one} Weather comes first.", f"{one} No emojis.") is None
+
+
 def test_episodes_written_afresh_may_differ_in_their_figures() -> None:
     one = "The deploy took 14 minutes because the build cache was cold."
     assert find_conflict(one, "Since the build cache was cold again, this deploy took as long as 19 minutes.") is None
