@@ -30,16 +30,19 @@ def merge_contents(contents: Sequence[str]) -> str:
     does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in.
     """
     kept: list[_Piece] = []
-    for content in contents:
-        for piece in _pieces(content):
-            if any(_holds(other, piece) for other in kept):
-                continue
-            place = next((n for n, other in enumerate(kept) if _holds(piece, other)), len(kept))
-            kept = [other for other in kept if not _holds(piece, other)]
-            kept.insert(min(place, len(kept)), piece)
+    told = [piece for content in contents for piece in _pieces(content)]
+    for piece in told:
+        if any(_holds(other, piece) for other in kept):
+            continue
+        place = next((n for n, other in enumerate(kept) if _holds(piece, other)), len(kept))
+        kept = [other for other in kept if not _holds(piece, other)]
+        kept.insert(min(place, len(kept)), piece)
+    for piece in told:  # what a statement held is not always held by the one that took its place
+        if not any(_holds(other, piece) for other in kept):
+            kept.append(piece)
     for content in sorted(contents, key=len):
         pieces = _pieces(content)
-        if all(any(_holds(piece, other) for piece in pieces) for other in kept):
+        if all(any(_holds(piece, other) for piece in pieces) for other in told):
             return strip_lead_in(content)
     return join_statements([piece.text for piece in kept])
 

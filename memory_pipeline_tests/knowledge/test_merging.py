@@ -40,6 +40,12 @@ def test_what_is_merged_begins_without_a_lead_in() -> None:
     assert merged == fuller.removeprefix("Reminder: ")
 
 
+def test_what_a_fuller_statement_took_in_stays_when_a_still_fuller_one_replaces_it() -> None:
+    contents = ["Gateway gateway gateway.", "Gateway gateway gateway order.", "Gateway gateway order port 5432."]
+    for order in (contents, contents[::-1]):
+        assert find_unmerged(contents, merge_contents(order)) == []
+
+
 def test_the_fuller_wording_stays_to_the_letter() -> None:
     fuller = "- Restart the **gateway** after rotating keys.\n- It takes 15 minutes."
     assert merge_contents(["Restart the gateway after rotating keys.", fuller]) == fuller
