@@ -23,6 +23,7 @@ from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERS
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
+from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.results import (
     BackfillResult,
@@ -271,6 +272,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
+    "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
+    "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),
     "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),
 }
 

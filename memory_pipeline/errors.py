@@ -22,6 +22,10 @@ class InputError(MemoryPipelineError):
     """A given file, directory, date or argument cannot be used."""
 
 
+class NotFoundError(InputError):
+    """A memory, project or job that was named does not exist."""
+
+
 class OutputError(MemoryPipelineError):
     """A file cannot or must not be written."""
 

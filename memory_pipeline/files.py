@@ -122,17 +122,23 @@ def _check_present(
 
 @contextmanager
 def writing_whole(
-    path: Path, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
+    path: Path,
+    is_ours: Recogniser,
+    *,
+    force: bool | None = None,
+    place: str = "file.written",
+    private: bool = False,
 ) -> Iterator[BinaryIO]:
     """A file to write to, which is moved to `path` when the block ends; on any error nothing is left behind.
 
-    `place` is the kill point before the move. Raises OutputError as `check_output` does, and for a full disk.
+    `place` is the kill point before the move; with `private`, only its owner may read and write it. Raises OutputError
+    as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
     partial = target.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         _sweep(target.parent)
-        with _opened(partial, target) as file:
+        with _opened(partial, None if private else target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -148,10 +154,16 @@ def writing_whole(
 
 
 def write_text(
-    path: Path, text: str, is_ours: Recogniser, *, force: bool | None = None, place: str = "file.written"
+    path: Path,
+    text: str,
+    is_ours: Recogniser,
+    *,
+    force: bool | None = None,
+    place: str = "file.written",
+    private: bool = False,
 ) -> None:
-    """Write a text as UTF-8, completely or not at all; errors as in `writing_whole`."""
-    with writing_whole(path, is_ours, force=force, place=place) as file:
+    """Write a text as UTF-8, completely or not at all; arguments and errors as in `writing_whole`."""
+    with writing_whole(path, is_ours, force=force, place=place, private=private) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
@@ -203,11 +215,14 @@ def _make(path: Path, made: list[Path]) -> None:
         raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
 
 
-def _opened(partial: Path, target: Path) -> BinaryIO:
-    """Create a new file with the permissions of the file that it will replace; fails if it exists."""
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-    with suppress(OSError):
-        os.chmod(partial, stat.S_IMODE(target.stat().st_mode))  # noqa: PTH101 - beside os.open
+def _opened(partial: Path, target: Path | None) -> BinaryIO:
+    """Create a new file with the permissions of the file that it will replace, or for its owner alone; fails if it
+    exists."""
+    mode = 0o666 if target else 0o600
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    if target:
+        with suppress(OSError):
+            os.chmod(partial, stat.S_IMODE(target.stat().st_mode))  # noqa: PTH101 - beside os.open
     return os.fdopen(descriptor, "wb")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from copy import copy
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder, choose_embedder
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
@@ -77,6 +78,12 @@ class ProjectMemory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def acting_as(self, actor: str) -> ProjectMemory:
+        """The same memory for another actor in the audit log: index, model and counts of use are shared."""
+        other = copy(self)
+        other._actor = actor
+        return other
+
     def close(self) -> None:
         """Write the counts of use that wait."""
         self._uses.write()
@@ -133,13 +140,20 @@ class ProjectMemory:
         return context
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
-        """One memory. Raises InputError if the project has none with this id."""
+        """One memory. Raises NotFoundError if the project has none with this id."""
         with self._store.reading() as tx:
             memory = self._read(tx, memory_id)
         return self._described([Match(memory, 0.0)], include_sources, scored=False)[0]
 
+    def several(self, memory_ids: Sequence[str]) -> tuple[RecalledMemory, ...]:
+        """The memories with these ids, in their order; ids that the project does not have are left out."""
+        with self._store.reading() as tx:
+            found = tx.memories.read(memory_ids)
+        own = [found[one] for one in memory_ids if one in found and found[one].project_id == self.project]
+        return tuple(self._described([Match(memory, 0.0) for memory in own], False, scored=False))
+
     def lineage(self, memory_id: str) -> MemoryLineage:
-        """Where a memory comes from and what has replaced it. Raises InputError if the project does not have it."""
+        """Where a memory comes from and what has replaced it. Raises NotFoundError if the project does not have it."""
         with self._store.reading() as tx:
             return lineage_of(tx, self._read(tx, memory_id))
 
@@ -179,7 +193,10 @@ class ProjectMemory:
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
-        """Say whether a memory helped: its rank rises a little if it did. Raises InputError for an unknown memory."""
+        """Say whether a memory helped: its rank rises a little if it did.
+
+        Raises NotFoundError for an unknown memory.
+        """
         with self._store.writing(self._actor) as tx:
             self._read(tx, memory_id)
             tx.memories.count_uses({}, {memory_id: 1} if was_useful else {})
@@ -229,7 +246,7 @@ class ProjectMemory:
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)
         if memory is None or memory.project_id != self.project:
-            raise InputError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
+            raise NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
         return memory
 
     def _described(

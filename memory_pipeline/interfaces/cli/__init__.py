@@ -1,6 +1,29 @@
 """The command line `memory-pipeline`."""
 
-from memory_pipeline.interfaces.cli import atoms, conflicts, history, jobs, knowledge, model, recovery, series, sources
+from memory_pipeline.interfaces.cli import (
+    atoms,
+    conflicts,
+    history,
+    jobs,
+    knowledge,
+    model,
+    recovery,
+    series,
+    sources,
+    tokens,
+)
 from memory_pipeline.interfaces.cli.app import main
 
-__all__ = ["atoms", "conflicts", "history", "jobs", "knowledge", "main", "model", "recovery", "series", "sources"]
+__all__ = [
+    "atoms",
+    "conflicts",
+    "history",
+    "jobs",
+    "knowledge",
+    "main",
+    "model",
+    "recovery",
+    "series",
+    "sources",
+    "tokens",
+]

@@ -1,0 +1,1 @@
+"""The HTTP API: tokens, the application, and the server."""

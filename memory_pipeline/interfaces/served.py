@@ -1,0 +1,50 @@
+"""The memories that a server answers from: each project's is opened once, and shared by all requests."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.embedding import Embedder, choose_embedder
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
+
+#: Projects that are kept ready for search at most; the one that was not asked for the longest is opened again later.
+_MOST_OPEN = 32
+
+
+class ServedMemories:
+    """The memories of a store's projects, with one model for all. Safe to use from several threads."""
+
+    def __init__(self, store: Store, settings: Settings, *, actor: str = "server") -> None:
+        """`actor`: who counts uses, for the audit log."""
+        self.store, self.settings, self._actor = store, settings, actor
+        self._open: OrderedDict[str, ProjectMemory] = OrderedDict()
+        self._embedder: Embedder | None = None
+        self._lock = threading.Lock()
+
+    def of(self, project: str, actor: str) -> ProjectMemory:
+        """The memory of a project for someone who reads and writes it; the project need not have memories yet.
+        Whether `actor` may use it is the caller's concern."""
+        with self._lock:
+            memory = self._open.get(project)
+            if memory is None:
+                self._embedder = self._embedder or choose_embedder(self.settings)
+                memory = ProjectMemory(self.store, self.settings, project, actor=self._actor, embedder=self._embedder)
+                self._open[project] = memory
+            self._open.move_to_end(project)
+            passed = [self._open.popitem(last=False)[1] for _ in range(len(self._open) - _MOST_OPEN)]
+        for one in passed:
+            one.close()
+        return memory.acting_as(actor)
+
+    def open_projects(self) -> dict[str, ProjectMemory]:
+        """The projects that are ready for search."""
+        with self._lock:
+            return dict(self._open)
+
+    def close(self) -> None:
+        """Write the counts of use that wait."""
+        for memory in self.open_projects().values():
+            memory.close()
