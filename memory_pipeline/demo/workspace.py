@@ -74,7 +74,7 @@ def import_demo(
         skipped = Skipped()
         reading = read_format(name, path, zone(zone_name), now, settings, skipped)
         part = import_memories(store, reading, project=project, embedder=embedder, now=now, progress=progress)
-        part.skipped = skipped.counts
+        part.note_skipped(skipped)
         total.add(part)
     return total
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory_pipeline.records import MemoryBase
+from memory_pipeline.wording.counts import how_many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +61,23 @@ _BEGINNING = 2000
 
 @dataclass
 class Skipped:
-    """Counts of what a reader skipped on purpose, by reason."""
+    """Counts of what a reader skipped on purpose, by what it is, in the plural; and of long entries that it split."""
 
     counts: dict[str, int] = field(default_factory=dict)
+    split: int = 0
 
     def add(self, why: str, number: int = 1) -> None:
         """Add to a count."""
         self.counts[why] = self.counts.get(why, 0) + number
+
+
+def in_numbers(counts: Mapping[str, int]) -> str:
+    """What was skipped, in words: `1 link out of the workspace, 12 lines of code dumps`."""
+    told = []
+    for what, number in sorted(counts.items()):
+        noun, _, rest = what.partition(" ")
+        told.append(f"{how_many(number, noun.removesuffix('s'))} {rest}".rstrip())
+    return ", ".join(told)
 
 
 Reading = Iterator[Candidate | Rejected]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from memory_pipeline.ingest.export_rows import (
@@ -34,11 +34,6 @@ def write_everything(store: Store, name: str, file: BinaryIO) -> int:
     """Write everything in a store to an open file; return the number of memories."""
     with store.reading() as tx:
         return _write_jsonl(file, tx) if name == "jsonl" else _write_parquet(file, tx)
-
-
-def is_full_export_line(row: Mapping[str, Any]) -> bool:
-    """Whether a record is the first one of a full export."""
-    return row.get("record") == FIRST and row.get("format") == FORMAT
 
 
 def table_of(kind: str) -> str:

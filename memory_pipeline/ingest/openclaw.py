@@ -283,7 +283,7 @@ def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
     limit = max_tokens * 4
     if len(text) <= limit:
         return [text]
-    skipped.add("long entry split")
+    skipped.split += 1
     parts: list[str] = []
     for statement in split_statements(text):
         for piece in (statement[i : i + limit] for i in range(0, len(statement), limit)):

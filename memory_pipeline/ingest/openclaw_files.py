@@ -78,14 +78,14 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             continue
         real = path.resolve()
         if not real.is_relative_to(base):
-            skipped.add("link out of the workspace")
+            skipped.add("links out of the workspace")
         elif real not in seen:
             seen.add(real)
             relative = readable_name(path.relative_to(root).as_posix())
             if choice.takes(relative):
                 yield WorkspaceFile(path, relative, role)
             elif choice.among is None:
-                skipped.add("files that hold no memories, or are excluded")
+                skipped.add("files without memories, or excluded")
 
 
 def is_written_by_program(text: str) -> bool:

@@ -202,7 +202,7 @@ def read_source(
         progress=progress,
         embed=embed,
     )
-    contents.summary.skipped = skipped.counts
+    contents.summary.note_skipped(skipped)
     contents.later, contents.pending = len(ledger.waiting), ledger.waiting
     contents.standing = _standing(store, ledger, due)
     contents.read = [

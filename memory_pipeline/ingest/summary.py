@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.ingest.candidates import Rejected
+from memory_pipeline.ingest.candidates import Rejected, Skipped
 
 _SHOWN = 100
-_COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined")
+_COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined", "split")
 
 
 class RejectedRow(Document):
@@ -44,6 +44,7 @@ class ImportReport(Document):
         "was known)."
     )
     skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
+    split: int = Field(description="Long entries that became several memories, split between sentences.")
     embedding_error: str | None = Field(
         description="Why not everything has a vector, or null; the next night embeds the rest."
     )
@@ -67,6 +68,7 @@ class ImportSummary:
     masked: Counter[str] = field(default_factory=Counter)
     dates: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, int] = field(default_factory=dict)
+    split: int = 0
     embedding_error: str | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -81,6 +83,10 @@ class ImportSummary:
             embedding_error=self.embedding_error,
             notes=tuple(self.notes),
         )
+
+    def note_skipped(self, skipped: Skipped) -> None:
+        """Take over what the reader skipped and split."""
+        self.skipped, self.split = skipped.counts, skipped.split
 
     def add(self, other: ImportSummary) -> None:
         """Add the summary of another import."""

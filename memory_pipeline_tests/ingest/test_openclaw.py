@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped, in_numbers
+from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline_tests.build import NOW
@@ -142,7 +143,7 @@ def test_a_link_out_of_the_workspace_is_not_followed(tmp_path: Path) -> None:
     (workspace / "memory" / "2026-02-08.md").symlink_to(outside)
     skipped = Skipped()
     assert [entry.content for entry in read(workspace, skipped)] == ["mine"]
-    assert skipped.counts == {"link out of the workspace": 1}
+    assert skipped.counts == {"links out of the workspace": 1}
 
 
 def test_gzipped_days_archived_folders_and_broken_bytes_are_read(tmp_path: Path) -> None:
@@ -215,3 +216,15 @@ def test_a_file_that_is_no_text_is_rejected_and_one_in_another_encoding_is_read(
     (rejected,) = (item for item in items if isinstance(item, Rejected))
     assert "2026-05-09.md" in rejected.file and "no text in UTF-8; convert it" in rejected.reason
     assert len(items) == 3
+
+
+def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tmp_path: Path) -> None:
+    long = " ".join(f"Sentence {n} of a long note tells something." for n in range(40))
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-03-02.md").write_text(f"- {long}\n")
+    (tmp_path / "memory" / "index.md").write_text("- x\n")
+    skipped = Skipped()
+    read = list(read_openclaw(tmp_path, UTC, datetime(2026, 3, 5, tzinfo=UTC), 100, skipped, ALL_FILES))
+    assert len(read) > 1 and skipped.split == 1
+    assert in_numbers(skipped.counts) == "1 file without memories, or excluded"
+    assert in_numbers({"lines of code dumps": 1200}) == "1,200 lines of code dumps"

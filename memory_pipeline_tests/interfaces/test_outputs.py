@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.interfaces.cli import output
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
 pytestmark = pytest.mark.usefixtures("in_home")
@@ -117,3 +118,16 @@ def test_a_playbook_replaces_its_own_files_and_leaves_those_of_others(data: Path
     page.write_text("My own words")
     assert "add --force" in command("playbook", "export", "book").err and page.read_text() == "My own words"
     assert command("playbook", "export", "book", "--force").code == 0 and page.read_text().startswith("# Playbook: ")
+
+
+def test_a_long_step_is_told_every_five_seconds_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(output.time, "monotonic", lambda: clock[0])
+    tell = output.progress_printer()
+    for second in range(13):
+        clock[0] = float(second)
+        tell("entries", second * 500, 0)
+    tell("entries", 6500, 6500)
+    assert capsys.readouterr().err.splitlines() == ["  entries: 2500", "  entries: 5000", "  entries: 6500 of 6500"]

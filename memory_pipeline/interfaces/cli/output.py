@@ -150,14 +150,15 @@ def progress_printer() -> Callable[[str, int, int], None]:
         last = done == total
         if step == state["step"] and not last and now - state["told"] < (0.2 if live else 5.0):
             return
-        if not live and not last and step == state["step"] and now - state["told"] < 5.0:
-            return
+        is_new = step != state["step"]
         state.update(told=now, step=step)
+        if not live and is_new and not last:
+            return  # a quick step is told once, when it is done
         count = f"{done} of {total}" if total else str(done)
         if live:
             end = "\n" if last else ""
             say(f"\r  {step}: {_bar(done, total)}{count}\x1b[K", end=end)
-        elif last:
+        else:
             say(f"  {step}: {count}")
 
     return tell

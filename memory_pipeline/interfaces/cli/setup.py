@@ -18,7 +18,7 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.nights import (
@@ -37,6 +37,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.demo.scorecard import DemoResult
@@ -71,7 +72,7 @@ def import_into(
         mask=settings.import_.redact,
         progress=progress,
     )
-    summary.skipped = skipped.counts
+    summary.note_skipped(skipped)
     return summary
 
 
@@ -87,7 +88,9 @@ def import_text(summary: ImportSummary) -> str:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
     if summary.skipped:
-        lines.append("Skipped: " + ", ".join(f"{n} {why}" for why, n in sorted(summary.skipped.items())) + ".")
+        lines.append(f"Left out: {in_numbers(summary.skipped)}.")
+    if summary.split:
+        lines.append(f"Split between sentences: {how_many(summary.split, 'long entry')}.")
     lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
     lines += summary.notes
     if summary.embedding_error:

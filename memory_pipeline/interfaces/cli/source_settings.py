@@ -23,16 +23,19 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest import IMPORTERS, ImportSummary, importer_of, workspace_importer
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.formats import check_path
+from memory_pipeline.ingest.importing import Progress
 from memory_pipeline.ingest.sources import FoundFile, changed_files, find_files, project_of, read_source
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.base import utf8_path
+from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.night.imported_notes import waiting_edits
 from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ def waiting_files(
     }
     left = {name: state.pending_from for name, state in known.items() if state.pending_from}
     return left | changed
+
+
+#: Of more bytes than this, reading takes longer than a person waits without a word.
+_MUCH = 10_000_000
 
 
 class DescribedSource(Document):
@@ -299,7 +306,7 @@ def checked_broken(broken: BrokenSource) -> CheckedSource:
     )
 
 
-def check_sources(settings: Settings, sources: tuple[SourceTable, ...]) -> list[CheckedSource]:
+def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress: Progress) -> list[CheckedSource]:
     """Read sources into a copy of the store, or an empty one, that is removed afterwards."""
     store = Store.of(settings)
     with ExitStack() as stack:
@@ -309,18 +316,30 @@ def check_sources(settings: Settings, sources: tuple[SourceTable, ...]) -> list[
             scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
             with scratch.writing("sources check"):
                 pass
-        return [_checked(scratch, settings, source) for source in sources]
+        return [_checked(scratch, settings, source, progress) for source in sources]
 
 
-def _checked(scratch: Store, settings: Settings, source: SourceTable) -> CheckedSource:
+def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: Progress) -> CheckedSource:
     summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
     now = datetime.now(UTC)
     try:
-        files = len(find_files(source, settings, Skipped()))
+        found = find_files(source, settings, Skipped())
+        files = len(found)
+        if (size := sum(file.size for file in found)) > _MUCH:
+            say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
-            scratch, settings, source, as_of=now, now=now, embedder=lambda: choose_embedder(settings), embed=False
+            scratch,
+            settings,
+            source,
+            as_of=now,
+            now=now,
+            embedder=lambda: choose_embedder(settings),
+            embed=False,
+            progress=lambda _, done, total: progress(f"entries of {source.name}", done, total),
         )
         summary = contents.summary or summary
+        if summary.read:
+            progress(f"entries of {source.name}", summary.read, summary.read)
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
         waiting = waiting_edits(scratch, source, contents, now)
         edits = waiting.waiting
@@ -345,8 +364,9 @@ def checked_text(found: CheckedSource) -> str:
     lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
     if found.files:
         lines.append(
-            f"  {found.files} files; {report.read} entries in those with something new: {report.imported} would be "
-            f"imported, {report.unchanged} known already, {report.quarantined} quarantined."
+            f"  {how_many(found.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
+            f"{report.imported:,} would be imported, {report.unchanged:,} known already, {report.quarantined:,} "
+            "quarantined."
         )
     if waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""
@@ -354,6 +374,8 @@ def checked_text(found: CheckedSource) -> str:
     if report.masked:
         lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
     if report.skipped:
-        lines.append("  Left out: " + ", ".join(f"{n} {why}" for why, n in sorted(report.skipped.items())) + ".")
+        lines.append(f"  Left out: {in_numbers(report.skipped)}.")
+    if report.split:
+        lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
     lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]
     return "\n".join(lines)

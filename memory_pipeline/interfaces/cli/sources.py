@@ -9,8 +9,16 @@ from typing import Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, as_day, open_store, settings_of
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    app,
+    as_day,
+    open_store,
+    settings_of,
+)
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
 from memory_pipeline.wording.counts import how_many
 
 sources_app = typer.Typer(
@@ -122,6 +130,7 @@ def sources_check(
     name: Annotated[str | None, typer.Argument(help="The name of a source (default: all enabled ones).")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
@@ -139,7 +148,7 @@ def sources_check(
     chosen = (() if wrong else (named_source(settings, name),)) if name else settings.sources_of_store
     if not chosen and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [*check_sources(settings, chosen), *map(checked_broken, broken)]
+    found = [*check_sources(settings, chosen, progress_printer()), *map(checked_broken, broken)]
     emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)
