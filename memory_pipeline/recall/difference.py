@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from memory_pipeline.documents import Document
@@ -90,12 +92,20 @@ def headline(difference: Difference) -> str:
 
 
 def diff_text(difference: Difference, most: int | None = None) -> str:
-    """A difference as lines: `+` added, `-` removed, `~` changed; at most `most` of each."""
+    """A difference as lines: `+` added, `-` removed, with the words of what it was archived into, `~` changed; at most
+    `most` of each."""
+    words = {memory.id: memory.content for memory in (*difference.added, *difference.changed)}
     lines = [headline(difference)]
     lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added[:most]]
-    lines += [f"- {memory.id}  {_flat(memory)}  ({memory.why})" for memory in difference.gone[:most]]
+    lines += [f"- {memory.id}  {_flat(memory)}  ({_why(memory, words)})" for memory in difference.gone[:most]]
     lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed[:most]]
     return "\n".join(lines)
+
+
+def _why(memory: WentMemory, words: Mapping[str, str]) -> str:
+    if memory.into is None or memory.into not in words:
+        return memory.why
+    return f"archived into “{clipped(words[memory.into], 60)}”, {memory.into[:8]}"
 
 
 def _flat(memory: CameMemory) -> str:

@@ -18,7 +18,7 @@ from memory_pipeline.knowledge.contradictions import superseded_ids
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
-from memory_pipeline.store import Store, list_snapshots, snapshot_path
+from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
@@ -135,8 +135,26 @@ def read_state(store: Store, when: str) -> PastState:
             first, last = tx.runs.span(name)
         except InputError:
             raise InputError(f"'{when}' is not a day, moment, night, run or snapshot of this store; {_HELP}") from None
-        label = f"{'before' if before else 'after'} run {name}"
+        label = f"{'before' if before else 'after'} {_run_in_words(tx, name)}"
         return PastState(label, tuple(tx.history.memories_after(first if before else last)))
+
+
+#: What each kind of run is called before its day.
+_RUNS = {
+    "night": "the night of",
+    "duplicates": "the exact duplicates of",
+    "job": "the consolidation job as of",
+    "review": "the proposals approved up to the night of",
+    "canonical": "the knowledge base as of",
+    "principles": "the principles of the week to",
+}
+
+
+def _run_in_words(tx: Transaction, run_id: str) -> str:
+    """A run by its kind and day, with the start of its id; one without a report by its id."""
+    report = tx.journal.report(run_id) or {}
+    kind, day = _RUNS.get(report.get("kind", "night")), report.get("partition")
+    return f"{kind} {day} (run {run_id[:8]})" if kind and day else f"run {run_id}"
 
 
 def search_state(

@@ -125,3 +125,13 @@ def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None
     empty = read_state(store, "2026-02-01")
     page = difference_page(diff_states(empty, read_state(store, "now")))
     assert "<script>" not in page and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
+
+
+def test_states_around_runs_and_replacements_are_named_in_words(store: Store) -> None:
+    fill(store, lesson(4))
+    report = run(store, date(2026, 3, 4), run_id="0f3c1234-night")
+    before, after = read_state(store, "before:night:2026-03-04"), read_state(store, "0f3c1234-night")
+    assert before.label == "before the night of 2026-03-04 (run 0f3c1234)"
+    assert after.label == "after the night of 2026-03-04 (run 0f3c1234)"
+    told = diff_text(diff_states(before, read_state(store, "now")))
+    assert report.abstractions_created == 1 and told.count("archived into “Restart the") == 4

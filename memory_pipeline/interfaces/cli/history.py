@@ -182,7 +182,7 @@ def as_of(
 )
 def diff(
     from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
-    to: Annotated[str, typer.Argument(metavar="TO", help="The same, or 'now'.")] = "now",
+    to: Annotated[str, typer.Argument(metavar="[TO]", help="The same; left out: now.")] = "now",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as an HTML page.")] = None,
     force: ForceOption = False,
     store: StoreOption = None,
