@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -88,8 +88,22 @@ class Connectors(Section):
 class Recall(Section):
     """`recall`: how memories are found."""
 
-    language: str = setting("english", "Language of the stemmer and of the stop words in full-text search.")
-    min_relevance: float = setting(0.3, "Minimum cosine at which a vector counts as relevant.", ge=0, le=1)
+    language: Literal[
+        "english", "arabic", "danish", "dutch", "finnish", "french", "german", "greek", "hungarian", "italian",
+        "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish", "none",
+    ] = setting(
+        "english",
+        "Language of the stemmer and the stop words of full-text search; `none` compares words as they are. Chinese, "
+        "Japanese, Korean and Thai are found with each of them.",
+    )  # fmt: skip
+    min_relevance: float = setting(0.3, "Cosine below which a vector does not count as relevant.", ge=0, le=1)
+    words_weight: float = setting(0.8, "Weight of shared words in ranking; that of the vector is 1.", ge=0, le=10)
+    neighbour_weight: float = setting(
+        0.4,
+        "Share of the score of the entries before and after it that an entry of a conversation or a log gains.",
+        ge=0,
+        le=1,
+    )
 
 
 class Ui(Section):

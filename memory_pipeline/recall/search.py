@@ -1,65 +1,36 @@
-"""Hybrid search over one project: BM25 and vectors, their scores normalised and summed.
+"""Hybrid search over memories that are given, in memory: what the recall check, past states and measurements use.
 
-Archived memories stay searchable at half weight, below the abstraction that replaced them.
+It ranks exactly as the index of a project does.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.config.settings import Recall
 from memory_pipeline.errors import InputError
+from memory_pipeline.recall.catalogue import Searchable, catalogue_of
+from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
+from memory_pipeline.recall.matrix import Matrix
+from memory_pipeline.recall.ranking import DEPTH, Weights, rank
+from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import join_statements, split_statements
-
-#: Dense hits below this cosine are noise.
-MIN_RELEVANCE = 0.3
-_DEPTH = 100
-#: What the lowest possible of normalised scores keeps above nothing.
-_LEAST = 1e-3
-#: What replaced an archived memory stands at least this little above it.
-_JUST_ABOVE = 1 + 1e-9
-_QUERY_WORDS = 64
-_WORD = re.compile(r"\w+", re.UNICODE)
-#: Bytes of memory that an index in the making may take, and tantivy takes as it needs them: with less it is made in
-#: parts, which costs three times the time.
-_LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_CHARACTER = 15_000_000, 128_000_000, 16
-
-Mode = Literal["hybrid", "dense", "bm25"]
-#: Rows and their scores.
-_Scores = tuple[NDArray[np.int64], NDArray[np.float64]]
-_NOTHING: _Scores = (np.array([], dtype=np.int64), np.array([], dtype=np.float64))
-
-
-class Searchable(Protocol):
-    """What an index has to know of a memory."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def project_id(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def archived_at(self) -> datetime | None: ...
-    @property
-    def consolidated_into_id(self) -> str | None: ...
-
 
 _Searchable = TypeVar("_Searchable", bound=Searchable)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit(Generic[_Searchable]):
-    """One memory found, with its fused score, and the newer memory that supersedes it."""
+    """One memory found, with its score, and the newer memory that supersedes it."""
 
     memory: _Searchable
     score: float
@@ -72,10 +43,11 @@ class SearchIndex(Generic[_Searchable]):
     def __init__(
         self,
         memories: Sequence[_Searchable],
-        vectors: dict[str, NDArray[np.float32]],
+        vectors: Mapping[str, NDArray[np.float32]],
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         archived_weight: float = 0.5,
         superseded: Mapping[str, str] | None = None,
+        settings: Recall | None = None,
     ) -> None:
         """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the
         newer one that supersedes it; it has the weight of an archived one.
@@ -87,17 +59,15 @@ class SearchIndex(Generic[_Searchable]):
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
+        settings = settings or Recall()
         self._memories = list(memories)
         self._embed = embed
         self._superseded = superseded or {}
-        self._weights = np.array(
-            [archived_weight if m.archived_at or m.id in self._superseded else 1.0 for m in self._memories]
-        )
-        self._replaced, self._replacing = _replacements(self._memories)
-        dense = [row for row, m in enumerate(self._memories) if m.id in vectors]
-        self._dense_rows = np.array(dense, dtype=np.int64)
-        self._matrix = np.stack([vectors[self._memories[row].id] for row in dense]) if dense else None
-        self._words = _word_index([memory.content for memory in self._memories])
+        self._weights = weights_in(settings)
+        self._catalogue = catalogue_of(self._memories, archived_weight, self._superseded)
+        self._matrix = _matrix(self._catalogue.ids, vectors)
+        self._words = WordIndex(settings.language)
+        self._words.add(0, [memory.content for memory in self._memories])
 
     def search(
         self,
@@ -106,53 +76,37 @@ class SearchIndex(Generic[_Searchable]):
         mode: Mode = "hybrid",
         query_vector: NDArray[np.float32] | None = None,
     ) -> list[Hit[_Searchable]]:
-        """The best memories for a query, best first; ties by id.
+        """The best memories for a query, best first; ties in the order in which the memories were given.
 
         `query_vector`: the query's unit vector, if already known. Raises InputError for a query of fewer than 3
         characters or a limit outside 1-100.
         """
-        if len(query.strip()) < 3:
-            raise InputError(f"the query '{query}' is too short; use at least 3 characters")
-        if not 1 <= limit <= 100:
-            raise InputError(f"the limit is {limit}; use 1 to 100")
-        fused = np.zeros(len(self._memories))
-        if mode != "dense":
-            rows, scores = self._by_words(query)
-            fused[rows] += _normalised(scores, 0.0)
-        if mode != "bm25":
-            rows, scores = self._by_vector(query, query_vector)
-            fused[rows] += _normalised(scores, MIN_RELEVANCE)
-        fused *= self._weights
-        if len(self._replaced):
-            np.maximum.at(fused, self._replacing, fused[self._replaced] * _JUST_ABOVE)
-        found = sorted(np.flatnonzero(fused), key=lambda row: (-fused[row], self._memories[row].id))
-        chosen = [(self._memories[row], float(fused[row])) for row in found[:limit]]
+        if len(query.strip()) < SHORTEST_QUERY:
+            raise InputError(f"the query '{query}' is too short; use at least {SHORTEST_QUERY} characters")
+        if not 1 <= limit <= MOST_RESULTS:
+            raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
+        found = self._words.search(query, DEPTH) if mode != "dense" else NOTHING
+        vector, near = None, NOTHING[0]
+        if mode != "bm25" and self._matrix is not None:
+            vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
+            near = self._matrix.nearest(vector, DEPTH)
+        times = named_times(query, self._catalogue.days)
+        rows, scores = rank(found, self._matrix, vector, near, self._catalogue.rowwise, self._weights, times)
+        chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 
-    def _by_vector(self, query: str, known: NDArray[np.float32] | None) -> _Scores:
-        if self._matrix is None:
-            return _NOTHING
-        vector = known if known is not None else self._embed([embedding_text(query)])[0]
-        scores = self._matrix @ vector
-        floor = np.partition(scores, -_DEPTH)[-_DEPTH] if len(scores) > _DEPTH else -np.inf
-        near = np.flatnonzero((scores >= floor) & (scores >= MIN_RELEVANCE))
-        return self._dense_rows[near], scores[near].astype(np.float64)
 
-    def _by_words(self, query: str) -> _Scores:
-        words = list(dict.fromkeys(_WORD.findall(query.casefold())))[:_QUERY_WORDS]
-        if not words or not self._memories:
-            return _NOTHING
-        index, schema = self._words
-        searcher = index.searcher()
-        hits = searcher.search(_any_of(words, schema), _DEPTH).hits
-        rows = [int(searcher.doc(address)["row"][0]) for _, address in hits]
-        return np.array(rows, dtype=np.int64), np.array([score for score, _ in hits], dtype=np.float64)
+def weights_in(settings: Recall) -> Weights:
+    """The weights of ranking in the settings."""
+    return Weights(settings.words_weight, settings.neighbour_weight, settings.min_relevance)
 
 
-def _normalised(scores: NDArray[np.float64], lowest: float) -> NDArray[np.float64]:
-    """Scores of one kind from just above 0, for the lowest possible, to 1, for the best found."""
-    best = float(scores.max(initial=lowest))
-    return (scores - lowest + _LEAST) / (best - lowest + _LEAST)
+def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:
+    dimension = next((len(vectors[one]) for one in ids if one in vectors), 0)
+    if not dimension:
+        return None
+    nothing = np.zeros(dimension, dtype=np.float32)
+    return Matrix(np.stack([vectors.get(one, nothing) for one in ids]))
 
 
 def fit_budget(
@@ -192,42 +146,3 @@ def _part(memory: Memory, most: int, question: str, count_tokens: Callable[[str]
             kept.append(n)
     text = join_statements([statements[n] for n in sorted(kept)])
     return replace(memory, content=text, token_count=count_tokens(text)) if text else None
-
-
-def _replacements(memories: Sequence[Searchable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of archived memories, and those of the active ones at the end of their chains of replacements."""
-    row_of = {memory.id: row for row, memory in enumerate(memories)}
-    into = {memory.id: memory.consolidated_into_id for memory in memories if memory.archived_at}
-    ends = {memory_id: memory_id for memory_id in row_of.keys() - into.keys()}
-    for memory_id in into:
-        chain = [memory_id]
-        while chain[-1] not in ends and (following := into.get(chain[-1])) and following not in chain:
-            chain.append(following)
-        ends |= dict.fromkeys(chain, ends.get(chain[-1], ""))
-    found = [(row_of[i], row_of[ends[i]]) for i in into if ends[i]]
-    return np.array([a for a, _ in found], dtype=np.int64), np.array([b for _, b in found], dtype=np.int64)
-
-
-def _word_index(texts: Sequence[str]) -> tuple[Any, Any]:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("body", stored=False, tokenizer_name="default")
-    builder.add_integer_field("row", stored=True, indexed=False)
-    schema = builder.build()
-    index = tantivy.Index(schema)
-    room = sum(map(len, texts)) * _ROOM_OF_A_CHARACTER
-    writer = index.writer(min(max(room, _LEAST_ROOM), _MOST_ROOM), 1)
-    for row, text in enumerate(texts):
-        writer.add_document(tantivy.Document(body=text.casefold(), row=row))
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    return index, schema
-
-
-def _any_of(words: Sequence[str], schema: Any) -> Any:
-    import tantivy
-
-    terms = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "body", word)) for word in words]
-    return tantivy.Query.boolean_query(terms)

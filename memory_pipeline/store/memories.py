@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, Source
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.sql import Row, Sql
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory)
@@ -38,12 +38,16 @@ class Replacement(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What a memory says, without all that is known of it besides."""
+    """What a memory says and where it was read, without all that is known of it besides."""
 
     id: str
     project_id: str
     content: str
+    memory_type: str
     created_at: datetime
+    effective_date: datetime
+    day: date
+    source: Source
     archived_at: datetime | None
     consolidated_into_id: str | None
 
@@ -109,7 +113,9 @@ class Memories:
         of them `after` another one."""
         rows = self._sql.rows(
             """
-            select id, project_id, content, created_at, archived_at, consolidated_into_id
+            select id, project_id, content, memory_type, created_at, effective_date,
+                   (effective_date + to_minutes(utc_offset))::date, source_connector, source_file, source_line,
+                   archived_at, consolidated_into_id
             from memories
             where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
             order by created_at, id
@@ -117,9 +123,7 @@ class Memories:
             """,
             [to_utc(created_by), to_utc(after.created_at) if after else None, after.id if after else None, most],
         )
-        return [
-            Text(i, project, said, from_utc(made), from_utc(gone), into) for i, project, said, made, gone, into in rows
-        ]
+        return [_text(row) for row in rows]
 
     def count(self) -> int:
         """The number of memories in any state."""
@@ -355,3 +359,10 @@ class Memories:
 def memory_table(memories: Sequence[Memory]) -> pa.Table:
     """Memories as an Arrow table with a column for each field; times are UTC without a zone."""
     return MEMORIES.table(memories)
+
+
+def _text(row: Row) -> Text:
+    memory_id, project, content, memory_type, made, about, day, connector, file, line, gone, into = row
+    source = Source(connector, file, line)
+    times = from_utc(made), from_utc(about), day
+    return Text(memory_id, project, content, memory_type, *times, source, from_utc(gone), into)

@@ -1,0 +1,43 @@
+"""Words of texts and queries, as full-text search compares them: lower case, without stop words, stemmed.
+
+Chinese, Japanese, Korean and Thai have no spaces to rely on: their characters are indexed as overlapping pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+#: Bytes of the longest word that is indexed.
+_LONGEST_WORD = 100
+_QUERY_WORDS = 64
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+
+
+@cache
+def analyzer(language: str) -> Any:
+    """The analyzer of a language that `recall.language` names; `none` only folds case."""
+    import tantivy
+
+    steps = [tantivy.Filter.remove_long(_LONGEST_WORD), tantivy.Filter.lowercase()]
+    if language != "none":
+        steps += [tantivy.Filter.stopword(language), tantivy.Filter.stemmer(language)]
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in steps:
+        builder = builder.filter(step)
+    return builder.build()
+
+
+def spaced(text: str) -> str:
+    """The text with pairs of characters instead of runs of a script without spaces."""
+    return _WITHOUT_SPACES.sub(lambda run: f" {_pairs(run[0])} ", text)
+
+
+def query_terms(query: str, language: str) -> list[str]:
+    """The different terms of a query, the first 64, in order."""
+    return list(dict.fromkeys(analyzer(language).analyze(spaced(query))))[:_QUERY_WORDS]
+
+
+def _pairs(run: str) -> str:
+    return run if len(run) == 1 else " ".join(run[i : i + 2] for i in range(len(run) - 1))

@@ -1,0 +1,65 @@
+"""The vectors of one project: which rows are nearest to a query, exactly, or from many vectors on by their signs first.
+
+The signs of a unit vector's numbers, one bit each, estimate a cosine well enough to choose candidates; the exact
+product orders these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.embedding.model import Vectors
+
+#: From so many vectors on, signs choose the candidates (measured: DESIGN 8; recall@10 of 1.000 with 4,000).
+SIGNS_FROM = 20_000
+_CANDIDATES = 4_000
+
+Bits = NDArray[np.uint64]
+
+
+def signs_of(vectors: Vectors) -> Bits:
+    """The signs of vectors, uint64 (n, words): `vectors` is float32 (n, dimension)."""
+    packed = np.packbits(vectors > 0, axis=1)
+    padding = -packed.shape[1] % 8
+    if padding:
+        packed = np.pad(packed, ((0, 0), (0, padding)))
+    return np.ascontiguousarray(packed).view(np.uint64)
+
+
+class Matrix:
+    """Vectors by row, float32 (n, dimension), unit length, zero for a row without a vector; and their signs, for many
+    of them."""
+
+    def __init__(self, vectors: Vectors, signs: Bits | None = None) -> None:
+        self._vectors, self._signs = vectors, signs
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def nearest(self, vector: Vectors, depth: int, admitted: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """The rows nearest to a unit vector, at most `depth` or, by signs, 4,000; unordered. `admitted`: whether each
+        row may be among them."""
+        count = len(self._vectors)
+        if self._signs is None or count < SIGNS_FROM:
+            scores = self._vectors @ vector
+            if admitted is not None:
+                scores = np.where(admitted, scores, -2.0)
+            return _largest(scores, depth)
+        asked = signs_of(vector[None, :])[0]
+        differing = np.bitwise_count(self._signs ^ asked).sum(axis=1, dtype=np.int32)
+        if admitted is not None:
+            differing = np.where(admitted, differing, np.iinfo(np.int32).max)
+        candidates = _largest(-differing, max(_CANDIDATES, depth))
+        scores = self._vectors[np.sort(candidates)] @ vector
+        return np.sort(candidates)[_largest(scores, depth)]
+
+    def cosines(self, rows: NDArray[np.int64], vector: Vectors) -> NDArray[np.float64]:
+        """The cosines of some rows to a unit vector."""
+        return (self._vectors[rows] @ vector).astype(np.float64)
+
+
+def _largest(scores: NDArray[np.generic], depth: int) -> NDArray[np.int64]:
+    if len(scores) <= depth:
+        return np.arange(len(scores), dtype=np.int64)
+    return np.argpartition(scores, -depth)[-depth:].astype(np.int64)

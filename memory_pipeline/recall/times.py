@@ -1,0 +1,50 @@
+"""The days and months that a query names: memories that refer to them are more likely meant."""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.recall.ranking import NamedTime
+from memory_pipeline.wording.facts import find_facts
+
+_MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
+_MONTH = re.compile(
+    rf"\b(?:in|during|of|since|from|until|last|this)\s+({'|'.join(_MONTHS)})(?:,?\s+(\d{{4}}))?\b"
+    rf"|\b({'|'.join(_MONTHS)}),?\s+(\d{{4}})\b|(?<!\d)(\d{{4}})-(0[1-9]|1[0-2])(?![\d-])",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"(\d{4}|-{4})-(\d{2})-(\d{2})")
+#: Rows of one named time that are looked at.
+_MOST = 5_000
+
+Days = NDArray[np.datetime64]
+
+
+def named_times(query: str, days: Days) -> tuple[NamedTime, ...]:
+    """The rows that refer to days and months that a query names. `days`: datetime64[D], the day of each row."""
+    found: list[NamedTime] = []
+    for fact in find_facts(query):
+        date = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
+        if date:
+            year = None if date[1].startswith("-") else int(date[1])
+            found.append(NamedTime(_rows(days, year, int(date[2]), int(date[3])), is_day=True))
+    if not found:
+        for month in _MONTH.finditer(query):
+            name, in_year = month[1] or month[3], month[2] or month[4] or month[5]
+            number = _MONTHS[name.casefold()] if name else int(month[6])
+            found.append(NamedTime(_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
+    return tuple(time for time in found if len(time.rows))
+
+
+def _rows(days: Days, year: int | None, month: int, day: int | None) -> NDArray[np.int64]:
+    months = days.astype("datetime64[M]").astype(np.int64)
+    matches = months % 12 == month - 1
+    if year is not None:
+        matches &= months // 12 == year - 1970
+    if day is not None:
+        matches &= (days - days.astype("datetime64[M]")).astype(np.int64) == day - 1
+    return np.flatnonzero(matches)[-_MOST:]

@@ -1,0 +1,82 @@
+"""The full-text index of one project (tantivy): which rows share words with a query, and how much by BM25."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.recall.analysis import analyzer, query_terms, spaced
+
+#: Rows of a project and their scores.
+Scores = tuple[NDArray[np.int64], NDArray[np.float64]]
+NOTHING: Scores = (np.array([], dtype=np.int64), np.array([], dtype=np.float64))
+_ANALYZER = "words"
+#: Bytes of memory that an index in the making may take, and tantivy takes as it needs them: with less it is made in
+#: parts, which costs three times the time.
+_LEAST_ROOM, _MOST_ROOM, _ROOM_OF_A_CHARACTER = 15_000_000, 128_000_000, 16
+
+
+class WordIndex:
+    """An index in memory, or in a directory. One process at a time adds to it; rows are added once and stay."""
+
+    def __init__(self, language: str, directory: Path | None = None) -> None:
+        """Open the index in `directory`, or begin an empty one. Raises ValueError or OSError for one that cannot be
+        read."""
+        import tantivy
+
+        self._language = language
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("body", stored=False, tokenizer_name=_ANALYZER, index_option="freq")
+        builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
+        self._schema = builder.build()
+        self._index = tantivy.Index(self._schema, str(directory) if directory else None)
+        self._index.register_tokenizer(_ANALYZER, analyzer(language))
+        self._searcher = self._index.searcher()
+
+    @property
+    def count(self) -> int:
+        """How many rows it holds."""
+        return int(self._searcher.num_docs)
+
+    def add(self, first: int, texts: Sequence[str]) -> None:
+        """Add the texts of the rows from `first` on, in place of rows from there on that it holds already."""
+        import tantivy
+
+        room = sum(map(len, texts)) * _ROOM_OF_A_CHARACTER
+        writer = self._index.writer(min(max(room, _LEAST_ROOM), _MOST_ROOM), 1)
+        if self.count > first:
+            later = tantivy.Query.range_query(self._schema, "row", tantivy.FieldType.Unsigned, first, None)
+            writer.delete_documents_by_query(later)
+        for row, text in enumerate(texts, first):
+            document = tantivy.Document()
+            document.add_text("body", spaced(text))
+            document.add_unsigned("row", row)
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def search(self, query: str, depth: int) -> Scores:
+        """The rows that share most with a query, with their BM25 scores: at most `depth`, best first."""
+        terms = query_terms(query, self._language)
+        if not terms:
+            return NOTHING
+        searcher = self._searcher
+        hits = searcher.search(_any_of(terms, self._schema), depth, count=False).hits
+        if not hits:
+            return NOTHING
+        rows = searcher.fast_field_values("row", [address for _, address in hits])
+        return np.array(rows, dtype=np.int64), np.array([score for score, _ in hits], dtype=np.float64)
+
+
+def _any_of(terms: Iterable[str], schema: Any) -> Any:
+    import tantivy
+
+    return tantivy.Query.boolean_query(
+        [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "body", term, "freq")) for term in terms]
+    )
