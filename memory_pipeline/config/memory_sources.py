@@ -30,8 +30,8 @@ class SourceTable(Section):
     path: str = Field(min_length=1, description="The workspace directory, or the file.")
     project: str = Field(
         "",
-        description="Project of memories that name none; by default the directory's name. Name it, and the memories "
-        "are known again if the directory moves.",
+        description="Project of memories that name none; by default that of the memories that it has brought, "
+        "at first the directory's name.",
     )
     timezone: str = Field("", description="Time zone of times that name none; by default `import.timezone`.")
     include: tuple[str, ...] = Field(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Rejected, S
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
-from memory_pipeline.ingest.formats import check_path, importer_of, read_format
+from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
 from memory_pipeline.ingest.importing import Progress, import_memories
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.records import Memory, SourceFile
@@ -73,6 +73,29 @@ class SourceContents:
 def project_of(source: SourceTable) -> str:
     """The project of a source's memories that name none."""
     return source.project or importer_of(source.format).default_project(Path(source.path))
+
+
+def with_known_projects(settings: Settings, store: Store) -> Settings:
+    """The settings, in which each source of a directory has its project, also if its directory has another name now."""
+    unnamed = [source for source in settings.sources if _may_have_moved(source)]
+    if not unnamed or not store.exists():
+        return settings
+    with store.reading() as tx:
+        projects = tx.sources.projects()
+    named = tuple(_with_known_project(source, projects.get(source.name, ())) for source in settings.sources)
+    return settings.with_values({"sources": named})
+
+
+def _may_have_moved(source: SourceTable) -> bool:
+    """Whether the project of a source is the name of its directory."""
+    return not source.project and source.format in IMPORTERS and importer_of(source.format).takes_directory
+
+
+def _with_known_project(source: SourceTable, projects: Sequence[str]) -> SourceTable:
+    """The source with the one project of the memories that it has brought, if it names none itself."""
+    if len(projects) != 1 or not _may_have_moved(source):
+        return source
+    return source.model_copy(update={"project": projects[0]})
 
 
 def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> list[FoundFile]:
@@ -160,6 +183,9 @@ def read_source(
     cannot be read at all; a file that cannot be read costs only itself. With `everything`, unchanged files
     are read too.
     """
+    if _may_have_moved(source) and store.exists():
+        with store.reading() as tx:
+            source = _with_known_project(source, tx.sources.projects().get(source.name, ()))
     skipped = Skipped()
     path = Path(source.path)
     files = find_files(source, settings, skipped)

@@ -63,12 +63,15 @@ def find_edits(
     of_file: dict[str, list[SourceEntry]] = {}
     for entry in known:
         of_file.setdefault(entry.file, []).append(entry)
+    renamed = _Renamed()
     everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
     for file in [*contents.standing, *contents.vanished]:
         standing = contents.standing.get(file, [])
         mine = of_file.get(file, [])
         gone = [e.memory_id for e in mine if e.gone_at is None and e.memory_id not in everywhere]
         back = [e.memory_id for e in mine if e.gone_at is not None and e.memory_id in standing]
+        if not mine:
+            renamed.fresh += standing
         if not gone and not back:
             continue
         changed = contents.modified(file) or now - timedelta(days=1)
@@ -79,9 +82,30 @@ def find_edits(
         fresh = [memory_id for memory_id in standing if memory_id not in was_known] + back
         edits.back += back
         edits.gone |= dict.fromkeys(gone)
+        if file in contents.vanished:
+            renamed.gone += gone
         for old, new, score in _pairs(gone, fresh, memories):
             edits.gone[old], edits.likeness[old] = new, score
+    for old, new, score in renamed.pairs(memories):
+        edits.gone[old], edits.likeness[old] = new, score
     return edits
+
+
+@dataclass
+class _Renamed:
+    """Words of files that vanished, and those of files that no night has read: a file may have another name now."""
+
+    gone: list[str] = field(default_factory=list)
+    fresh: list[str] = field(default_factory=list)
+
+    def pairs(self, memories: Mapping[str, Memory]) -> list[tuple[str, str, float]]:
+        """Old and new words that are one entry, edited; words that moved as they were are still there."""
+        gone, fresh = ({memories[i].content_hash: i for i in ids if i in memories} for ids in (self.gone, self.fresh))
+        return _pairs(
+            [i for told, i in gone.items() if told not in fresh],
+            [i for told, i in fresh.items() if told not in gone],
+            memories,
+        )
 
 
 def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Memory]) -> list[tuple[str, str, float]]:

@@ -15,6 +15,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.knowledge_base import knowledge_base_night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
 
 #: Tag of a run with the name of its lease holder, which others see.
@@ -27,7 +28,10 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
     """The store and the settings of a run. What the launchpad of a job shows of a resource, a person may set."""
 
     settings: dict[str, Any] = Field(
-        default={}, description="Settings for this run by dotted key, for example compression.linkage."
+        default={},
+        description="Settings that differ for this run alone, by dotted key, for example "
+        '{"compression.linkage": "single"}. Left empty, the project\'s own settings count; \'memory-pipeline config '
+        "show' lists them.",
     )
 
     _holder: str = PrivateAttr(default="dagster")
@@ -113,14 +117,22 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
 class NightResource(StoreResource):
     """Opens the night of a run's partition."""
 
-    threshold: float | None = Field(default=None, description="Similarity threshold for this run.")
-    days: int | None = Field(default=None, description="Only memories of the last N days.")
-    cluster_id: str | None = Field(default=None, description="Only the cluster with this id or fingerprint.")
+    threshold: float | None = Field(
+        default=None,
+        description="Cosine from which memories are similar, for this run.",
+    )
+    days: int | None = Field(default=None, description="Only memories of the last N days; empty: of any age.")
+    cluster_id: str | None = Field(
+        default=None, description="Only the cluster with this id or fingerprint; empty: all."
+    )
     no_cache: bool = Field(default=False, description="Ask the model again instead of using cached answers.")
     projects: list[str] = Field(default=[], description="Only these projects, whether or not they opted in.")
-    memory_types: list[str] = Field(default=[], description="Only memories of these types.")
-    first_day: str | None = Field(default=None, description="Only memories created on or after this day.")
-    last_day: str | None = Field(default=None, description="Only memories created on or before this day.")
+    memory_types: list[str] = Field(
+        default=[],
+        description=f"Only memories of these types, of {', '.join(sorted(MEMORY_TYPES))}; empty: of every type.",
+    )
+    first_day: str | None = Field(default=None, description="Only memories created on or after this day (YYYY-MM-DD).")
+    last_day: str | None = Field(default=None, description="Only memories created on or before this day (YYYY-MM-DD).")
     unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
     up_to_now: bool | None = Field(
         default=None, description="For the sources: read what is dated up to now, not only up to the partition's end."

@@ -130,8 +130,10 @@ def changed_sources(context: SensorEvaluationContext) -> RunRequest | SkipReason
     settings, now = load_project_settings().values, datetime.now(UTC)
     if not settings.sources_of_store and not settings.broken_sources:
         return SkipReason("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
+    from memory_pipeline.ingest.sources import with_known_projects
+
     cursor = Cursor.read(context.cursor)
-    changes = find_changes(settings, _known(settings), cursor)
+    changes = find_changes(with_known_projects(settings, Store.of(settings)), _known(settings), cursor)
     answer = _answer(settings, changes, cursor, now)
     if (text := cursor.written()) != context.cursor:
         context.update_cursor(text)

@@ -25,6 +25,18 @@ class Sources:
         rows = self._sql.rows(f"select {_FILES.columns} from source_files where source = $1", [source])
         return {state.file: state for state in map(_FILES.read, rows)}
 
+    def projects(self) -> dict[str, list[str]]:
+        """The projects of the memories that each source brought."""
+        rows = self._sql.rows(
+            """
+            select e.source, list(distinct m.project_id order by m.project_id)
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            group by 1
+            """
+        )
+        return {str(source): [str(project) for project in projects] for source, projects in rows}
+
     def last_read(self) -> dict[str, datetime]:
         """As of when each source was last read."""
         rows = self._sql.rows("select source, max(read_as_of) from source_files group by 1")

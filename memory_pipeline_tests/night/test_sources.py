@@ -19,6 +19,7 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.ingest import export_memories, import_memories
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import read_format
+from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.recall.series_export import export_series
 from memory_pipeline.records import Memory, SourceReading
@@ -347,3 +348,31 @@ def test_a_reading_says_which_night_takes_what_it_left(store: Store, workspace: 
     done = read(store, settings, 6)
     assert (done.changed, done.edits_later, done.waits_for) == (1, 0, None)
     assert read(store, settings, 7).new == 1
+
+
+def test_words_of_a_renamed_file_have_their_successor(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date()
+    of_night(store, settings, yesterday - timedelta(days=1))
+    (workspace / "memory" / "2026-03-02.md").unlink()
+    renamed = "- 10:00 the port is 5432\n- 11:00 mail to dana@example.org today\n"
+    write(workspace, "memory/2026-03-02-ports.md", renamed, on(2))
+    of_night(store, settings, yesterday)
+    with store.reading() as tx:
+        gone = tx.sources.gone()
+        memories = tx.memories.read([i for e in gone for i in (e.memory_id, e.superseded_by) if i])
+    assert [(memories[e.memory_id].content, memories[e.superseded_by or ""].content) for e in gone] == [
+        ("11:00 mail to [REDACTED:email]", "11:00 mail to [REDACTED:email] today")
+    ]
+
+
+def test_a_source_without_a_project_keeps_its_own_when_its_directory_moves(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace, project="")
+    assert read(store, settings, 5).new == 4
+    moved = workspace.rename(workspace.with_name("elsewhere"))
+    settings = with_source(store, moved, project="")
+    assert read(store, settings, 6, run_id="moved").status == "unchanged"
+    write(moved, "memory/2026-03-06.md", "- 09:00 the fan is loud\n", on(6))
+    assert read(store, settings, 6, run_id="grown").new == 1
+    assert {memory.project_id for memory in known(store).values()} == {"agent"} and len(known(store)) == 5
+    assert [s.project for s in with_known_projects(settings, store).sources] == ["agent"]

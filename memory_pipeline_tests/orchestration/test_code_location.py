@@ -158,3 +158,12 @@ def test_launchpads_take_what_a_person_may_set_and_nothing_else() -> None:
     assert accepts("rollback", settings={}) and accepts("kb_compress", settings={})
     assert not accepts("night_preview", dry_run=False) and not accepts("night", day="2026-03-03")
     assert not accepts("night", holder="me") and not accepts("rollback", threshold=0.9)
+
+
+def test_every_field_of_a_launchpad_says_what_it_is_for() -> None:
+    from memory_pipeline.orchestration.resources import JobResource
+
+    fields = JobResource.model_fields
+    assert all(fields[name].description for name in fields)
+    assert "lesson" in str(fields["memory_types"].description)
+    assert "config show" in str(fields["settings"].description)

@@ -26,7 +26,14 @@ from memory_pipeline.ingest import IMPORTERS, ImportSummary, importer_of, worksp
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.formats import check_path
 from memory_pipeline.ingest.importing import Progress
-from memory_pipeline.ingest.sources import FoundFile, changed_files, find_files, project_of, read_source
+from memory_pipeline.ingest.sources import (
+    FoundFile,
+    changed_files,
+    find_files,
+    project_of,
+    read_source,
+    with_known_projects,
+)
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.base import utf8_path
 from memory_pipeline.interfaces.cli.output import say
@@ -176,6 +183,7 @@ def gone_memories(store: Store, day: date | None) -> list[GoneMemory]:
 def describe_sources(settings: Settings) -> list[DescribedSource]:
     """Every source of the settings, with the time of its last reading into this store."""
     store = Store.of(settings)
+    settings = with_known_projects(settings, store)
     following = next_night(store, datetime.now(UTC))
     read = {source.name: ReadBefore({}, None, following) for source in settings.sources if _feeds(source, settings)}
     if store.exists():
