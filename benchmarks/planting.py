@@ -17,10 +17,11 @@ STAMP = re.compile(r"^\s*[-*\d.\s\[(]*(?:\d{4}-\d\d-\d\d|\d\d:\d\d)")
 
 
 def swap_one(text: str, rng: random.Random, pairs: list[tuple[str, str]], *, both_ways: bool = True) -> str | None:
-    """One word (or phrase) of a pair replaced by the other, keeping its capital."""
+    """One word (or phrase) of a pair replaced by the other, keeping its capital. A marker such as `[TEMPORARY]` stays."""
     table = dict(pairs) | ({b: a for a, b in pairs} if both_ways else {})
     pattern = re.compile(
-        r"(?<![\w/.`-])(" + "|".join(map(re.escape, sorted(table, key=len, reverse=True))) + r")(?![\w`/-]|\.\w)", re.I
+        r"(?<![\w/.`\[-])(" + "|".join(map(re.escape, sorted(table, key=len, reverse=True))) + r")(?![\w`/-]|\.\w)",
+        re.I,
     )
     found = [
         m for m in pattern.finditer(text) if is_prose(text, m.start()) and not text[: m.start()].rstrip()[-1:].isdigit()

@@ -13,7 +13,15 @@ from typing import Literal
 from memory_pipeline.wording.alignment import tokens_of
 from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
 from memory_pipeline.wording.languages import is_english, same_copy
-from memory_pipeline.wording.lexicon import FILLERS, LIGHT_WORDS, PAST_VERBS, RULE_WORDS, STATE_WORDS, mean_the_same
+from memory_pipeline.wording.lexicon import (
+    FILLERS,
+    LIGHT_WORDS,
+    PAST_VERBS,
+    RULE_WORDS,
+    STATE_WORDS,
+    letters_of,
+    mean_the_same,
+)
 from memory_pipeline.wording.memo import remembered
 
 Status = Literal["open", "done"]
@@ -40,8 +48,28 @@ _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs c
 _COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
 #: Maximum number of pairs of words that are checked for synonyms.
 _MOST_PAIRS = 40_000
+
+
 #: Words that tell no two statements apart.
 _EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
+#: Forms of irregular verbs, by any of them: `kept` says what `keep` says.
+_FORMS_OF = {
+    form: verb[0]
+    for group in (
+        "keep keeps kept keeping|send sends sent sending|leave leaves left leaving|write writes wrote written writing|"
+        "sell sells sold selling|buy buys bought buying|hold holds held holding|build builds built building|find finds "
+        "found finding|fall falls fell fallen falling|rise rises rose risen rising|break breaks broke broken breaking|"
+        "draw draws drew drawn drawing|grow grows grew grown growing|choose chooses chose chosen choosing|throw throws "
+        "threw thrown throwing|catch catches caught catching|teach teaches taught teaching|forget forgets forgot "
+        "forgotten forgetting|spend spends spent spending|pay pays paid paying|meet meets met meeting|lose loses lost "
+        "losing|drive drives drove driven driving|steal steals stole stolen stealing|eat eats ate eaten eating|wake "
+        "wakes woke woken waking|hang hangs hung hanging|sing sings sang sung singing|swim swims swam swum swimming"
+    ).split("|")
+    for verb in [group.split()]
+    for form in verb
+}
+#: Words that tell nothing apart, by what a typing slip in them leaves as it is.
+_SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
 _EPISODE = re.compile(
     r"\b(?:again|another|once more|once again|yet again|this time|this round|this \w+|today|yesterday|tonight)\b",
     re.IGNORECASE,
@@ -60,12 +88,21 @@ class _Words:
 @remembered
 def _words_of(statement: str) -> _Words:
     tokens = tokens_of(statement)
-    written = tuple(token for token in tokens if value_of(token) is None and not unit_of(token) and token not in _EMPTY)
+    written = tuple(
+        token
+        for token in tokens
+        if value_of(token) is None
+        and not unit_of(token)
+        and token not in _EMPTY
+        and not (len(token) >= 6 and letters_of(token) in _SLIPS_OF_EMPTY)
+    )
     return _Words(written, frozenset(map(_stem, written)), any(token in NEGATORS for token in tokens))
 
 
 def _stem(word: str) -> str:
     """The stem without a doubled letter: `stopped` and `stop` share it."""
+    if word in _FORMS_OF:
+        return _FORMS_OF[word]
     root = stem(word)
     return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
 
@@ -99,7 +136,10 @@ def says_the_same(statement: str, by: str) -> bool:
         return False
     otherwise = _OTHERWISE & set(by.lower().split())
     return all(
-        word.endswith("ly") or word in _STRESSING or (word == "unless" and otherwise)
+        word.endswith("ly")
+        or word in _STRESSING
+        or (word == "unless" and otherwise)
+        or (word == "every" and "each" in tokens_of(by))
         for word in unsaid_words(statement, by)
     )
 

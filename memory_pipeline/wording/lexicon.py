@@ -284,7 +284,12 @@ def _spelling(word: str) -> str:
 
 def _is_slip(one: str, other: str) -> bool:
     """Different order of the letters between the same first and last one, in a word of at least six letters."""
-    return len(one) == len(other) >= 6 and (one[0], one[-1]) == (other[0], other[-1]) and sorted(one) == sorted(other)
+    return len(one) == len(other) >= 6 and letters_of(one) == letters_of(other)
+
+
+def letters_of(word: str) -> tuple[str, str, str]:
+    """What stays of a word when letters inside it are swapped: its ends and its letters."""
+    return word[0], word[-1], "".join(sorted(word))
 
 
 #: Verbs that begin an instruction.
