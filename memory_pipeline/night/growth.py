@@ -12,6 +12,7 @@ import numpy as np
 
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.night.claims import claim_threshold, is_claim
 from memory_pipeline.night.clustering import describe_cluster, takes
 from memory_pipeline.night.eligibility import as_eligible
@@ -30,14 +31,15 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
     """By pattern that new memories say again, a cluster of it and of these, largest first.
 
     A memory joins the nearest pattern of its project at or above the policy's threshold, if it has a statement that
-    one of the two says in the words of the other, and contradicts nothing in it; below the threshold, if that
-    statement is a claim. Patterns made tonight or later are left to the next night.
+    one of the two says in the words of the other, and contradicts nothing in it, nor in the raw memories behind it, nor
+    in a nearer one that joins it; below the threshold, if that statement is a claim. Patterns made tonight or later are
+    left to the next night.
     """
     plan = reader.plan
     with reader.store.reading() as tx:
         patterns = tx.memories.patterns(plan.as_of, policy.name, plan.settings.compression.critical_floor)
     mine = {pattern.id: pattern for pattern in patterns if plan.may_touch(pattern.project_id)}
-    joined: dict[str, list[tuple[EligibleMemory, float]]] = {}
+    joined: dict[str, dict[str, tuple[EligibleMemory, float]]] = {}
     for project in sorted({pattern.project_id for pattern in mine.values()}):
         here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
         others = {memory.id: memory for memory in eligible if memory.project_id == project}
@@ -46,16 +48,33 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
             continue
         others = {i: memory for i, memory in others.items() if takes(cut, memory)}
         for pattern_id, memory_id, score in _nearest(reader, cut, here, others):
-            joined.setdefault(pattern_id, []).append((others[memory_id], score))
+            joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
+    agreeing = {i: _agreeing(reader, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
     found = [
         describe_cluster(
-            [as_eligible(plan.settings, mine[i], 1), *(memory for memory, _ in new)],
-            [score for _, score in new],
+            [as_eligible(plan.settings, mine[i], 1), *(joined[i][memory_id][0] for memory_id in ids)],
+            [joined[i][memory_id][1] for memory_id in ids],
             policy,
         )
-        for i, new in sorted(joined.items())
+        for i, ids in sorted(agreeing.items())
+        if ids
     ]
     return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _agreeing(reader: NightReader, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
+    """Of the memories that say a pattern again, by cosine, those that conflict with none of the raw memories behind it
+    and with no nearer one. The others stay as they are, and do not keep the pattern from growing."""
+    contents = reader.memories(scores)
+    behind = {i: raw for i, raw in reader.witnesses([pattern_id, *scores]).items() if raw}
+    told = [raw.content for raw in behind.get(pattern_id, [])]
+    taken: list[str] = []
+    for memory_id in sorted(scores, key=lambda i: (-scores[i], i)):
+        says = [raw.content for raw in behind.get(memory_id, [])] or [contents[memory_id].content]
+        if all(find_conflict(claim_of(one), claim_of(other)) is None for one in told for other in says):
+            taken.append(memory_id)
+            told += says
+    return sorted(taken)
 
 
 def _nearest(

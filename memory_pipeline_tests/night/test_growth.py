@@ -135,6 +135,34 @@ def test_it_grows_week_after_week_and_live_equals_backfill(store: Store, tmp_pat
     assert problems(store) == []
 
 
+@pytest.mark.slow
+def test_a_pattern_grows_after_a_note_that_narrows_it(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, FIRST_NIGHT)
+    claim = lesson(1)[0].content.split(". ")[0]
+    fill(store, [candidate(f"{claim}. Not on staging.", FIRST + timedelta(days=7), native_id="narrows")])
+    run(store, NEXT_NIGHT)
+    comes_back(store, 2)
+    run(store, NEXT_NIGHT + timedelta(days=7))
+    (pattern,) = active_patterns(store)
+    assert "Not on staging." in pattern.content and LATER[1] in pattern.content
+    assert problems(store) == []
+
+
+@pytest.mark.slow
+def test_a_pattern_grows_with_what_agrees_though_two_notes_contradict_each_other(store: Store) -> None:
+    fill(store, lesson(4))
+    run(store, FIRST_NIGHT)
+    claim, at = lesson(1)[0].content.split(". ")[0], FIRST + timedelta(days=7)
+    keys = [f"{claim}. The vault has {number} keys." for number in (3, 4)]
+    fill(store, [candidate(words, at + timedelta(hours=n), native_id=f"keys-{n}") for n, words in enumerate(keys)])
+    run(store, NEXT_NIGHT)
+    (pattern,) = active_patterns(store)
+    left = [memory.content for memory in memories(store).values() if memory.content in keys and not memory.archived_at]
+    assert len(left) == 1 and left[0].removeprefix(f"{claim}. ") not in pattern.content
+    assert "keys" in pattern.content and problems(store) == []
+
+
 def test_what_contradicts_a_pattern_does_not_join_it(store: Store) -> None:
     fill(store, lesson(4))
     run(store, FIRST_NIGHT)
