@@ -43,6 +43,7 @@ from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
+from memory_pipeline.recall.documents import Context, Feedback, MemoryLineage, Metrics, Remembered, SearchResults
 from memory_pipeline.recall.past import StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
@@ -261,6 +262,12 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`atoms search` prints a list, `atoms chain` a list of lists, and `atoms add` one object.",
         DescribedAtom,
     ),
+    "Searches": ("`search` prints one object.", SearchResults),
+    "Contexts": ("`context` prints one object.", Context),
+    "Memories that were told": ("`remember` prints one object.", Remembered),
+    "Feedback": ("`feedback` prints one object.", Feedback),
+    "Lineages": ("`lineage` prints one object.", MemoryLineage),
+    "Figures of a project": ("`metrics` prints one object.", Metrics),
     "Series": (
         "`series list` prints a list.",
         DescribedSeries,

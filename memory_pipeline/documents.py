@@ -48,7 +48,7 @@ class Document(BaseModel):
                 continue
             shown = field.alias or name
             found[shown] = field.description or ""
-            inner, path = field.annotation, shown
+            inner, path = _present(field.annotation), shown
             if get_origin(inner) is tuple:
                 inner, path = get_args(inner)[0], f"{shown}[]"
             if isinstance(inner, type) and issubclass(inner, Document) and inner not in elsewhere:
@@ -63,6 +63,14 @@ class Document(BaseModel):
             return value
         names = {field.alias or name: field.annotation for name, field in cls.model_fields.items()}
         return {name: value[name] if name in value else _empty(kind) for name, kind in names.items()}
+
+
+def _present(kind: Any) -> Any:
+    """A type without the None that may stand in its place."""
+    if get_origin(kind) not in (Union, types.UnionType):
+        return kind
+    kinds = [one for one in get_args(kind) if one is not types.NoneType]
+    return kinds[0] if len(kinds) == 1 else kind
 
 
 def _empty(kind: Any) -> Any:

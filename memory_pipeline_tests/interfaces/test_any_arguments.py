@@ -25,7 +25,7 @@ _LONG = {"night", "backfill", "kb-compress", "init", "jobs list", "jobs show", "
 _READ_ONLY = {
     "report", "export", "check", "snapshot list", "snapshot verify", "config show", "history", "as-of", "diff",
     "proposals list", "proposals show", "conflicts list", "conflicts show", "playbook list", "playbook export",
-    "jobs list", "jobs show",
+    "jobs list", "jobs show", "metrics",
 }  # fmt: skip
 
 _TIMES = (

@@ -47,6 +47,18 @@ def test_the_reference_says_what_every_command_prints(name: str) -> None:
     assert documents_of(name)
 
 
+#: Objects whose keys are data.
+OPEN = (
+    "masked",
+    "dates",
+    "skipped",
+    "import.masked",
+    "import.dates",
+    "value",
+    "memories_by_type",
+    "memories_by_level",
+)
+
 COMMANDS = [
     "import jsonl rows.jsonl",
     "import jsonl rows.jsonl --project other",
@@ -79,6 +91,12 @@ COMMANDS = [
     "series export csv readings.csv",
     "history MEMORY",
     "rollback --run-id run-2026-03-03",
+    "search gateway --sources",
+    "context gateway",
+    "remember gateways --type lesson",
+    "feedback MEMORY",
+    "lineage MEMORY",
+    "metrics",
 ]
 
 
@@ -100,7 +118,7 @@ def test_a_command_prints_only_fields_that_are_described(data: Path, tmp_path: P
     described = [document.described_fields() for document in documents_of(name)]
     fields = {field.removeprefix("[].") for field in shown(printed)} - {""}
     named = {field for document in described for field in document}
-    open_ = tuple(f"{field}." for field in ("masked", "dates", "skipped", "import.masked", "import.dates", "value"))
+    open_ = tuple(f"{field}." for field in OPEN)
     assert {field for field in fields if not field.startswith(open_)} <= named
     if name in ("night", "backfill"):
         assert printed["result"].startswith("COMPRESSION ")

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
 from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.python import choose_project
 from memory_pipeline.records import Causal
-from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
     from memory_pipeline.embedding import Embedder
@@ -95,7 +94,7 @@ def atoms_add(
     made = state_atom(
         opened,
         choose_embedder(settings),
-        _project(opened, project),
+        choose_project(opened, project, "--project"),
         Causal(subject, action, outcome, consequences),
         by=current_user(),
         at=datetime.now(UTC),
@@ -112,20 +111,7 @@ def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedd
 
     settings, opened = open_store(store)
     embedder = choose_embedder(settings)
-    return settings, embedder, AtomIndex.of(opened, embedder, _project(opened, project), _ACTOR)
-
-
-def _project(store: Store, named: str | None) -> str:
-    """The given project, or the only one. Raises InputError if there are several."""
-    with store.reading() as tx:
-        known = tx.memories.projects()
-    if named in known:
-        return str(named)
-    if named is None and len(known) == 1:
-        return known[0]
-    which = f"there is no project '{named}'" if named is not None else "the store has several projects"
-    which = which if known else "the store is empty"
-    raise InputError(f"{which}; name one with --project: {', '.join(known)}" if known else f"{which}; import something")
+    return settings, embedder, AtomIndex.of(opened, embedder, choose_project(opened, project, "--project"), _ACTOR)
 
 
 def _line(row: DescribedAtom) -> str:

@@ -25,8 +25,9 @@ from memory_pipeline.store import Store
 
 #: The commands in the order in which people need them; others come last.
 _ORDER = (
-    "demo init night backfill report ui sources import export series playbook atoms conflicts proposals diff as-of "
-    "history rollback kb-compress jobs check snapshot recover token config model"
+    "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
+    "import export series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs check "
+    "snapshot recover config model"
 ).split()
 
 

@@ -1,0 +1,183 @@
+"""The commands with which agents and people use a project's memory: search, context, remember, feedback, lineage,
+metrics."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
+from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.wording.counts import how_many
+
+if TYPE_CHECKING:
+    from memory_pipeline.recall.project import ProjectMemory
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", help="The project; optional if the store has only one.")
+]
+#: A text that stands for standard input, and the most of it that is read, in characters.
+_STDIN, _MOST_READ = "-", 1_000_000
+
+
+@app.command(
+    epilog="Examples: memory-pipeline search 'gateway key' --limit 5; memory-pipeline search backups --level 2 --json"
+)
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, in a few words or a question.")],
+    limit: Annotated[int, typer.Option(help="Maximum number of memories, 1 to 100.")] = 10,
+    level: Annotated[
+        list[int] | None, typer.Option(help="Only this level: 0 raw, 1 merged, 2 pattern, 3 principle. Repeatable.")
+    ] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", help="Only this memory type. Repeatable.")] = None,
+    category: Annotated[list[str] | None, typer.Option(help="Only this category. Repeatable.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only memories of this day or later.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only memories of this day or earlier.")] = None,
+    archived: Annotated[
+        bool | None, typer.Option("--archived/--active", help="Only archived, or only active memories (default: both).")
+    ] = None,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Show what each was made from; archived sources are found beside it.")
+    ] = False,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Find memories by words and meaning, best first."""
+    from memory_pipeline.interfaces.cli.base import as_day
+    from memory_pipeline.interfaces.cli.recall_texts import search_lines, terminal_width
+
+    first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
+    with _memory(store, project) as memory:
+        found = memory.search(
+            query,
+            limit,
+            include_sources=sources,
+            levels=level or (),
+            memory_types=type_ or (),
+            categories=category or (),
+            since=first,
+            until=last,
+            archived=archived,
+        )
+    emit(found, as_json=json_, text=search_lines(found, terminal_width()))
+
+
+@app.command(epilog="Example: memory-pipeline context 'rotate the key of the payment gateway' --budget 800")
+def context(
+    task: Annotated[str, typer.Argument(help="What you are about to do.")],
+    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size (default 1500).")] = None,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Print what an agent should know for a task, as Markdown within a number of tokens: principles, patterns,
+    guidance, atoms, series and notes, each with its id, day and source."""
+    with _memory(store, project) as memory:
+        made = memory.context(task) if budget is None else memory.context(task, budget)
+    emit(made, as_json=json_, text=made.text or "Nothing that the project knows belongs to this task.")
+
+
+@app.command(
+    epilog="Examples: memory-pipeline remember 'The staging port is 5433 now.' --type fact; "
+    "git log -1 | memory-pipeline remember - --project webshop"
+)
+def remember(
+    content: Annotated[str, typer.Argument(metavar="TEXT|-", help="What to remember; - reads standard input.")],
+    type_: Annotated[
+        str | None, typer.Option("--type", help="Memory type, such as lesson (default: told from the words).")
+    ] = None,
+    category: Annotated[list[str] | None, typer.Option(help="A subject that it is about. Repeatable.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A further label. Repeatable.")] = None,
+    importance: Annotated[float, typer.Option(help="0 to below 2.5.")] = 1.0,
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="When it was learned (default: now).")] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", help="An id of your own: the same text again changes nothing.")
+    ] = None,
+    create: Annotated[bool, typer.Option("--create", help="Begin the project if the store does not have it.")] = False,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write a memory. A search finds it at once, and the next night takes it up."""
+    from memory_pipeline.interfaces.cli.recall_texts import remembered_line
+    from memory_pipeline.moments import read_moment
+
+    moment = read_moment(at, "--at") if at else None
+    text = _standard_input() if content == _STDIN else content
+    with _memory(store, project, create=create) as memory:
+        told = memory.remember(
+            text,
+            memory_type=type_,
+            categories=tuple(category or ()),
+            tags=tuple(tag or ()),
+            importance=importance,
+            created_at=moment,
+            id=id_,
+        )
+    emit(told, as_json=json_, text=remembered_line(told))
+
+
+@app.command(epilog="Example: memory-pipeline feedback 8c1f0a52-... --useful")
+def feedback(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory, as a search prints it.")],
+    useful: Annotated[bool, typer.Option("--useful/--not-useful", help="Whether it helped.")] = True,
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Say whether a memory helped. One that did rises a little in searches."""
+    with _memory(store, project) as memory:
+        said = memory.feedback(memory_id, useful)
+    called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
+    emit(said, as_json=json_, text=f"{memory_id}: called useful {called}, recalled {recalled}.")
+
+
+@app.command(epilog="Example: memory-pipeline lineage 8c1f0a52-...")
+def lineage(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory, as a search prints it.")],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show what a memory was made from, down to the raw notes, and what has replaced it."""
+    from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
+
+    with _memory(store, project) as memory:
+        found = memory.lineage(memory_id)
+    emit(found, as_json=json_, text=lineage_lines(found, terminal_width()))
+
+
+@app.command(epilog="Example: memory-pipeline metrics --project webshop")
+def metrics(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
+    from memory_pipeline.interfaces.cli.recall_texts import metrics_lines, terminal_width
+
+    with _memory(store, project) as memory:
+        figures = memory.metrics()
+    emit(figures, as_json=json_, text=metrics_lines(figures, terminal_width()))
+
+
+def _memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
+    """The memory of the chosen project in the store of this command."""
+    from memory_pipeline.interfaces.python import choose_project
+    from memory_pipeline.recall.project import ProjectMemory
+
+    settings, opened = open_store(store)
+    chosen = choose_project(opened, project, "--project", create=create)
+    return ProjectMemory(opened, settings, chosen, actor=current_user())
+
+
+def _standard_input() -> str:
+    """What stands on standard input. Raises InputError if it is no text, or too much of it."""
+    try:
+        text = sys.stdin.read(_MOST_READ + 1)
+    except UnicodeDecodeError:
+        raise InputError("standard input is no text in UTF-8") from None
+    if len(text) > _MOST_READ:
+        raise InputError(f"standard input has more than {_MOST_READ:,} characters; 'import' reads files")
+    return text.strip()

@@ -1,0 +1,112 @@
+"""The commands with which people and agents use a memory: search, context, remember, feedback, lineage, metrics."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, search_lines
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.interfaces.in_process import command
+
+pytestmark = pytest.mark.usefixtures("in_home")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "data" / "store.duckdb")
+    fill(
+        store,
+        [
+            candidate("The gateway drops requests when the certificate expires.", native_id="gateway"),
+            candidate("Piano practice is on Tuesday evenings.", native_id="piano", project_id="home"),
+        ],
+        project="shop",
+    )
+    return store
+
+
+@pytest.mark.usefixtures("store")
+def test_a_search_prints_score_day_level_type_id_and_words() -> None:
+    done = command("search", "certificate of the gateway", "--project", "shop")
+    words = done.out.splitlines()[0].split("  ")
+    assert words[1:4] == ["2026-03-01", "raw/other", "gateway"]
+    assert words[4] == "The gateway drops requests when the certificate expires."
+
+
+@pytest.mark.usefixtures("store")
+def test_a_project_must_be_named_only_where_there_are_several() -> None:
+    done = command("search", "gateway")
+    assert (done.code, done.err) == (
+        1,
+        "Error: the store has several projects; name one with --project: home, shop\n",
+    )
+    assert command("search", "gateway", "--project", "hone").told == (
+        "Error: there is no project 'hone'; name one with --project: home, shop"
+    )
+
+
+@pytest.mark.usefixtures("store")
+def test_what_is_remembered_is_found_by_the_next_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("The relay restarts at noon.\n"))
+    told = json.loads(command("remember", "-", "--project", "home", "--type", "fact", "--json").out)
+    assert told["memory"]["content"] == "The relay restarts at noon."
+    found = json.loads(command("search", "when does the relay restart", "--project", "home", "--json").out)
+    assert (found["results"][0]["id"], found["results"][0]["memory_type"]) == (told["id"], "fact")
+
+
+def test_a_mistyped_project_is_not_begun(store: Store) -> None:
+    assert command("remember", "The relay restarts at noon.", "--project", "shob").code == 1
+    assert command("remember", "The relay restarts at noon.", "--project", "garden", "--create").code == 0
+    with store.reading() as tx:
+        assert tx.memories.projects() == ["garden", "home", "shop"]
+
+
+def test_a_memory_can_be_the_first_of_its_store() -> None:
+    assert command("remember", "The relay restarts at noon.", "--project", "home", "--create").code == 0
+    assert "relay" in command("search", "when does the relay restart").out
+
+
+@pytest.mark.usefixtures("store")
+def test_secrets_are_masked_and_the_command_says_so() -> None:
+    told = command("remember", "The staging login is password=hunter2secret for all.", "--project", "shop").out
+    assert "Masked: 1" in told
+    assert "hunter2secret" not in told
+
+
+@pytest.mark.usefixtures("store")
+def test_feedback_and_uses_are_counted() -> None:
+    command("search", "certificate of the gateway", "--project", "shop")
+    said = command("feedback", "gateway", "--project", "shop")
+    assert said.out == "gateway: called useful 1 time, recalled 1 time.\n"
+
+
+@pytest.mark.usefixtures("store")
+def test_metrics_and_context_speak_of_one_project() -> None:
+    figures = command("metrics", "--project", "shop").out
+    assert "Memories        1 active, 0 archived" in figures
+    assert "Piano" not in command("context", "practice on the gateway", "--project", "shop").out
+
+
+def test_lines_fit_the_terminal(tmp_path: Path) -> None:
+    store = Store(tmp_path / "wide.duckdb")
+    fill(store, lesson(5))
+    settings = settings_for(store, consolidation__confidence__min=0.5)
+    run(store, date(2026, 3, 3), settings)
+    memory = ProjectMemory(store, settings, "p", actor="a")
+    found = memory.search("payment gateway", include_sources=True)
+    (pattern, *_) = [one for one in found.results if one.abstraction_level]
+    told = [*search_lines(found, 60), *lineage_lines(memory.lineage(pattern.id), 60)]
+    assert all(len(line) <= 60 or pattern.id in line or "gateway-" in line for line in told)
+    tree = lineage_lines(memory.lineage(pattern.id), None)
+    assert len(tree) == 6
+    assert all("archived" in line for line in tree[1:])
+    replaced = lineage_lines(memory.lineage("gateway-0"), None)
+    assert replaced[1] == "Replaced by:"
+    assert pattern.id in replaced[2]
