@@ -19,7 +19,7 @@ from memory_pipeline.recall.atoms import FoundAtom, describe_atom
 from memory_pipeline.recall.past import describe_hits, list_state
 from memory_pipeline.recall.search import Hit
 from memory_pipeline.recall.series import list_series, show_series
-from memory_pipeline.reporting.model import Report
+from memory_pipeline.reporting.model import MissedReport, Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.proposals import describe_proposal
@@ -102,7 +102,8 @@ def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     sources = (SourceTable(name="missing", path="/nowhere"),)
     night = night_of(store, date(2026, 3, 5), settings_for(store, sources=sources))
     night.note_error("c", "enrich", "something went wrong")
-    check("Report fields", run_night(night))
+    missed = MissedReport(memory_id="a-0", question="why", content="it failed", replaced_by="b")
+    check("Report fields", run_night(night).model_copy(update={"recall_missed": (missed,)}))
     check("Conflicts", *list_conflicts(store, each=True))
     with store.reading() as tx:
         check("Histories", *tx.history.of("a-0"))
