@@ -3,11 +3,13 @@
 Whether a place may hold a word needs strict evidence, because "The port of A is 5432" and "The port of B is 5433" are
 two facts: the rest of the line is equal, each line returns on several days, the words are at most eight, and they say
 how something ended, or stand where programs write a value (after an equals sign, in square brackets, or in capitals in
-round ones).
+round ones). What a line begins with is the name of what it tells about (`[agent-a] ok 3`, `host=alpha load 0.4`): the
+lines of two names are two series, because their figures are on levels of their own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.store import Shape
@@ -16,6 +18,8 @@ from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.readings import words_in
 from memory_pipeline.wording.templates import Line, Place, read_line
 
+#: What may stand before the first thing that a line says: a bracket, or the key of a value.
+_BEGINS = re.compile(r"\W{0,4}(?:[\w.-]{1,40}=)?\W{0,2}")
 #: A place with more different words names things.
 MOST_WORDS = 8
 
@@ -56,6 +60,8 @@ def _masked(line: Line) -> Iterator[tuple[str, str]]:
 
 
 def _is_written_as_value(text: str, word: Place) -> bool:
+    if _BEGINS.fullmatch(text, 0, word.start):
+        return False
     around = text[max(0, word.start - 1) : word.start] + text[word.end : word.end + 1]
     if around == "[]" or (around == "()" and text[word.start : word.end].isupper()):
         return True

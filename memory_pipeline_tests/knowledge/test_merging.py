@@ -126,3 +126,15 @@ def test_a_canonical_entry_is_verified_or_refused_but_never_quietly_wrong(
     if find_loss(members, text, united.tags) == []:
         again = read_entry(memory("c", text))
         assert {a for _, e in members for a in e.recommendations} >= set(again.recommendations)
+
+
+def test_a_canonical_entry_recommends_one_thing_once() -> None:
+    one = Entry("Confirm appointments", ("Confirm every appointment with a craftsman by phone one day ahead.",), (), ())
+    two = Entry(
+        "Confirm", ("Confirm each appointment with a craftsman by phone a day ahead.", "Ask for a receipt."), (), ()
+    )
+    united = unite_entries([("m-1", one), ("m-2", two)])
+    assert united.recommendations == (one.recommendations[0], "Ask for a receipt.")
+    assert find_loss([("m-1", one), ("m-2", two)], entry_text(united), united.tags) == []
+    other = Entry("Confirm", ("Never confirm an appointment with a craftsman by phone one day ahead.",), (), ())
+    assert len(unite_entries([("m-1", one), ("m-2", other)]).recommendations) == 2

@@ -236,6 +236,14 @@ def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: S
     assert text.format(3, "lost") in active(store) and problems(store) == []
 
 
+@pytest.mark.parametrize("text", ["[{}] queue ok {}", "agent={} queue ok {}"])
+def test_what_lines_begin_with_names_their_series(store: Store, text: str) -> None:
+    told = [(f"agent-{'ab'[n % 2]}", n + 100 * (n % 2)) for n in range(12)]
+    said = after_a_night(store, lines(text, *told))
+    assert len(said) == 2 and {("gent-a" in one, "gent-b" in one) for one in said} == {(True, False), (False, True)}
+    assert problems(store) == []
+
+
 def test_a_mode_in_capitals_is_a_place_for_a_word(store: Store) -> None:
     told = [("DEEP", 4), ("LIGHT", 5), ("DEEP", 6), ("LIGHT", 7), ("DEEP", 9), ("LIGHT", 3)]
     (said,) = after_a_night(store, lines("Bridge open ({}): {} notes", *told))
