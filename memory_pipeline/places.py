@@ -13,6 +13,11 @@ from memory_pipeline.files import real_path
 _BESIDE = (".snapshots", ".dagster", ".night", ".demo", ".answers.jsonl", ".tokens.json", ".tokens.lock")
 
 
+def demo_mark(store: Path) -> Path:
+    """The file beside a store that says that it is a demo's."""
+    return store.with_suffix(".demo")
+
+
 def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
     """Raises OutputError for a path that belongs to the store, or that equals or is inside one of `kept`, through
     any links and whatever the case of its letters. Neither has to exist."""

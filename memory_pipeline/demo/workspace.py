@@ -18,6 +18,7 @@ from memory_pipeline.ingest import ImportSummary, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.orchestration.home import dagster_home, project_home
+from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store, snapshot_directory
 
 _MARK = "This store holds the demo and is made anew by 'memory-pipeline demo'.\n"
@@ -62,7 +63,7 @@ def import_demo(
     """
     _clear_earlier_demo(store)
     with directories(store.path.parent):
-        write_text(_mark(store), _MARK, begins_with(_MARK))
+        write_text(demo_mark(store.path), _MARK, begins_with(_MARK))
     if last_day != LAST_DAY:
         write_demo(store.path.with_suffix(".workspace"), last_day)
     directory = demo_directory(settings)
@@ -79,17 +80,15 @@ def import_demo(
     return total
 
 
-def _mark(store: Store) -> Path:
-    return store.path.with_suffix(".demo")
-
-
 def _clear_earlier_demo(store: Store) -> None:
     """Remove an earlier demo, and nothing else: without its mark, or with the user's own memories, it might be a
     real store and its snapshots."""
     own = [store.path.with_suffix(suffix) for suffix in (".night", ".workspace")]
     beside = [snapshot_directory(store), dagster_home(store.path), *own]
     log = store.path.with_name(f"{store.path.name}.wal")
-    if not _mark(store).exists() and (present := [path for path in (store.path, log, *beside) if path.exists()]):
+    if not demo_mark(store.path).exists() and (
+        present := [path for path in (store.path, log, *beside) if path.exists()]
+    ):
         raise InputError(
             f"'{present[0]}' is there already and was not made by the demo; name another file with --store"
         )

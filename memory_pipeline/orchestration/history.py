@@ -13,7 +13,15 @@ from typing import Any, Self
 
 import portalocker
 from alembic.runtime.migration import MigrationContext
-from dagster import AssetKey, AssetRecordsFilter, DagsterEventType, EventLogRecord, EventRecordsResult, StringSource
+from dagster import (
+    AssetKey,
+    AssetRecordsFilter,
+    DagsterEvent,
+    DagsterEventType,
+    EventLogRecord,
+    EventRecordsResult,
+    StringSource,
+)
 from dagster._core.event_api import EventLogCursor
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.events.log import EventLogEntry
@@ -100,6 +108,16 @@ def _complete(address: str, schema: MetaData, storage: type, fill: Sequence[Call
         stamp_alembic_rev(get_alembic_config(getfile(storage)), connection)
         connection.commit()
     return True
+
+
+def _is_output_of_check(event: DagsterEvent) -> bool:
+    """Whether an event says that a step yielded the result of a check, which Dagster treats as an output of any type.
+    The value of an asset or an op is called `result` here, and no output of another name is read by a step."""
+    if event.event_type != DagsterEventType.STEP_OUTPUT:
+        return False
+    told = event.step_output_data
+    passed = told.type_check_data is None or told.type_check_data.success
+    return passed and told.output_name != "result" and told.mapping_key is None
 
 
 class _KeptOpen:
@@ -216,8 +234,11 @@ class _Events(ConsolidatedSqliteEventLogStorage):
         """Dagster creates a missing file here, without the number of its schema; `__init__` creates it instead."""
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Store an event, and what follows from it for its asset or check, in one transaction."""
+        """Store an event, and what follows from it for its asset or check, in one transaction. That a check yielded its
+        result as an output is not stored: the result itself is, as the next event, and nothing reads the output."""
         found = event.dagster_event
+        if found is not None and _is_output_of_check(found):
+            return
         row = self._event_to_row(event)
         with self._connect() as connection:
             self._newest.look(connection)

@@ -18,11 +18,13 @@ from memory_pipeline.errors import StoreError
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.location import LOCATION
+from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store
 
 
-def first_day_of(settings: Settings) -> date | None:
+def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
     """The day of a store's first memory, or the last complete day if that is earlier; None if there is no memory yet.
+    With `of_demo`, that of a demo is its first night: it runs its last nights alone, and they take all that is before.
 
     Raises StoreError if the store cannot be read now.
     """
@@ -31,10 +33,13 @@ def first_day_of(settings: Settings) -> date | None:
         return None
     with store.reading() as tx:
         first = tx.contents.first_moment()
+        night = tx.journal.oldest_reported_day() if of_demo and demo_mark(store.path).exists() else None
+    if first and night:
+        return max(night, settings.night.earliest)
     return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), settings.night.earliest)
 
 
-def _first_day() -> date:
+def _first_day(*, of_demo: bool = True) -> date:
     """The setting; without one, the first memory's day, and in an empty store the last complete day.
 
     A store that cannot be read now may have memories of any day, and this process a run of any of them.
@@ -42,7 +47,7 @@ def _first_day() -> date:
     if LOCATION.night.first_partition or home.serves_any_store:
         return LOCATION.night.earliest
     try:
-        return first_day_of(LOCATION) or latest_complete_day(datetime.now(UTC))
+        return first_day_of(LOCATION, of_demo=of_demo) or latest_complete_day(datetime.now(UTC))
     except StoreError:
         return LOCATION.night.earliest
 
@@ -54,11 +59,12 @@ def daily_partitions(first: date) -> DailyPartitionsDefinition:
 
 FIRST_DAY = _first_day()
 DAILY = daily_partitions(FIRST_DAY)
-#: Weeks from Sunday to Sunday, and calendar months, in UTC, from those with the first day on.
+#: Weeks from Sunday to Sunday, in UTC, from that with the first day on.
 WEEKLY = WeeklyPartitionsDefinition(
     start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"
 )
-MONTHLY = MonthlyPartitionsDefinition(start_date=FIRST_DAY.replace(day=1).isoformat(), timezone="UTC")
+#: Calendar months, in UTC, from that with the first memory on.
+MONTHLY = MonthlyPartitionsDefinition(start_date=_first_day(of_demo=False).replace(day=1).isoformat(), timezone="UTC")
 
 
 def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:

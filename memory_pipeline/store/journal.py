@@ -187,6 +187,13 @@ class Journal:
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
+    def oldest_reported_day(self) -> date | None:
+        """The oldest partition with a report of a night."""
+        oldest: date | None = self._sql.value(
+            "select min(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
+        )
+        return oldest
+
     def keep_notice(self, notice: Notice) -> bool:
         """Put a notice into the outbox; False if it is already there."""
         kept = self._sql.rows(

@@ -25,8 +25,9 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import earlier_memories, home, partitions
 from memory_pipeline.orchestration.home import WORKSPACE
 from memory_pipeline.orchestration.resources import HOLDER_TAG
+from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,6 +67,18 @@ def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, m
     settings = settings_for(store, night__first_partition="2026-03-05")
     monkeypatch.setattr(partitions, "LOCATION", settings)
     assert partitions._first_day() == date(2026, 3, 5)
+
+
+def test_partitions_of_a_demo_begin_with_its_first_night(
+    store: Store, one_store: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, [candidate("First.", FIRST - timedelta(days=40)), *lesson(4)])
+    monkeypatch.setattr(partitions, "LOCATION", settings_for(store))
+    run(store, date(2026, 3, 4))
+    assert partitions._first_day() == (FIRST - timedelta(days=40)).date()
+    demo_mark(store.path).write_text("a demo")
+    assert partitions._first_day() == date(2026, 3, 4)
+    assert partitions._first_day(of_demo=False) == (FIRST - timedelta(days=40)).date()
 
 
 def test_with_a_store_that_cannot_be_read_now_the_code_location_loads_with_every_day(

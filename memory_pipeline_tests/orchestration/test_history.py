@@ -49,6 +49,13 @@ def told(context) -> MaterializeResult:  # type: ignore[no-untyped-def,type-arg]
     return MaterializeResult(metadata={"words": words}, data_version=DataVersion(words))
 
 
+def test_a_check_is_one_event_and_not_an_output_of_any_type_besides(instance: DagsterInstance) -> None:
+    run = materialize([note], instance=instance).run_id
+    kinds = [log.dagster_event_type for log in instance.all_logs(run)]
+    assert kinds.count(DagsterEventType.STEP_OUTPUT) == kinds.count(DagsterEventType.ASSET_CHECK_EVALUATION) == 1
+    assert not [log for log in instance.all_logs(run) if "note_is_small" in str(log.message)]
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = prepare_dagster_home(tmp_path / "store.duckdb")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from inspect import isgeneratorfunction
 from typing import Any
 
+import pyarrow as pa
 from dagster import (
     AssetCheckResult,
     AssetCheckSpec,
@@ -224,7 +225,7 @@ SHOWN: dict[str, Shown] = {
         figures=lambda night, value: previews.pairs(night, value),
         sentence=lambda night, value, given: sentences.of_pairs(value, given["eligible_memories"], night.plan),
         lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
-        value_type=None,
+        value_type=PythonObjectDagsterType(pa.Table, name="Pairs"),
     ),
     "merges": Shown(
         description=(
