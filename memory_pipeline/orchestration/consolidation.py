@@ -1,7 +1,7 @@
-"""The consolidation job: a Dagster run over a scope, with one op per phase, a time limit, retries and cancellation."""
+"""The consolidation job: the night's steps over a scope as one op, with a time limit, retries and cancellation."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -10,9 +10,7 @@ from dagster import (
     DagsterInstance,
     DagsterRunStatus,
     Failure,
-    In,
     JobDefinition,
-    OpDefinition,
     OpExecutionContext,
     Out,
     Output,
@@ -34,13 +32,10 @@ from memory_pipeline.reporting.report import report_run
 
 JOB_NAME = "consolidation"
 TRIGGER_TAG, BY_TAG = "memory_pipeline/trigger", "memory_pipeline/triggered_by"
+#: Tag of a run with the figures of the phases that it is done with, as JSON by phase.
+PHASES_TAG = "memory_pipeline/phases"
 MAX_RETRIES = 3
 _LOOK_EVERY_S = 1.0
-
-
-def step_of(phase: str) -> str:
-    """The op that runs a phase; its name differs from the asset's."""
-    return f"consolidate_{phase}"
 
 
 class _Watch:
@@ -88,68 +83,64 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
         job.log.exception("the job could not be reported")
 
 
-def _make_op(phase: str, first: bool, last: bool) -> OpDefinition:
-    @op(
-        name=step_of(phase),
-        ins={} if first else {"so_far": In(dict)},
-        out=Out(dict, is_required=not first),
-        description=PHASES[phase].__doc__,
-        required_resource_keys={"night"},
-    )
-    def run(context: OpExecutionContext, **given: dict[str, Any]) -> Iterator[Output[dict[str, Any]]]:
-        night: JobResource = context.resources.night
-        job: Night | None = None
-        try:
-            job = _open(context, night)
+@op(
+    name="consolidate",
+    out=Out(dict, is_required=False),
+    description=(
+        "Runs the steps of the night over a scope, in their order, and the principles. A phase that fails is tried "
+        "again from there; the log has one line and the figures of each."
+    ),
+    required_resource_keys={"night"},
+)
+def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]]:
+    night: JobResource = context.resources.night
+    job: Night | None = None
+    phase, done = "start", night.phases_done(context.run_id)
+    try:
+        job = _open(context, night)
+        job.keep_going()
+        if context.retry_number == 0:
+            if why_held(context, job):
+                return
+            take_snapshot(job)
+        for phase in (name for name in PHASES if name not in done):
             job.keep_going()
-            if first and context.retry_number == 0:
-                if why_held(context, job):
-                    return
-                take_snapshot(job)
-            figures = run_phase(job, phase)
-            if last:
-                report_run(job, "job", night.started_at(context.run_id))
-        except DagsterExecutionInterruptedError:
-            _report(job, night, context.run_id)
-            raise
-        except RunStoppedError as stopped:
-            _report(job, night, context.run_id, str(stopped))
-            raise Failure(description=str(stopped), allow_retries=False) from stopped
-        except (InputError, SettingError) as mistake:
-            raise Failure(description=str(mistake), allow_retries=False) from mistake
-        except Exception as error:
-            if context.retry_number >= MAX_RETRIES:
-                _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
-            delay = night.effective_settings().consolidation.retry_delay_s * 2**context.retry_number
-            context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
-            raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
-        metrics = {**given.get("so_far", {}), **figures}
-        if told := of_phase(phase, figures):
-            context.log.info(told)
-        yield Output(metrics, metadata={**figures, "metrics": json.dumps(metrics)})
-
-    return run
+            done[phase] = run_phase(job, phase)
+            context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
+            if told := of_phase(phase, done[phase]):
+                context.log.info(told)
+        report_run(job, "job", night.started_at(context.run_id))
+    except DagsterExecutionInterruptedError:
+        _report(job, night, context.run_id)
+        raise
+    except RunStoppedError as stopped:
+        _report(job, night, context.run_id, str(stopped))
+        raise Failure(description=str(stopped), allow_retries=False) from stopped
+    except (InputError, SettingError) as mistake:
+        raise Failure(description=str(mistake), allow_retries=False) from mistake
+    except Exception as error:
+        if context.retry_number >= MAX_RETRIES:
+            _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
+        delay = night.effective_settings().consolidation.retry_delay_s * 2**context.retry_number
+        context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
+        raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
+    metrics = {name: value for figures in done.values() for name, value in figures.items()}
+    yield Output(metrics, metadata=metrics)
 
 
-def _make_graph() -> Callable[[], None]:
-    ops = [_make_op(phase, number == 0, number == len(PHASES) - 1) for number, phase in enumerate(PHASES)]
-
-    def consolidate() -> None:
-        so_far = ops[0]()
-        for phase in ops[1:]:
-            so_far = phase(so_far=so_far)
-
-    return consolidate
+@graph(name=JOB_NAME)
+def _consolidation() -> None:
+    _consolidate()
 
 
-consolidation_job: JobDefinition = graph(name=JOB_NAME)(_make_graph()).to_job(
+consolidation_job: JobDefinition = _consolidation.to_job(
     name=JOB_NAME,
     executor_def=in_process_executor,
     resource_defs={"night": JobResource.configure_at_launch()},
     description=(
-        "Consolidates a scope: exact duplicates, series, merges, canonical entries, patterns, principles, playbook. "
-        "Its phases are the steps of the night, over a scope instead of a day. Runs at 02:00 over what earlier nights "
-        "left, when many memories are waiting, and when someone starts it."
+        "Runs the night's own steps over a scope instead of a day: exact duplicates, series, merges, canonical "
+        "entries, patterns, principles, playbook. Runs at 02:00 over what earlier nights left, when many memories are "
+        "waiting, and when someone starts it."
     ),
     tags={"dagster/max_retries": "0"},
 )

@@ -12,8 +12,7 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, StoreError
-from memory_pipeline.night.phases import PHASES
-from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, TRIGGER_TAG, step_of
+from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, MAX_RETRIES, PHASES_TAG, TRIGGER_TAG
 from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
@@ -80,8 +79,8 @@ def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
 def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
     """The record of a job, from its run."""
     run = record.dagster_run
-    steps = {step.step_key: step for step in instance.get_run_step_stats(run.run_id)}
-    done = [phase for phase in PHASES if (step := steps.get(step_of(phase))) and str(step.status).endswith("SUCCESS")]
+    steps = instance.get_run_step_stats(run.run_id)
+    done = _phases_done(run)
     started, ended = record.start_time, record.end_time
     return JobRecord(
         job_id=run.run_id,
@@ -91,14 +90,14 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
         scope=_scope(run),
         dry_run=bool(_config(run).get("dry_run", False)),
         phases_completed=tuple(done),
-        metrics=_metrics(instance, run, done),
+        metrics={name: value for figures in done.values() for name, value in figures.items()},
         created_at=record.create_timestamp,
         started_at=_time(started),
         completed_at=_time(ended),
         duration_seconds=round(ended - started, 3) if started and ended else None,
         error=_error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
         skipped=run.tags.get(SKIPPED_TAG),
-        retry_count=sum(max(0, (step.attempts or 1) - 1) for step in steps.values()),
+        retry_count=sum(max(0, (step.attempts or 1) - 1) for step in steps),
         max_retries=MAX_RETRIES,
     )
 
@@ -182,15 +181,10 @@ def _scope(run: DagsterRun) -> dict[str, Any]:
     return {**({"date_range": [first, last]} if first or last else {}), **given}
 
 
-def _metrics(instance: DagsterInstance, run: DagsterRun, done: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    if not done:
-        return found
-    for entry in instance.all_logs(run.run_id, of_type=DagsterEventType.STEP_OUTPUT):
-        event = entry.dagster_event
-        if event is not None and "metrics" in event.step_output_data.metadata:
-            found |= json.loads(str(event.step_output_data.metadata["metrics"].value))
-    return found
+def _phases_done(run: DagsterRun) -> dict[str, dict[str, int]]:
+    """The figures of each phase that a job is done with, in order."""
+    done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
+    return done
 
 
 def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:

@@ -165,6 +165,10 @@ def test_a_phase_that_fails_is_tried_again(
     assert archived(store) == {"gateway-0", "gateway-1", "gateway-2", "gateway-3"}
 
 
+def test_a_job_is_one_op_and_no_second_graph_of_the_night() -> None:
+    assert [node.name for node in consolidation.consolidation_job.graph.nodes] == ["consolidate"]
+
+
 def test_a_mistake_of_the_user_is_not_tried_again(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(1))
     job = start(instance, first_day="yesterday")
