@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from memory_pipeline.night.claims import by_claims, claim_edges
+from memory_pipeline.night.claims import by_claims, claim_edges, without_claims_of
 from memory_pipeline.night.clustering import cut_clusters, link_conflicts, mark_settled
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.growth import find_growth
@@ -38,6 +38,8 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             near = cut_clusters(night.store, night.plan, policy, rest, edges)
             joined = _members(near)
             apart = [memory for memory in rest if memory.id not in joined]
+            made = _members(cluster for cluster in near if cluster.settled is None)
+            apart = without_claims_of(night.reader, apart, sorted(made))
             far = cut_clusters(
                 night.store, night.plan, by_claims(night.plan, policy), apart, claim_edges(night.reader, apart)
             )

@@ -325,6 +325,19 @@ def test_notes_of_one_claim_are_a_pattern_though_their_details_are_far_apart(sto
     assert problems(store) == []
 
 
+def test_a_rule_in_the_same_words_is_one_rule_however_far_its_details_take_its_notes(store: Store) -> None:
+    wordings = (
+        "Normalise the embeddings before clustering, otherwise long documents dominate every cluster.",
+        "Long documents dominate every cluster unless the embeddings are normalised before clustering.",
+    )
+    details = ("The silhouette score rose to 0.41.", "Lena keeps the notebook with the tulips.", "float16 was precise.")
+    notes = [f"{wordings[n % 2]} {detail}" for n, detail in enumerate(details)]
+    fill(store, [candidate(text, native_id=f"rule-{n}") for n, text in enumerate(notes)])
+    run(store, FIRST_NIGHT)
+    (pattern,) = active_patterns(store)
+    assert all(detail in pattern.content for detail in details) and problems(store) == []
+
+
 @pytest.mark.parametrize(
     "others",
     [
