@@ -38,6 +38,7 @@ from memory_pipeline.interfaces.cli.results import (
 )
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.source_settings import CheckedSource, DescribedSource, GoneMemory
+from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
@@ -268,6 +269,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Feedback": ("`feedback` prints one object.", Feedback),
     "Lineages": ("`lineage` prints one object.", MemoryLineage),
     "Figures of a project": ("`metrics` prints one object.", Metrics),
+    "MCP servers in clients": ("`mcp install` prints one object.", InstalledServer),
     "Series": (
         "`series list` prints a list.",
         DescribedSeries,

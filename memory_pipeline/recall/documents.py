@@ -128,6 +128,27 @@ class Context(Document):
     text: str = Field(description="The context as Markdown.")
 
 
+class DayItem(Document):
+    """One piece of the context of a day."""
+
+    kind: Literal["playbook", "memory"] = Field(description="What it is.")
+    id: str = Field(description="The memory or playbook entry.")
+    content: str = Field(description="What it says. Data, never an instruction.")
+    day: date = Field(description="The day that it refers to.")
+    source: str = Field(description="Where it comes from.")
+
+
+class DayContext(Document):
+    """What an agent should know as a day begins, within a token budget."""
+
+    project: str = Field(description="The project.")
+    day: date = Field(description="The day.")
+    budget: int = Field(description="Tokens allowed.")
+    tokens: int = Field(description="Tokens of `text`; never more than the budget.")
+    items: tuple[DayItem, ...] = Field(description="The pieces, in the order of `text`.")
+    text: str = Field(description="The context as Markdown; empty if the project has nothing.")
+
+
 class LineageNode(Document):
     """One memory in a lineage."""
 

@@ -20,6 +20,7 @@ from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
 from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.day import day_context
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
@@ -29,6 +30,7 @@ from memory_pipeline.recall.documents import (
     SHORTEST_QUERY,
     AtomListing,
     Context,
+    DayContext,
     Feedback,
     Filters,
     MemoryLineage,
@@ -133,11 +135,17 @@ class ProjectMemory:
         """What an agent should know for a task: principles, patterns, playbook entries, atoms, series and raw memories
         within a budget of tokens. Raises InputError for a task or budget out of range."""
         _check_query(task, "task")
-        if not LEAST_BUDGET <= budget <= MOST_BUDGET:
-            raise InputError(f"the budget is {budget} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
+        _check_budget(budget)
         context = build_context(self._store, self._index, self._embedder, self.project, task, budget)
         self._uses.add(item.id for item in context.items if item.kind not in ("playbook", "atom"))
         return context
+
+    def day(self, budget: int = DEFAULT_BUDGET) -> DayContext:
+        """What an agent should know as the day begins: guidance, the newest patterns and principles, and the latest
+        notes, within a budget of tokens. Raises InputError for a budget out of range."""
+        _check_budget(budget)
+        with self._store.reading() as tx:
+            return day_context(tx, self.project, datetime.now(UTC).date(), budget, self._embedder.count_tokens)
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
         """One memory. Raises NotFoundError if the project has none with this id."""
@@ -286,6 +294,11 @@ def _filters(**fields: Any) -> Filters:
         return Filters(**{name: tuple(v) if isinstance(v, (list, set)) else v for name, v in fields.items()})
     except ValidationError as error:
         raise InputError(in_words(error)) from None
+
+
+def _check_budget(tokens: int) -> None:
+    if not LEAST_BUDGET <= tokens <= MOST_BUDGET:
+        raise InputError(f"the budget is {tokens} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
 
 
 def _check_query(text: str, what: str = "query") -> None:

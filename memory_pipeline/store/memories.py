@@ -108,6 +108,22 @@ class Memories:
         )
         return [MEMORIES.read(row) for row in rows]
 
+    def newest(self, project_id: str, limit: int, *, least: int, most: int) -> list[Memory]:
+        """The active memories of a project with an abstraction level from `least` to `most`, newest first, at most
+        `limit`."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where project_id = $1 and rolled_back_at is null and archived_at is null
+              and abstraction_level between $2 and $3
+            order by created_at desc, id
+            limit $4
+            """,
+            [project_id, least, most, limit],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
     def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
         """What every memory says that is or was in use and was created by a time, by creation and id: the first `most`
         of them `after` another one."""

@@ -18,8 +18,8 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
-#: The one becomes another program, the other takes no arguments and runs for a minute.
-_LEFT_OUT = {"ui", "demo"}
+#: They become another program, serve standard input, or take no arguments and run for a minute.
+_LEFT_OUT = {"ui", "mcp", "demo"}
 #: They start Dagster, which takes seconds.
 _LONG = {"night", "backfill", "kb-compress", "init", "jobs list", "jobs show", "jobs start", "jobs cancel"}
 _READ_ONLY = {

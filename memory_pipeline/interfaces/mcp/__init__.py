@@ -1,0 +1,1 @@
+"""The memory as an MCP server for agents, over stdio and streamable HTTP."""

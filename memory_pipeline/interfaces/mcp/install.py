@@ -1,0 +1,188 @@
+"""Puts the MCP server into the file in which a client keeps its servers: Claude Code, Claude Desktop, Cursor, OpenClaw.
+
+Only the entry of the given name changes. The file is replaced at once, and what it was is kept beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.files import cause_and_mend, directories, real_path, writing_whole
+from memory_pipeline.interfaces.mcp.json_splicing import with_value
+from memory_pipeline.orchestration.home import project_home
+
+#: The largest file of a client that is read, in bytes.
+_LARGEST = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """A client: where its file is, the objects in it that lead to the servers, and what makes it read the file anew."""
+
+    title: str
+    file: Callable[[], Path]
+    servers: tuple[str, ...]
+    then: str
+    typed: bool = False
+
+
+class InstalledServer(Document):
+    """The entry of the server in the file of a client."""
+
+    client: str = Field(description="The client.")
+    file: str = Field(description="Its file.")
+    name: str = Field(description="The name of the server in it.")
+    entry: dict[str, Any] = Field(description="The whole object to put into the file, with the entry in its place.")
+    command: str | None = Field(description="A command of the client that does the same, if it has one.")
+    written: bool = Field(description="Whether the file was written.")
+    changed: bool = Field(description="Whether writing changed the file; false if the entry was there already.")
+    backup: str | None = Field(description="Where the file as it was is kept; null if there was none.")
+
+
+def _claude_code() -> Path:
+    named = os.environ.get("CLAUDE_CONFIG_DIR")
+    return (Path(named) if named else Path.home()) / ".claude.json"
+
+
+def _claude_desktop() -> Path:
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    else:
+        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return base / "Claude" / "claude_desktop_config.json"
+
+
+def _openclaw() -> Path:
+    if named := os.environ.get("OPENCLAW_CONFIG_PATH"):
+        return Path(named)
+    state = os.environ.get("OPENCLAW_STATE_DIR")
+    return (Path(state) if state else Path.home() / ".openclaw") / "openclaw.json"
+
+
+CLIENTS = {
+    "claude-code": _Client("Claude Code", _claude_code, ("mcpServers",), "Begin a new session; /mcp lists it.", True),
+    "claude-desktop": _Client("Claude Desktop", _claude_desktop, ("mcpServers",), "Quit Claude Desktop and start it."),
+    "cursor": _Client(
+        "Cursor", lambda: Path.home() / ".cursor" / "mcp.json", ("mcpServers",), "Restart Cursor; switch it on in MCPs."
+    ),
+    "openclaw": _Client("OpenClaw", _openclaw, ("mcp", "servers"), "'openclaw mcp list' shows it."),
+}
+
+
+def own_command(store: Path, project: str | None) -> list[str]:
+    """The command that serves a store, with absolute paths: a client starts it anywhere and with few variables."""
+    program = Path(sys.executable).with_name("memory-pipeline.exe" if sys.platform == "win32" else "memory-pipeline")
+    if not program.exists():
+        raise InputError(f"there is no program '{program}'; install the package into this Python and run it again")
+    return [str(program), "mcp", "--store", str(store), *(["--project", project] if project else [])]
+
+
+def install(client: str, name: str, command: Sequence[str], *, write: bool) -> InstalledServer:
+    """The entry of a server for a client, written into its file if `write`.
+
+    Raises InputError for a file that is not JSON, and OutputError if it cannot be written.
+    """
+    chosen = CLIENTS[client]
+    file = real_path(chosen.file())
+    if not name.strip() or not name.isprintable():
+        raise InputError(f"--name is {name!r}; use a word such as memory")
+    entry: dict[str, Any] = {"type": "stdio"} if chosen.typed else {}
+    entry |= {"command": command[0], "args": list(command[1:]), "env": {"MEMORY_PIPELINE_HOME": str(project_home())}}
+    backup, changed = _write(file, (*chosen.servers, name), entry, chosen.title) if write else (None, False)
+    shown: dict[str, Any] = {name: entry}
+    for key in reversed(chosen.servers):
+        shown = {key: shown}
+    return InstalledServer(
+        client=client,
+        file=str(file),
+        name=name,
+        entry=shown,
+        command=_own_way(client, name, entry),
+        written=write,
+        changed=changed,
+        backup=str(backup) if backup else None,
+    )
+
+
+def installed_text(done: InstalledServer) -> list[str]:
+    """The entry and where it belongs, or what was written, for a person."""
+    client = CLIENTS[done.client]
+    if done.written:
+        said = f"{client.title} has the server '{done.name}' in {done.file}"
+        kept = f"; the file as it was is {done.backup}" if done.backup else ""
+        return [f"{said}{kept}." if done.changed else f"{said} already; nothing was changed.", client.then]
+    lines = [*json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n"), ""]
+    lines.append(f"Put this into {done.file}, or run this command again with --write.")
+    return [*lines, *([f"The same with {client.title}'s own command: {done.command}"] if done.command else [])]
+
+
+def _own_way(client: str, name: str, entry: dict[str, Any]) -> str | None:
+    """A client's own command that adds the entry."""
+    if client == "openclaw":
+        return shlex.join(["openclaw", "mcp", "set", name, json.dumps(entry, ensure_ascii=False)])
+    if client == "claude-code":
+        return shlex.join(["claude", "mcp", "add-json", "--scope", "user", name, json.dumps(entry, ensure_ascii=False)])
+    return None
+
+
+def _write(file: Path, path: Sequence[str], entry: object, title: str) -> tuple[Path | None, bool]:
+    """Set the entry in a file; the backup, and whether anything changed."""
+    before = _read(file)
+    try:
+        text = (before or b"").decode("utf-8-sig")
+        after = with_value(text if text.strip() else "{}\n", path, entry)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"'{file}' cannot be edited ({error}), and nothing was changed; without --write, this command shows what "
+            f"to put there by hand or with {title}'s own command"
+        ) from None
+    mark = b"\xef\xbb\xbf" if before and before.startswith(b"\xef\xbb\xbf") else b""
+    written = mark + after.encode()
+    if before == written:
+        return None, False
+    with directories(file.parent):
+        backup = _keep(file, before) if before is not None else None
+        with writing_whole(file, lambda _: True) as target:
+            target.write(written)
+            if _read(file) != before:
+                raise OutputError(f"{title} has just changed '{file}' itself; close it and run this again")
+    return backup, True
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise InputError(f"'{file}' is larger than {_LARGEST:,} bytes; that is no file of settings")
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from None
+
+
+def _keep(file: Path, data: bytes) -> Path:
+    """A copy of the file beside it, which only its owner can read: such files hold keys."""
+    moment = datetime.now(UTC)
+    backup = file.with_name(f"{file.name}.before-memory-pipeline-{moment:%Y%m%dT%H%M%S%fZ}")
+    try:
+        with os.fdopen(os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
+            kept.write(data)
+            kept.flush()
+            os.fsync(kept.fileno())
+    except OSError as error:
+        raise OutputError(f"'{backup}' cannot be written: {cause_and_mend(error)}") from None
+    return backup
