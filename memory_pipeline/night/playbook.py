@@ -232,7 +232,12 @@ def export_playbook(
     """
     check_is_free(directory, store.path)
     with store.reading() as tx:
-        files = playbook_files(tx.playbook.read(project))
+        entries = tx.playbook.read(project)
+        links = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
+    cases: dict[str, set[str]] = {}
+    for link in links:
+        cases.setdefault(link.memory_id, set()).add(link.source_id)
+    files = playbook_files(entries, cases)
     written: dict[Path, str] = {}
     for (project_id, category), text in files.items():
         path = directory / file_stem(project_id) / f"{file_stem(category)}.md"
