@@ -26,6 +26,7 @@ from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAM
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.results import (
+    ApiAddress,
     BackfillResult,
     CheckResult,
     ExportedReadings,
@@ -41,7 +42,7 @@ from memory_pipeline.interfaces.cli.source_settings import CheckedSource, Descri
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
-from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.orchestration.job_documents import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.documents import Context, Feedback, MemoryLineage, Metrics, Remembered, SearchResults
@@ -283,6 +284,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "The default model": ("`model install` prints one object.", InstalledModel),
     "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
     "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),
+    "The HTTP API": ("`serve` prints one object before it answers.", ApiAddress),
     "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),
 }
 

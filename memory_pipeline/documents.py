@@ -26,15 +26,6 @@ class Document(BaseModel):
         return self.model_dump(mode="json", by_alias=True)
 
     @classmethod
-    def read_kept(cls, kept: Mapping[str, Any]) -> Self:
-        """A document that was stored as JSON, by this version or an earlier one.
-
-        Fields that this version does not know are omitted. Fields that the earlier version did not have are empty:
-        zero, empty text, an empty list, None. Raises ValidationError if the type of a field has changed.
-        """
-        return cls.model_validate(kept, context={"kept": True})
-
-    @classmethod
     def described_fields(cls, elsewhere: Collection[type[Document]] = ()) -> dict[str, str]:
         """The meaning of each field by its name in JSON; fields of nested documents as `name.field`, and as
         `name[].field` for lists of documents.
@@ -55,6 +46,19 @@ class Document(BaseModel):
                 parts = inner.described_fields(elsewhere)
                 found |= {f"{path}.{part}": meaning for part, meaning in parts.items()}
         return found
+
+
+class KeptDocument(Document):
+    """A document that is stored as JSON, and read again by later versions."""
+
+    @classmethod
+    def read_kept(cls, kept: Mapping[str, Any]) -> Self:
+        """A document that was stored as JSON, by this version or an earlier one.
+
+        Fields that this version does not know are omitted. Fields that the earlier version did not have are empty:
+        zero, empty text, an empty list, None. Raises ValidationError if the type of a field has changed.
+        """
+        return cls.model_validate(kept, context={"kept": True})
 
     @model_validator(mode="before")
     @classmethod

@@ -116,6 +116,25 @@ class Ui(Section):
     )
 
 
+class Api(Section):
+    """`api`: the HTTP API."""
+
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "Names under which clients may reach the API, besides `localhost` and addresses in numbers; for a proxy or a "
+        "name of the local network.",
+    )
+    max_body_bytes: int = setting(1_000_000, "Maximum bytes of a request's body.", ge=10_000, le=100_000_000)
+    request_timeout_s: float = setting(
+        30.0, "Seconds after which a request is given up; also how long a stop waits for those under way.", ge=1, le=600
+    )
+    rate_limit_per_min: int = setting(1200, "Requests that a token may make in a minute.", ge=1, le=1_000_000)
+    store_wait_s: float = setting(
+        10.0, "Seconds that a request waits for a store that another process holds, before it is told to retry.",
+        ge=0, le=600,
+    )  # fmt: skip
+
+
 class Settings(BaseSettings):
     """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
     and reads neither the environment nor a file."""
@@ -141,6 +160,7 @@ class Settings(BaseSettings):
     connectors: Connectors = Connectors()
     recall: Recall = Recall()
     ui: Ui = Ui()
+    api: Api = Api()
     sources: tuple[SourceTable, ...] = setting(
         (),
         "What nights read first, one table `[[sources]]` each: "

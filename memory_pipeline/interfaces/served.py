@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder, choose_embedder
@@ -38,6 +39,10 @@ class ServedMemories:
         for one in passed:
             one.close()
         return memory.acting_as(actor)
+
+    def index_state(self) -> Literal["ready", "on demand"]:
+        """Whether the first search of a project is still to come."""
+        return "ready" if self.open_projects() else "on demand"
 
     def open_projects(self) -> dict[str, ProjectMemory]:
         """The projects that are ready for search."""

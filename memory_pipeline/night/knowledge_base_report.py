@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
-from memory_pipeline.documents import Document
+from memory_pipeline.documents import KeptDocument
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.plan import NightPlan
@@ -25,7 +25,7 @@ _MARK = "# Written by memory-pipeline kb-compress; the next run replaces it."
 TOKENS_OF_AN_ENTRY = 500
 
 
-class EntriesBefore(Document):
+class EntriesBefore(KeptDocument):
     """The active entries before the run, by type."""
 
     total_entries: int = Field(default=0, description="All active entries.")
@@ -35,7 +35,7 @@ class EntriesBefore(Document):
     other: int = Field(default=0, description="Those of any other type.")
 
 
-class EntriesAfter(Document):
+class EntriesAfter(KeptDocument):
     """The active entries after the run."""
 
     total_entries: int = Field(default=0, description="All active entries.")
@@ -43,7 +43,7 @@ class EntriesAfter(Document):
     archived_entries: int = Field(default=0, description="Entries that this run archived.")
 
 
-class EntryCompression(Document):
+class EntryCompression(KeptDocument):
     """What the run saved."""
 
     ratio: float = Field(default=1.0, description="Entries after divided by entries before.")
@@ -52,7 +52,7 @@ class EntryCompression(Document):
     )
 
 
-class CanonicalCluster(Document):
+class CanonicalCluster(KeptDocument):
     """Entries that became one canonical entry."""
 
     id: str = Field(description="The canonical entry.")
@@ -61,14 +61,14 @@ class CanonicalCluster(Document):
     members: tuple[str, ...] = Field(description="The entries.")
 
 
-class NoCluster(Document):
+class NoCluster(KeptDocument):
     """Entries that are in no cluster."""
 
     count: int = Field(default=0, description="The number of entries.")
     reason: str = Field(default="", description="Why they are in no cluster.")
 
 
-class LeftAlone(Document):
+class LeftAlone(KeptDocument):
     """A cluster that did not become a canonical entry."""
 
     members: tuple[str, ...] = Field(description="The entries.")
@@ -76,7 +76,7 @@ class LeftAlone(Document):
     reason: str | None = Field(description="Why.")
 
 
-class KnowledgeBaseReport(Document):
+class KnowledgeBaseReport(KeptDocument):
     """A knowledge-base compression, or the reason why there was none."""
 
     run_id: str = Field(description="The run.")

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from upath import UPath
 
 from memory_pipeline import records
-from memory_pipeline.documents import Document
+from memory_pipeline.documents import KeptDocument
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
@@ -27,14 +27,14 @@ from memory_pipeline.store import EDGE_SCHEMA
 _RECORD = b"memory_pipeline.record"
 #: The latest list of each kind of record with its table: on a quiet day, it is that of the day before.
 _latest: dict[type, tuple[list[Any], pa.Table]] = {}
-_DOCUMENTS: dict[str, type[Document]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
+_DOCUMENTS: dict[str, type[KeptDocument]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
 
 
 def to_table(value: Any) -> pa.Table:
     """Convert a table, a report or a list of records to a table that records its type."""
     if isinstance(value, pa.Table):
         return value
-    if isinstance(value, Document):
+    if isinstance(value, KeptDocument):
         return _marked(pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]}), type(value).__name__)
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")

@@ -242,6 +242,17 @@ class Feedback(Document):
     reuse_count: int = Field(description="How often it was recalled.")
 
 
+class ReportedUsage(Document):
+    """What a session last reported about its context window."""
+
+    session_id: str = Field(description="The session.")
+    project_id: str = Field(description="Its project.")
+    tokens_used: int = Field(description="Tokens in its context.")
+    window_tokens: int = Field(description="Tokens that its context can hold.")
+    share: float = Field(description="The share of the window that is used; more than 1 if it is exceeded.")
+    reported_at: Moment = Field(description="When it said so.")
+
+
 class RecalledPlaybookEntry(Document):
     """A piece of guidance."""
 

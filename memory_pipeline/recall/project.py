@@ -16,9 +16,11 @@ from pydantic import ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import InputError, NotFoundError
-from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.ingest.values import identifier
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
+from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
 from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.day import day_context
 from memory_pipeline.recall.documents import (
@@ -41,6 +43,7 @@ from memory_pipeline.recall.documents import (
     RecalledMemory,
     RecalledPlaybookEntry,
     Remembered,
+    ReportedUsage,
     SearchResults,
 )
 from memory_pipeline.recall.index import Match, ProjectIndex
@@ -48,7 +51,8 @@ from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.metrics import metrics_of
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.recall.uses import Uses
-from memory_pipeline.records import Memory, Source
+from memory_pipeline.records import Memory, SessionUsage, Source
+from memory_pipeline.records.session import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 
 if TYPE_CHECKING:
@@ -147,18 +151,23 @@ class ProjectMemory:
         with self._store.reading() as tx:
             return day_context(tx, self.project, datetime.now(UTC).date(), budget, self._embedder.count_tokens)
 
+    def consolidated(self, task: str, budget: int = DEFAULT_BUDGET) -> ConsolidatedContext:
+        """The memories and guidance of a context, each with its particulars, and the advice in them. Raises
+        InputError for a task or budget out of range."""
+        found = self.context(task, budget)
+        scores = {item.id: item.relevance_score for item in found.items if item.kind not in ("playbook", "atom")}
+        guidance = {item.id for item in found.items if item.kind == "playbook"}
+        with self._store.reading() as tx:
+            memories = tx.memories.read(list(scores))
+        matches = [Match(memories[one], score) for one, score in scores.items() if one in memories]
+        entries = [entry for entry in self.playbook().entries if entry.id in guidance] if guidance else []
+        return consolidated_context(self._described(matches, False), memories, entries)
+
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
         """One memory. Raises NotFoundError if the project has none with this id."""
         with self._store.reading() as tx:
             memory = self._read(tx, memory_id)
         return self._described([Match(memory, 0.0)], include_sources, scored=False)[0]
-
-    def several(self, memory_ids: Sequence[str]) -> tuple[RecalledMemory, ...]:
-        """The memories with these ids, in their order; ids that the project does not have are left out."""
-        with self._store.reading() as tx:
-            found = tx.memories.read(memory_ids)
-        own = [found[one] for one in memory_ids if one in found and found[one].project_id == self.project]
-        return tuple(self._described([Match(memory, 0.0) for memory in own], False, scored=False))
 
     def lineage(self, memory_id: str) -> MemoryLineage:
         """Where a memory comes from and what has replaced it. Raises NotFoundError if the project does not have it."""
@@ -214,6 +223,28 @@ class ProjectMemory:
             was_useful=was_useful,
             useful_count=memory.useful_count,
             reuse_count=memory.reuse_count,
+        )
+
+    def report_usage(self, session_id: str, tokens_used: int, window_tokens: int) -> ReportedUsage:
+        """Keep how much of its context window a session has used. Raises InputError for what cannot be stored."""
+        try:
+            identifier(self.project, "the project's name")
+            known_as = identifier(session_id, "the session's id")
+        except RowError as error:
+            raise InputError(str(error)) from None
+        if not known_as or not 0 <= tokens_used <= MOST_TOKENS or not 1 <= window_tokens <= MOST_TOKENS:
+            raise InputError(f"session '{session_id}' has used {tokens_used} of {window_tokens} tokens; correct these")
+        now = datetime.now(UTC)
+        usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, now, self._actor)
+        with self._store.writing(self._actor) as tx:
+            tx.sessions.keep(usage)
+        return ReportedUsage(
+            session_id=usage.session_id,
+            project_id=usage.project_id,
+            tokens_used=usage.tokens_used,
+            window_tokens=usage.window_tokens,
+            share=round(tokens_used / window_tokens, 4),
+            reported_at=usage.reported_at,
         )
 
     def metrics(self) -> Metrics:

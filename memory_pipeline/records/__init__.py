@@ -85,6 +85,7 @@ from memory_pipeline.records.proposal import (
     Proposal,
 )
 from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.session import SessionUsage
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 
 __all__ = [
@@ -143,6 +144,7 @@ __all__ = [
     "Priority",
     "Proposal",
     "SeriesFacts",
+    "SessionUsage",
     "Source",
     "SourceEntry",
     "SourceFile",

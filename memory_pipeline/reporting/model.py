@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.documents import Document, Moment
+from memory_pipeline.documents import KeptDocument, Moment
 from memory_pipeline.records import Verdict
 
 #: How many of its clusters a report shows.
@@ -26,7 +26,7 @@ TITLES = {
 }
 
 
-class PolicyReport(Document):
+class PolicyReport(KeptDocument):
     """What one policy did in a run."""
 
     policy: str = Field(description="The policy's name.")
@@ -45,7 +45,7 @@ class PolicyReport(Document):
     tokens_after: int = Field(description="Tokens of the memories that replaced them.")
 
 
-class AtomReport(Document):
+class AtomReport(KeptDocument):
     """A causal finding in words, with its result."""
 
     status: str = Field(description="`created`, `strengthened` or `skipped`.")
@@ -58,7 +58,7 @@ class AtomReport(Document):
     consequences: str = Field(description="What followed further on.")
 
 
-class SourceReport(Document):
+class SourceReport(KeptDocument):
     """What the run read of one source."""
 
     source: str = Field(description="The name of the source.")
@@ -77,7 +77,7 @@ class SourceReport(Document):
     waits_for: str | None = Field(description="The first night that takes what was left; null if nothing was.")
 
 
-class SeriesReport(Document):
+class SeriesReport(KeptDocument):
     """A series memory that the run made or updated."""
 
     memory_id: str = Field(description="The series memory.")
@@ -90,7 +90,7 @@ class SeriesReport(Document):
     breaking: tuple[str, ...] = Field(description="What these say.")
 
 
-class ConflictReport(Document):
+class ConflictReport(KeptDocument):
     """A contradiction that awaits a decision, with what each side says."""
 
     id: str = Field(description="The id of the conflict, for `memory-pipeline conflicts`.")
@@ -110,7 +110,7 @@ class ConflictReport(Document):
     alike: int = Field(description="How many further conflicts the same memories have.")
 
 
-class ClusterReport(Document):
+class ClusterReport(KeptDocument):
     """A cluster with its members' content, and its result."""
 
     cluster_id: str = Field(description="Derived from policy, project and members.")
@@ -129,7 +129,7 @@ class ClusterReport(Document):
     facts: str = Field(description="Facts: kept + attached / found.")
 
 
-class ErrorReport(Document):
+class ErrorReport(KeptDocument):
     """An error that did not stop the rest."""
 
     cluster_id: str = Field(description="The cluster, or null if the error does not concern one.")
@@ -138,7 +138,7 @@ class ErrorReport(Document):
     timestamp: Moment = Field(description="When it occurred.")
 
 
-class StoreFacts(Document):
+class StoreFacts(KeptDocument):
     """Row counts of a store."""
 
     active: int = Field(description="Active memories.")
@@ -149,7 +149,7 @@ class StoreFacts(Document):
     quarantined: int = Field(description="Rows that could not be imported.")
 
 
-class MissedReport(Document):
+class MissedReport(KeptDocument):
     """An archived memory that the recall check did not find again."""
 
     memory_id: str = Field(description="The memory; it is archived, and nothing of it is lost.")
@@ -158,7 +158,7 @@ class MissedReport(Document):
     replaced_by: str = Field(description="The memory that stands for it; `rollback --abstraction` undoes it.")
 
 
-class CountedRun(Document):
+class CountedRun(KeptDocument):
     """The figures of a run, without a verdict. Pages show a figure with a title under that title."""
 
     run_id: str = Field(description="The Dagster run.")
@@ -314,7 +314,7 @@ class Report(CountedRun):
     verdict_reason: str = Field(description="Why the verdict was given.")
 
 
-class NightFigures(Document):
+class NightFigures(KeptDocument):
     """The figures of a night that are plotted by day."""
 
     run_id: str = Field(default="", description="Its run.")

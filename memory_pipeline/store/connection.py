@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -36,6 +37,9 @@ _Result = TypeVar("_Result")
 #: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
 #: had then: what a log adds changes no schema.
 _up_to_date: dict[tuple[Path, str], int] = {}
+#: By store, what the thread holds that writes.
+_writers: dict[Path, threading.RLock] = {}
+_writers_lock = threading.Lock()
 
 
 class Store:
@@ -101,7 +105,7 @@ class Store:
         if self._is_read_only:
             raise RuntimeError(f"a dry run was about to write into '{self.path}'")
         self._create_where_missing()
-        with self._connected(read_only=False) as attached:
+        with self._only_writer(), self._connected(read_only=False) as attached:
             connection = attached.connection
             if not self._migrated:
                 if migrate(connection, self.path):
@@ -279,6 +283,22 @@ class Store:
             else:
                 _up_to_date[file] = logged
         self._migrated = True
+
+    @contextmanager
+    def _only_writer(self) -> Iterator[None]:
+        """One thread of this process writes at a time: of two that change one row, DuckDB would end one with an
+        error. Raises StoreBusyError."""
+        with _writers_lock:
+            mine = _writers.setdefault(self.path, threading.RLock())
+        if not mine.acquire(timeout=max(self._busy_timeout_s, 0.001)):
+            raise StoreBusyError(
+                f"another thread of this process writes to the store '{self.path}'; waited {self._busy_timeout_s:g} s; "
+                "try again when it has finished"
+            )
+        try:
+            yield
+        finally:
+            mine.release()
 
     @contextmanager
     def _connected(self, *, read_only: bool) -> Iterator[engine.Attached]:

@@ -182,6 +182,19 @@ class Journal:
         )
         return {str(run_id): str(verdict) for run_id, verdict in rows}
 
+    def nights_by_verdict(self) -> dict[str, int]:
+        """How many nights ended with each verdict."""
+        rows = self._sql.rows(
+            """
+            select verdict, count(*)
+            from night_reports
+            where coalesce(report ->> 'kind', 'night') = 'night'
+            group by verdict
+            order by verdict
+            """
+        )
+        return {str(verdict): int(count) for verdict, count in rows}
+
     def newest_reported_day(self) -> date | None:
         """The newest partition with a report of a night."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")

@@ -17,6 +17,7 @@ from memory_pipeline.records import (
     ModelBatch,
     ModelCall,
     PlaybookEntry,
+    SessionUsage,
 )
 
 Write = Literal["insert", "update", "delete"]
@@ -84,6 +85,8 @@ TABLES = (
     Table("source_pending", ("source", "memory_id"), left_behind="read again by the next night", made_again=True),
     Table("source_readings", ("run_id", "source"), record="source_reading"),
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
+    Table("session_usage", ("project_id", "session_id"), ":", _NEW_AND_CHANGED,
+          left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

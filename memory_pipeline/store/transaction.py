@@ -20,6 +20,7 @@ from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.series import SeriesMemories
+from memory_pipeline.store.sessions import Sessions
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
@@ -46,6 +47,7 @@ class Transaction:
         self.models = Models(sql)
         self.runs = Runs(sql)
         self.sources = Sources(sql)
+        self.sessions = Sessions(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
         self.rollbacks = Rollbacks(sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources)

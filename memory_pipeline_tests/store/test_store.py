@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -316,3 +317,17 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_half_written(store: Store) -
         assert tx.integrity.check() == []
         kept = len(tx.memories.all())
     assert whole(Store(store.path)) == before or kept % 500 == 4
+
+
+def test_threads_that_change_one_row_wait_for_each_other(store: Store) -> None:
+    fill(store, [candidate("x y z", native_id="m")])
+
+    def use(_: int) -> None:
+        with Store(store.path).writing("agent") as tx:
+            tx.memories.count_uses({"m": 1}, {"m": 1})
+
+    with ThreadPoolExecutor(8) as pool, store.kept_open():
+        list(pool.map(use, range(24)))
+    with store.reading() as tx:
+        memory = tx.memories.read(["m"])["m"]
+    assert (memory.reuse_count, memory.useful_count) == (24, 24)

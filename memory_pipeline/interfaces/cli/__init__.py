@@ -11,6 +11,7 @@ from memory_pipeline.interfaces.cli import (
     recall,
     recovery,
     series,
+    serve,
     sources,
     tokens,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "recall",
     "recovery",
     "series",
+    "serve",
     "sources",
     "tokens",
 ]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance, JobDefinition, TimeWindowPartitionsDefinition
 
     from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
-    from memory_pipeline.orchestration.job_records import JobRecord
+    from memory_pipeline.orchestration.job_documents import JobRecord
     from memory_pipeline.reporting.model import Report
 
 _jobs: dict[str, JobDefinition] = {}
@@ -277,11 +277,12 @@ def run_consolidation(
     scope: Mapping[str, Any],
     by: str,
     progress: Callable[[str, int, int], None],
+    run_id: str | None = None,
 ) -> JobRecord:
     """Run a consolidation job in this process and return its record, however it ended.
 
-    `scope`: the given fields of the night resource. Raises InputError for invalid days, and StoreBusyError if a
-    night holds the store.
+    `scope`: the given fields of the night resource; `run_id`: the id of its run, if it has to have one. Raises
+    InputError for invalid days, and StoreBusyError if a night holds the store.
     """
     from memory_pipeline.orchestration import resources
     from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
@@ -299,6 +300,7 @@ def run_consolidation(
     result = _job(JOB_NAME).execute_in_process(
         instance=instance,
         raise_on_error=False,
+        run_id=run_id,
         tags={TRIGGER_TAG: "manual", BY_TAG: by, resources.HOLDER_TAG: "memory-pipeline jobs"},
         run_config=_run_config(settings, **config),
     )

@@ -76,6 +76,12 @@ class RecoveryResult(Recovery):
     kept: tuple[str, ...] = Field(description="The names under which the damaged files are kept next to the store.")
 
 
+class ApiAddress(Document):
+    """Where the HTTP API is."""
+
+    url: str = Field(description="The address of the HTTP API.")
+
+
 class UiAddress(Document):
     """Where the Dagster UI is."""
 

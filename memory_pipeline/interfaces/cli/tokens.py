@@ -9,7 +9,7 @@ import typer
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.output import emit, say, table
 
 token_app = typer.Typer(help="Tokens of the HTTP API: create, list, revoke.", no_args_is_help=True)
 app.add_typer(token_app, name="token")
@@ -42,7 +42,10 @@ def token_create(
     if bool(project) == all_projects:
         raise InputError("say which projects the token is good for: --project NAME, or --all-projects")
     _, opened = open_store(store)
-    opened.check_is_or_was_there()
+    if not opened.exists():
+        say(f"There is no store at '{opened.path}' yet; a new one begins.")
+        with opened.writing("memory-pipeline token"):
+            pass
     now = datetime.now(UTC)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
     made = Tokens(opened.path).create(name, scope or ["read", "write"], project or None, now, expires_at)

@@ -1,0 +1,62 @@
+"""Who asks, in the application's own terms: a request opens the memory of one project that its token is good for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
+
+from memory_pipeline.interfaces.api.access import ACCESS, Access, Scope
+from memory_pipeline.interfaces.api.problems import ApiError
+from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.recall.project import ProjectMemory
+
+#: Says in OpenAPI that a token is needed; the gate has checked it before.
+_BEARER = HTTPBearer(auto_error=False, description="A token of `memory-pipeline token create`.")
+
+
+class Caller:
+    """A request, what it may do, and the memories that it asks about."""
+
+    def __init__(self, request: Request) -> None:
+        self.memories: ServedMemories = request.app.state.memories
+        self.access: Access = request.scope[ACCESS]
+
+    def memory(self, scope: Scope, project: str | None, *, may_be_new: bool = False) -> ProjectMemory:
+        """The memory of the project that is meant, for someone who may read, write or administer it.
+
+        Raises ForbiddenError, NotFoundError and ProjectNeededError as `Access.choose_project` does.
+        """
+        self.access.require(scope)
+        chosen = self.access.choose_project(self.memories.store, project, may_be_new=may_be_new)
+        return self.memories.of(chosen, self.access.actor)
+
+
+def _caller(request: Request, _: Annotated[Any, Security(_BEARER)]) -> Caller:
+    return Caller(request)
+
+
+CallerOf = Annotated[Caller, Depends(_caller)]
+
+_MEANINGS = {
+    400: "The scope, or the JSON of the body, is wrong.",
+    401: "There is no token, or it is unknown, revoked or expired.",
+    403: "The token is not good for this, or the request comes from a page of another origin.",
+    404: "There is no such memory, project or job.",
+    408: "The body did not arrive in time.",
+    409: "Something else is under way that this would get in the way of.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`.",
+    422: "A field is missing, unknown, of the wrong type or out of range.",
+    429: "The token has made too many requests; `Retry-After` says when to ask again.",
+    503: "The store is held by another process, or cannot be read; `Retry-After` says when to ask again.",
+}
+_ALWAYS = (401, 403, 422, 429, 503)
+_WITH_BODY = (400, 408, 413, 415)
+
+
+def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of a route's errors: these, those of every route, and those of every route with a body."""
+    all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
+    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}

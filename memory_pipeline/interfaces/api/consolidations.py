@@ -1,0 +1,158 @@
+"""Starts consolidations as Dagster runs in processes of their own, and asks Dagster how they go."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+from typing import IO, TYPE_CHECKING, Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError, NotFoundError
+from memory_pipeline.interfaces.api.access import Access
+from memory_pipeline.interfaces.api.documents import ConsolidationRequest, StartedConsolidation
+from memory_pipeline.interfaces.api.problems import Problem
+from memory_pipeline.orchestration.job_documents import JobRecord, JudgedJob
+from memory_pipeline.store import Store
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+#: Seconds between two looks whether a run has begun.
+_LOOK_EVERY_S = 0.1
+_JOBS_LOOKED_AT = 10
+#: Share of the time that a request has, after which the answer is that the run has not begun yet.
+_SHARE_OF_TIME = 0.8
+#: Without an earlier job: seconds that any takes, and memories that one takes in a second.
+_LEAST_S, _MEMORIES_PER_S = 5.0, 100
+
+
+class Consolidations:
+    """The consolidations of one store."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings, self._store = settings, store
+        self._running: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def start(self, request: ConsolidationRequest, access: Access) -> StartedConsolidation:
+        """Start a consolidation; returns when Dagster has its run.
+
+        Raises Problem: 400 for an invalid scope, 409 while another run works on the store. Raises ForbiddenError for
+        a project that the token is not good for.
+        """
+        scope = self._checked_scope(request, access)
+        with self._lock:
+            self._check_nothing_runs(dry_run=request.dry_run)
+            run_id = str(uuid.uuid4())
+            with tempfile.TemporaryFile() as said:
+                self._running = self._launch(run_id, scope, access.actor, said)
+                status = self._wait_for(run_id, self._running, said)
+        return StartedConsolidation(
+            job_id=run_id,
+            status=status,
+            message=f"Consolidation started; GET /api/v1/admin/consolidation-status/{run_id} says how it goes.",
+            estimated_duration_seconds=self._estimate(),
+        )
+
+    def status(self, job_id: str, access: Access) -> JudgedJob:
+        """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
+        not good for."""
+        from memory_pipeline.orchestration.job_records import job_of_run, with_verdicts
+
+        with self._instance() as instance:
+            job = job_of_run(instance, job_id)
+        projects = job.scope.get("projects") if job else None
+        if job is None or not (access.projects is None or (projects and all(map(access.allows, projects)))):
+            raise NotFoundError(f"there is no consolidation '{job_id}'")
+        return with_verdicts(self._settings, [job])[0]
+
+    def _checked_scope(self, request: ConsolidationRequest, access: Access) -> dict[str, Any]:
+        from memory_pipeline.orchestration.job_records import check_scope
+
+        if request.project_id is not None:
+            access.require_project(request.project_id)
+            projects = [request.project_id]
+        else:
+            projects = sorted(access.projects or ())
+        first, last = request.scope.date_range or (None, None)
+        scope = {
+            "projects": projects,
+            "memory_types": list(request.scope.memory_types),
+            "first_day": first.isoformat() if first else None,
+            "last_day": last.isoformat() if last else None,
+            "unconsolidated_only": request.scope.unconsolidated_only,
+            "dry_run": request.dry_run,
+        }
+        try:
+            check_scope(self._settings, scope)
+        except InputError as error:
+            raise Problem(400, "invalid_scope", str(error)) from None
+        return scope
+
+    def _check_nothing_runs(self, *, dry_run: bool) -> None:
+        if self._running is not None and self._running.poll() is None:
+            raise Problem(409, "conflict", "a consolidation that this server started is still running")
+        with self._store.reading() as tx:
+            holder = tx.lease.holder(self._settings.store.lease_expiry_s)
+        if holder and not dry_run:
+            raise Problem(409, "conflict", f"the store is in use by {holder}; try again when it has ended")
+
+    def _launch(self, run_id: str, scope: dict[str, Any], actor: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start the process of a run. It belongs to no terminal and to no server: it ends when the run does."""
+        request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "memory_pipeline.interfaces.api.consolidate"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(request).encode())
+        process.stdin.close()
+        threading.Thread(target=process.wait, name="consolidation", daemon=True).start()
+        return process
+
+    def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+        """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
+        from memory_pipeline.orchestration.job_records import job_of_run
+
+        deadline = time.monotonic() + _SHARE_OF_TIME * self._settings.api.request_timeout_s
+        with self._instance() as instance:
+            while time.monotonic() < deadline:
+                has_ended = process.poll() is not None
+                if (job := job_of_run(instance, run_id)) is not None:
+                    return job.status
+                if has_ended:
+                    said.seek(0)
+                    words = said.read().decode("utf-8", "replace").strip().splitlines()
+                    why = words[-1].removeprefix("Error: ") if words else f"exit code {process.returncode}"
+                    raise Problem(409, "conflict", f"the consolidation did not start: {why}")
+                time.sleep(_LOOK_EVERY_S)
+        return "pending"
+
+    def _estimate(self) -> float:
+        from memory_pipeline.orchestration.job_records import list_jobs
+
+        with self._instance() as instance:
+            jobs: list[JobRecord] = list_jobs(instance, _JOBS_LOOKED_AT)
+        took = [job.duration_seconds for job in jobs if job.status == "completed" and job.duration_seconds]
+        if took:
+            return round(median(took), 1)
+        with self._store.reading() as tx:
+            return round(_LEAST_S + tx.contents.facts()["active"] / _MEMORIES_PER_S, 1)
+
+    @contextmanager
+    def _instance(self) -> Iterator[DagsterInstance]:
+        from memory_pipeline.interfaces.cli.nights import instance_of
+
+        with instance_of(self._settings) as instance:
+            yield instance

@@ -1,0 +1,144 @@
+"""What only HTTP is asked and only HTTP answers; everything else is a document of the part that it comes from."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from memory_pipeline.documents import Document
+from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.recall.documents import (
+    DEFAULT_BUDGET,
+    LEAST_BUDGET,
+    LONGEST_QUERY,
+    MOST_BUDGET,
+    MOST_RESULTS,
+    SHORTEST_QUERY,
+    Filters,
+    Mode,
+    NewMemory,
+)
+from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES
+from memory_pipeline.records.session import MOST_TOKENS
+
+MemoryType = Literal[MEMORY_TYPES]  # type: ignore[valid-type]
+PatternType = Literal[PATTERN_TYPES]  # type: ignore[valid-type]
+_PROJECT = "The project; may be left out where the token is good for one alone, or the store has only one."
+#: Three characters or more between the first and the last that are no space.
+_Words = Annotated[str, StringConstraints(min_length=SHORTEST_QUERY, max_length=LONGEST_QUERY, pattern=r"\S[\s\S]+\S")]
+Project = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+Level = Annotated[int, Field(ge=0, le=3)]
+
+
+class SearchFilters(Filters):
+    """Which memories of the project a search considers; an empty filter admits all."""
+
+    levels: tuple[Level, ...] = Field(
+        default=(), description="Abstraction levels: 0 raw, 1 merged, 2 pattern, 3 principle.", max_length=4
+    )
+    memory_types: tuple[MemoryType, ...] = Field(default=(), description="Memory types.", max_length=20)
+    pattern_types: tuple[PatternType, ...] = Field(default=(), description="Pattern types.", max_length=20)
+
+
+class SearchRequest(Document):
+    """A search in the memories of one project."""
+
+    query: _Words = Field(description="What to search for.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+    limit: int = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
+    mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
+    include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
+    filters: SearchFilters = Field(default=SearchFilters(), description="Which memories to consider.")
+
+
+class ContextRequest(Document):
+    """What an agent is about to do."""
+
+    task: _Words = Field(description="The task, in words.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+    budget: int = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
+
+
+class MemoryToWrite(NewMemory):
+    """A memory to be written."""
+
+    project_id: Project | None = Field(default=None, description=f"{_PROJECT} A project begins with its first memory.")
+    memory_type: MemoryType | None = Field(
+        default=None, description="The kind of knowledge; null: told from the wording."
+    )
+
+
+class FeedbackRequest(Document):
+    """Whether a memory helped."""
+
+    was_useful: bool = Field(description="Whether it helped.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+
+
+class ConsolidationScope(Document):
+    """What a consolidation is limited to."""
+
+    date_range: tuple[date | None, date | None] | None = Field(
+        default=None, description="First and last day on which the memories were created; null for no limit."
+    )
+    memory_types: tuple[MemoryType, ...] = Field(default=(), description="Only memories of these types.")
+    unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
+
+
+class ConsolidationRequest(Document):
+    """A consolidation to be started."""
+
+    project_id: Project | None = Field(
+        default=None, description="The project; null for all that the token is good for."
+    )
+    scope: ConsolidationScope = Field(default=ConsolidationScope(), description="What it is limited to.")
+    dry_run: bool = Field(default=False, description="Write nothing.")
+
+
+class StartedConsolidation(Document):
+    """A consolidation that was started."""
+
+    job_id: str = Field(description="The job, which is a Dagster run with this id.")
+    status: str = Field(description="`pending` or `running`.")
+    message: str = Field(description="Where to ask how it goes.")
+    estimated_duration_seconds: float = Field(
+        description="How long earlier jobs took (the median of the last ten); without any, an estimate from the "
+        "number of memories."
+    )
+
+
+class UsageReport(Document):
+    """How much of its context window a session has used."""
+
+    tokens_used: int = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
+    window_tokens: int = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+
+
+class Alive(Document):
+    """The server answers."""
+
+    status: Literal["ok"] = Field(default="ok", description="Always `ok`.")
+
+
+class Readiness(Document):
+    """Whether the server can answer questions about memories."""
+
+    status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
+    index: Literal["ready", "being built", "on demand"] = Field(
+        description="`ready`: the projects that were asked for are in memory; `being built`: they are being read; "
+        "`on demand`: the first search of a project reads it."
+    )
+
+
+#: Every document that is a body of a request.
+BODIES = (
+    SearchRequest,
+    ContextRequest,
+    MemoryToWrite,
+    FeedbackRequest,
+    ConsolidationRequest,
+    UsageReport,
+)

@@ -1,0 +1,204 @@
+"""What every request passes before the application sees it: host and origin, token, rate, size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Api
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.interfaces.api.access import ACCESS, Access
+from memory_pipeline.interfaces.api.figures import Figures
+from memory_pipeline.interfaces.api.problems import Problem, problem_of
+from memory_pipeline.interfaces.api.rates import RateLimit
+from memory_pipeline.interfaces.api.tokens import Tokens
+from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_refused
+
+_log = logging.getLogger(__name__)
+#: What anyone may ask who reaches the server: none of it says anything about a memory.
+OPEN_PATHS = ("/health", "/ready", "/openapi.json")
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_METHODS = (*_WITHOUT_BODY, "POST", "PUT", "PATCH", "DELETE", "TRACE")
+
+
+class Gate:
+    """ASGI middleware around the application and what is mounted beside it.
+
+    `mounts`: applications by path, which get the requests below it, authenticated, and may take as long as they need
+    to answer.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        mounts: Mapping[str, App],
+        tokens: Tokens,
+        settings: Api,
+        figures: Figures,
+        store: Path,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._mounts, self._tokens, self._settings = app, mounts, tokens, settings
+        self._figures, self._store, self._clock = figures, store, clock
+        self._hosts = frozenset(host.lower() for host in settings.allowed_hosts)
+        self._rate = RateLimit(settings.rate_limit_per_min)
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse the request, or pass it on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008, "reason": "there are no web sockets here"})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began, answer = self._clock(), _Answer(send)
+        mounted = next((path for path in self._mounts if _is_below(scope["path"], path)), None)
+        try:
+            self._admit(scope)
+            receive = await self._with_body(scope, receive)
+            if mounted is not None:
+                await self._mounts[mounted](scope, receive, answer.send)
+            else:
+                await self._in_time(scope, receive, answer)
+        except Problem as problem:
+            await answer.refuse(problem)
+        except Exception as error:
+            if not answer.status:
+                await answer.refuse(problem_of(error, self._store))
+        finally:
+            route = str(mounted or getattr(scope.get("route"), "path_format", "none"))
+            seconds = self._clock() - began
+            self._figures.count_request(_method(scope), route, answer.status, seconds)
+            who = scope[ACCESS].actor if ACCESS in scope else "no token"
+            _log.info("%s %s %d in %.0f ms, %s", _method(scope), route, answer.status, 1000 * seconds, who)
+
+    def _admit(self, scope: Scope) -> None:
+        """Check where the request comes from, and its token. Raises Problem."""
+        if (why := why_refused(scope, self._hosts, "api.allowed_hosts")) is not None:
+            raise Problem(403, "forbidden", f"refused: {why}")
+        if scope["path"] in OPEN_PATHS:
+            return
+        access = self._access(scope)
+        if access is None:
+            raise Problem(
+                401,
+                "unauthorized",
+                "this needs the header 'Authorization: Bearer TOKEN' with a token that is neither revoked nor expired; "
+                "'memory-pipeline token create' makes one",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        wait = self._rate.wait_for(access.actor, self._clock())
+        if wait:
+            limit = self._settings.rate_limit_per_min
+            raise Problem.later(429, "too_many_requests", f"a token may make {limit} requests in a minute", wait)
+        scope[ACCESS] = access
+
+    def _access(self, scope: Scope) -> Access | None:
+        named = [value for name, value in scope["headers"] if name == b"authorization"]
+        kind, _, secret = named[0].decode("latin-1").partition(" ") if len(named) == 1 else ("", "", "")
+        if kind.lower() != "bearer" or not secret:
+            return None
+        try:
+            return self._tokens.access(secret.strip(), datetime.now(UTC))
+        except MemoryPipelineError as error:
+            _log.error("%s", error)
+            raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
+
+    async def _with_body(self, scope: Scope, receive: Receive) -> Receive:
+        """Read the body whole, so that neither a large nor a slow one reaches the application. Raises Problem."""
+        if _method(scope) in _WITHOUT_BODY:
+            return receive
+        most, parts, size = self._settings.max_body_bytes, [], 0
+        told = [value for name, value in scope["headers"] if name == b"content-length"]
+        too_large = Problem(
+            413, "too_large", f"the body is larger than {most} bytes (setting api.max_body_bytes)", _CLOSED
+        )
+        if told and told[0].isdigit() and int(told[0]) > most:
+            raise too_large
+        try:
+            async with asyncio.timeout(self._settings.request_timeout_s):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Problem(408, "timeout", "the request ended before its body did", _CLOSED)
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        raise too_large
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            limit = self._settings.request_timeout_s
+            raise Problem(408, "timeout", f"the body did not arrive within {limit:g} s", _CLOSED) from None
+        whole = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
+
+        async def again() -> Any:
+            return whole.pop() if whole else await receive()
+
+        return again
+
+    async def _in_time(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Let the application answer. What takes too long is told so; it ends by itself, as a thread cannot be
+        ended."""
+        task = asyncio.ensure_future(_done(self._app, scope, receive, answer))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        done, _ = await asyncio.wait({task}, timeout=self._settings.request_timeout_s)
+        if done:
+            task.result()
+            return
+        limit = self._settings.request_timeout_s
+        raise Problem.later(503, "timeout", f"this took longer than {limit:g} s (setting api.request_timeout_s)", limit)
+
+
+class _Answer:
+    """The answer to one request: begun once, by whoever is first."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+        self._is_refused = False
+
+    async def send(self, message: Any) -> None:
+        """Pass on a part of the answer, unless the request was refused meanwhile."""
+        if self._is_refused:
+            return
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), *_HEADERS]
+        await self._send(message)
+
+    async def refuse(self, problem: Problem) -> None:
+        """Answer with an error, unless the answer has begun."""
+        if self.status:
+            return
+        await problem.send(self.send)
+        self._is_refused = True
+
+
+#: A connection on which an unread body is still coming is not used again.
+_CLOSED = {"Connection": "close"}
+#: No answer is kept by a proxy or guessed to be anything but what it says.
+_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+
+
+async def _done(app: App, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    await app(scope, receive, answer.send)
+
+
+def _is_below(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
+
+
+def _method(scope: Scope) -> str:
+    method = str(scope["method"])
+    return method if method in _METHODS else "other"

@@ -1,0 +1,101 @@
+"""Runs the application: the address, uvicorn, and a stop that lets requests end."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from ipaddress import ip_address
+
+import uvicorn
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.files import cause_and_mend
+from memory_pipeline.interfaces.api.app import Mounted, create_app
+from memory_pipeline.interfaces.api.tokens import Tokens
+from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.store import Store
+
+#: The module that mounts MCP, if it is installed.
+_MCP = "memory_pipeline.interfaces.mcp.http"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def bind(host: str, port: int, tokens: Tokens) -> socket.socket:
+    """A socket at an address; port 0 is any free one.
+
+    Raises InputError if nothing can listen there, and for an address that other machines reach while there is no
+    token that could be used.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        is_local = ip_address(str(address[0])).is_loopback
+        if not is_local and not tokens.any_good(datetime.now(UTC)):
+            raise InputError(
+                f"other machines reach {host}, and there is no token yet; make one with 'memory-pipeline token create'"
+            )
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        raise InputError(
+            f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port"
+        ) from error
+    return bound
+
+
+def server_of(settings: Settings, store: Store) -> uvicorn.Server:
+    """The server of a store's API; `run(sockets=[...])` answers requests until it is told to stop."""
+    config = uvicorn.Config(
+        create_app(settings, store, mounts=_mounts()),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=round(settings.api.request_timeout_s),
+    )
+    return _Server(config)
+
+
+def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose: bool = False) -> None:
+    """Answer requests until SIGTERM or SIGINT; then those under way end, and what is counted is written.
+
+    `verbose`: one line on standard error for each request.
+    """
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    logging.getLogger("memory_pipeline.interfaces.api").setLevel(logging.INFO if verbose else logging.WARNING)
+    server_of(settings, store).run(sockets=[listening])
+
+
+def _mounts() -> Callable[[ServedMemories], Sequence[Mounted]]:
+    if find_spec(_MCP.rpartition(".")[0]) is None or find_spec(_MCP) is None:
+        return lambda _: ()
+    from memory_pipeline.interfaces.mcp.http import mounted  # type: ignore[import-not-found,unused-ignore]
+
+    return mounted  # type: ignore[no-any-return,unused-ignore]
+
+
+class _Server(uvicorn.Server):
+    """A server for which SIGTERM and SIGINT are a good end: uvicorn's own would raise them again."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let the two signals stop the server; a second SIGINT stops it at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)

@@ -1,0 +1,139 @@
+"""What every request passes: host, origin, token, rate, size, time; and the one form of errors."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from memory_pipeline.interfaces.api.rates import RateLimit
+from memory_pipeline.interfaces.api.tokens import Tokens
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, settings_for
+from memory_pipeline_tests.interfaces.api.running import Client, running
+from memory_pipeline_tests.interfaces.api.test_memories import SEARCH, told
+
+QUERY = {"query": "payment gateway", "project_id": "p"}
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "mpt_", "mpt_" + "x" * 43, "ü"])
+def test_a_request_without_a_good_token_learns_nothing(client: Client, token: str) -> None:
+    stranger = Client(client.url, client.store, "")
+    headers = {"Authorization": f"Bearer {token}".encode()} if token else {}
+    for method, path in (("POST", SEARCH), ("GET", "/metrics"), ("GET", "/nowhere"), ("DELETE", SEARCH)):
+        answer = stranger.ask(method, path, headers=headers)
+        assert told(answer, 401)["error"] == "unauthorized" and answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_revoked_token_is_refused_by_the_running_server(client: Client) -> None:
+    from datetime import UTC, datetime
+
+    other = client.as_("read")
+    assert told(other.post(SEARCH, QUERY))
+    tokens = Tokens(client.store.path)
+    tokens.revoke(tokens.all()[-1].id, datetime.now(UTC))
+    assert told(other.post(SEARCH, QUERY), 401)
+
+
+def test_pages_of_other_origins_and_other_names_of_the_host_are_refused(client: Client) -> None:
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = told(client.post(SEARCH, QUERY, headers=headers), 403)
+        assert answer["error"] == "forbidden"
+    assert "api.allowed_hosts" in told(client.get("/health", headers={"Host": "evil.example"}), 403)["message"]
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    assert not any(
+        name.lower().startswith("access-control") for name in client.ask("OPTIONS", SEARCH, headers=asked).headers
+    )
+
+
+def test_errors_have_one_form(client: Client) -> None:
+    assert told(client.get("/nowhere"), 404) == {"error": "not_found", "message": "there is nothing at this path"}
+    wrong = client.ask("DELETE", SEARCH)
+    assert told(wrong, 405)["error"] == "method_not_allowed" and "POST" in wrong.headers["Allow"]
+    assert told(client.ask("POST", SEARCH, data=b"{", headers={"Content-Type": "application/json"}), 400)
+    assert told(client.ask("POST", SEARCH, data=b"a=b"), 415)["error"] == "unsupported_media_type"
+    assert told(client.get("/api/v1/atoms", params={"limit": "many"}), 422)["error"] == "invalid_request"
+
+
+def test_a_large_body_is_refused_whether_or_not_it_says_how_large_it_is(client: Client) -> None:
+    large = b" " * 30_000
+    assert told(client.ask("POST", SEARCH, data=large), 413)["error"] == "too_large"
+    assert told(client.ask("POST", SEARCH, data=iter([large[:15_000], large[15_000:]])), 413)
+
+
+def test_an_unexpected_error_is_told_without_its_particulars(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret words")
+
+    monkeypatch.setattr(ProjectMemory, "search", fail)
+    answer = told(client.post(SEARCH, QUERY), 500)
+    assert answer["error"] == "internal" and "secret words" not in answer["message"]
+    assert told(client.get("/health")) == {"status": "ok"}
+
+
+def test_a_store_that_is_held_is_told_with_the_time_to_ask_again(store: Store) -> None:
+    fill(store, [candidate("The gateway restarts at night.", project_id="p")])
+    with running(settings_for(store, api__store_wait_s=0), store) as client:
+        with store.held(shared=False):
+            answer = client.post(SEARCH, QUERY)
+            assert told(answer, 503)["error"] == "store_busy" and int(answer.headers["Retry-After"]) >= 1
+            assert str(store.path.parent) not in answer.text
+            assert told(client.get("/ready"), 503)["status"] == "not_ready"
+        assert told(client.get("/ready"))["status"] == "ready"
+
+
+def test_figures_need_a_token_for_all_projects_and_name_none(client: Client) -> None:
+    told(client.post(SEARCH, QUERY))
+    text = client.get("/metrics").text
+    assert 'memory_pipeline_nights_total{verdict="' in text and 'memories{state="archived"}' in text
+    assert f'route="{SEARCH}",status="200"' in text and "memory_pipeline_search_seconds_bucket" in text
+    assert 'route="/api/v1/consolidated-memories/{memory_id}"' in (
+        client.get("/api/v1/consolidated-memories/piano", params={"project_id": "home"}) and client.get("/metrics").text
+    )
+    assert "home" not in text and "piano" not in text
+    assert told(client.as_("read", projects=("p",)).get("/metrics"), 403)
+    assert told(client.as_("write").get("/metrics"), 403)
+
+
+def test_a_rate_is_kept_for_each_client_and_over_any_minute() -> None:
+    rate = RateLimit(2)
+    assert [rate.wait_for("a", now) for now in (0.0, 10.0, 20.0, 59.0)] == [0, 0, 40, 1]
+    assert rate.wait_for("b", 20.0) == 0
+    assert rate.wait_for("a", 60.0) == 0 and rate.wait_for("a", 61.0) == 9.0
+
+
+def test_a_token_that_asks_too_often_is_told_when_to_ask_again(store: Store) -> None:
+    fill(store, [candidate("The gateway restarts at night.")])
+    with running(settings_for(store, api__rate_limit_per_min=2), store) as client:
+        answers = [client.get("/api/v1/playbook") for _ in range(3)]
+        assert [one.status_code for one in answers] == [200, 200, 429]
+        assert 1 <= int(answers[-1].headers["Retry-After"]) <= 60
+        assert client.as_("read").get("/api/v1/playbook").status_code == 200
+
+
+@pytest.mark.slow
+def test_what_takes_too_long_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, [candidate("The gateway restarts at night.")])
+    over = threading.Event()
+    monkeypatch.setattr(ProjectMemory, "playbook", lambda _: over.wait())
+    with running(settings_for(store, api__request_timeout_s=1.0), store) as client:
+        assert told(client.get("/api/v1/playbook"), 503)["error"] == "timeout"
+        place = urlsplit(client.url)
+        with socket.create_connection((str(place.hostname), int(place.port or 0)), timeout=10) as slow:
+            head = f"POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {client.token}\r\n"
+            slow.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+            assert slow.recv(1000).startswith(b"HTTP/1.1 408 ")
+        over.set()
+
+
+def test_last_uses_of_tokens_and_memories_are_written_at_the_end(store: Store, tmp_path: Path) -> None:
+    fill(store, [candidate("The gateway restarts at night.", native_id="m")])
+    with running(settings_for(store), store) as client:
+        told(client.post(SEARCH, {"query": "when does the gateway restart"}))
+    assert Tokens(store.path).all()[0].last_used_at is not None
+    with store.reading() as tx:
+        assert tx.memories.read(["m"])["m"].reuse_count == 1
