@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,13 @@ def shop(tmp_path: Path) -> ProjectMemory:
         project="shop",
     )
     return ProjectMemory(store, settings_for(store), "shop", actor="agent")
+
+
+def test_a_program_opens_a_store_by_its_file(shop: ProjectMemory, tmp_path: Path) -> None:
+    """In a process of its own: what it imports must not depend on what others have imported."""
+    lines = f"import memory_pipeline; print(memory_pipeline.open({str(tmp_path / 'store.duckdb')!r}, 'shop').metrics())"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    assert "total_memories=2" in done.stdout
 
 
 def test_a_search_finds_what_was_told_and_names_its_source(shop: ProjectMemory) -> None:
