@@ -2,7 +2,7 @@
 
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -13,10 +13,12 @@ from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
 
 
-def schema_of(record: type) -> TableSchema:
+def schema_of(record: type, inner: Collection[str] = ()) -> TableSchema:
     """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
-    with a memory has the same meaning. A nested record is a column, and its fields follow as `cluster.member_ids`."""
-    return TableSchema(columns=list(_columns(record)))
+    with a memory has the same meaning. A nested record is one column, so that a page does not begin with a long table;
+    of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`."""
+    columns = [column for column in _columns(record) if "." not in column.name or column.name in inner]
+    return TableSchema(columns=columns)
 
 
 def schema_of_document(document: type[Document], meaning: str) -> TableSchema:

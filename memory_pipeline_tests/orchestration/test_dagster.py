@@ -326,6 +326,20 @@ def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshn
     assert groups["sources"] >= {"memory_store", "imported_notes"}
 
 
+def test_the_columns_of_an_asset_are_few_and_those_that_lineage_names() -> None:
+    graph = defs.resolve_asset_graph()
+    columns = {
+        key.path[-1]: {column.name for column in graph.get(key).metadata["dagster/column_schema"].columns}
+        for key in graph.get_all_asset_keys()
+    }
+    assert max(len(names) for asset, names in columns.items() if asset != "memory_store") <= 25
+    for key in graph.get_all_asset_keys():
+        lineage = graph.get(key).metadata.get("dagster/column_lineage")
+        for column, sources in lineage.deps_by_column.items() if lineage else ():
+            assert column in columns[key.path[-1]]
+            assert all(source.column_name in columns[source.asset_key.path[-1]] for source in sources)
+
+
 def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
     graph = defs.resolve_asset_graph()
     parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}

@@ -235,7 +235,7 @@ SHOWN: dict[str, Shown] = {
             "sources."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive),
+        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
@@ -250,7 +250,7 @@ SHOWN: dict[str, Shown] = {
             "compared with its members."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive),
+        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
@@ -282,7 +282,9 @@ SHOWN: dict[str, Shown] = {
             "refused, and its sources stay unchanged. Nothing is written to the store yet."
         ),
         kinds={"python"},
-        columns=describe.schema_of(Distillation),
+        columns=describe.schema_of(
+            Distillation, ["cluster.cluster_id", "cluster.member_ids", "measured.tokens_before"]
+        ),
         figures=lambda night, value: previews.distillations(night, value),
         sentence=lambda night, value, given: sentences.of_distillations(value),
         lineage={
@@ -300,7 +302,7 @@ SHOWN: dict[str, Shown] = {
             "words never change. A draft that does not pass the gates is refused, with the reason."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive),
+        columns=describe.schema_of(Archive, ["cluster.cluster_id"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={
