@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 
+from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
@@ -23,7 +24,7 @@ _HOSTILE = [
     " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
-    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
+    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ", '{"series": [', '{"a": ', "<!doctype html>",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -43,6 +44,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         content_words,
         split_statements,
         claim_of,
+        is_written_by_program,
     ):
         read(text)
     for tell in (values_in, strip_lead_in, status_of, lambda told: with_days(told, date(2026, 3, 30)), kind_of):
