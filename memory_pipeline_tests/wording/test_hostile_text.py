@@ -24,7 +24,8 @@ _HOSTILE = [
     " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
-    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ", '{"series": [', '{"a": ', "<!doctype html>",
+    "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
+    '{"series": [', '{"a": ', "<!doctype html>",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
