@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def shop(tmp_path: Path) -> ProjectMemory:
     return ProjectMemory(store, settings_for(store), "shop", actor="agent")
 
 
+@pytest.mark.slow
 def test_a_program_opens_a_store_by_its_file(shop: ProjectMemory, tmp_path: Path) -> None:
     """In a process of its own: what it imports must not depend on what others have imported."""
     lines = f"import memory_pipeline; print(memory_pipeline.open({str(tmp_path / 'store.duckdb')!r}, 'shop').metrics())"
@@ -89,6 +91,17 @@ def test_use_and_feedback_are_counted_and_importance_stays(shop: ProjectMemory) 
     assert said.useful_count == 1
     frame = shop.memories()
     assert (frame.loc["gateway", "reuse_count"], frame.loc["gateway", "importance"]) == (1, 1.0)
+
+
+def test_threads_that_write_at_once_take_turns(shop: ProjectMemory) -> None:
+    said = "The lamp on floor {} flickers."
+    with ThreadPoolExecutor(8) as threads:
+        told = list(threads.map(lambda n: shop.remember(said.format(n % 4)), range(8)))
+        list(threads.map(lambda _: shop.feedback("gateway", was_useful=True), range(16)))
+    assert sorted(one.status for one in told) == ["created"] * 4 + ["unchanged"] * 4
+    frame = shop.memories()
+    assert frame.loc["gateway", "useful_count"] == 16
+    assert sum(frame["content"].str.contains("flickers")) == 4
 
 
 def test_filters_narrow_a_search(shop: ProjectMemory) -> None:
