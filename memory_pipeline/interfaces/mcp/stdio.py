@@ -3,24 +3,56 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import sys
 
 import anyio
+import anyio.to_thread
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.mcp.server import make_server
 from memory_pipeline.interfaces.served import ServedMemories
-from memory_pipeline.store import Store
+from memory_pipeline.store import Store, settle_stores
+
+#: Seconds between two writings of the counts of use: a client may end the process at any time.
+_WRITE_EVERY_S = 30.0
 
 
 def serve_stdio(settings: Settings, store: Store, user: str, project: str | None) -> None:
-    """Serve until the client closes standard input. With `project`, no other one is served, and a memory may be its
-    first."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")  # standard error
+    """Serve until the client closes standard input, or a signal ends the process. With `project`, no other one is
+    served, and a memory may be its first."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")  # to standard error
     actor = f"{user} over MCP"
     access = Access(actor, frozenset({"read", "write"}), None if project is None else frozenset({project}))
     memories = ServedMemories(store, settings, actor=actor)
     try:
-        anyio.run(make_server(memories, lambda _: access).run_stdio_async)
+        anyio.run(_serve, memories, access)
     finally:
         memories.close()
+
+
+async def _serve(memories: ServedMemories, access: Access) -> None:
+    async with anyio.create_task_group() as beside:
+        beside.start_soon(_keep_writing, memories)
+        if sys.platform != "win32":
+            beside.start_soon(_end_on_signal, memories)
+        await make_server(memories, lambda _: access).run_stdio_async()
+        beside.cancel_scope.cancel()
+
+
+async def _keep_writing(memories: ServedMemories) -> None:
+    while True:
+        await anyio.sleep(_WRITE_EVERY_S)
+        await anyio.to_thread.run_sync(memories.close)
+
+
+async def _end_on_signal(memories: ServedMemories) -> None:
+    """End the process on SIGINT or SIGTERM. Nothing else would: the thread that reads standard input cannot be
+    stopped, and Python would wait for it."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            await anyio.to_thread.run_sync(memories.close)
+            settle_stores(quietly=True)
+            os._exit(0)
