@@ -26,11 +26,13 @@ Outcome = Literal["created", "unchanged", "new_version"]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of a memory that was told: the memory as the store has it, and what was masked in it, by kind."""
+    """What became of a memory that was told: the memory as the store has it, what was masked in it, by kind, and the
+    number of the log's entry from which on the store has it."""
 
     memory: Memory
     outcome: Outcome
     masked: Counter[str]
+    sequence: int
 
 
 def remember(
@@ -68,12 +70,13 @@ def remember(
             same = (
                 entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
             )
-            return Told(tx.memories.read([same])[same], "unchanged", masked)
+            return Told(tx.memories.read([same])[same], "unchanged", masked, 0)
         memory = found.fresh[0].memory
         tx.memories.add([memory])
         if len(vector):
             tx.vectors.add([memory.id], vector, embedder.name)
-    return Told(memory, "new_version" if found.new_versions else "created", masked)
+        sequence = tx.recallable.generation().sequence
+    return Told(memory, "new_version" if found.new_versions else "created", masked, sequence)
 
 
 def _check_time(created_at: datetime | None, now: datetime) -> None:

@@ -1,116 +1,229 @@
-"""What recall knows of every memory of a project without reading it again: by row, in arrays."""
+"""The memories of one project by row, in columns: what filters and ranking ask of each, and the memories themselves.
+
+A catalogue never changes; what has changed in the store gives the next one, which shares the rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Protocol
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memory_pipeline.recall.neighbours import Place, link_rows, speaker_of, streams_of
+from memory_pipeline.recall.documents import Filters
+from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.recall.ranking import Rowwise
-from memory_pipeline.records import Source
+from memory_pipeline.recall.rowwise import ends_of, rows_of, weights_of
+from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
+from memory_pipeline.store import memory_of
 
-#: How much use may raise a rank: at most a tenth, a twentieth for each doubling of the times it was called useful, a
-#: hundredth for each doubling of the times it was recalled.
-_MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
+#: From so many changed rows on, the columns are put together again.
+_MOST_CHANGED = 2_000
 
-#: Steps in which a chain of replacements is followed, each twice as long as the one before: only a circle needs more.
-_DOUBLINGS = 24
-
-
-class Searchable(Protocol):
-    """What a search has to know of a memory."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def project_id(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def memory_type(self) -> str: ...
-    @property
-    def effective_date(self) -> datetime: ...
-    @property
-    def day(self) -> date: ...
-    @property
-    def source(self) -> Source: ...
-    @property
-    def archived_at(self) -> datetime | None: ...
-    @property
-    def consolidated_into_id(self) -> str | None: ...
+_Number = TypeVar("_Number", bound=np.generic)
+Booleans = NDArray[np.bool_]
+Small = NDArray[np.int8]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Catalogue:
-    """The rows of a project. `ids` by row; the other way round `row_of`; `days`: datetime64[D] that each refers to."""
+    """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
+    `changed`: those that are newer than it. `days`: datetime64[D] that each refers to; `types`, `pattern_types`:
+    places in the lists of their names, -1 for none; `superseded`: by memory that a newer one supersedes, this one."""
 
     ids: list[str]
     row_of: dict[str, int]
+    table: pa.Table
+    changed: dict[int, Memory]
     days: NDArray[np.datetime64]
+    levels: Small
+    types: Small
+    pattern_types: Small
+    is_archived: Booleans
+    is_rolled_back: Booleans
+    into: NDArray[np.int64]
+    uses: tuple[NDArray[np.int64], NDArray[np.int64]]
+    superseded: Mapping[str, str]
     rowwise: Rowwise
 
+    @classmethod
+    def of(cls, ids: list[str], table: pa.Table, superseded: Mapping[str, str], archived_weight: float) -> Catalogue:
+        """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
+        the two do not hold the same memories."""
+        places = pc.index_in(pa.array(ids, pa.string()), value_set=table["id"].combine_chunks())
+        if places.null_count or len(places) != table.num_rows:
+            raise ValueError("the rows of the index are not the memories of the project")
+        table = table.take(places).combine_chunks()
+        row_of = {one: row for row, one in enumerate(ids)}
+        is_archived = pc.is_valid(table["archived_at"]).to_numpy()
+        into = rows_of(table["consolidated_into_id"].to_pylist(), row_of)
+        recalled, useful = (table[name].to_numpy().astype(np.int64) for name in ("reuse_count", "useful_count"))
+        before, after = neighbours_in(table.select(PLACE.names))
+        older = _is_in(ids, superseded)
+        weight = weights_of(is_archived, older, recalled, useful, archived_weight)
+        return cls(
+            ids=ids,
+            row_of=row_of,
+            table=table,
+            changed={},
+            days=_days(table),
+            levels=table["abstraction_level"].to_numpy().astype(np.int8),
+            types=_codes(table["memory_type"], MEMORY_TYPES),
+            pattern_types=_codes(table["pattern_type"], PATTERN_TYPES),
+            is_archived=is_archived,
+            is_rolled_back=pc.is_valid(table["rolled_back_at"]).to_numpy(),
+            into=into,
+            uses=(recalled, useful),
+            superseded=superseded,
+            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
+        )
 
-def weights_of(
-    archived: NDArray[np.bool_],
-    superseded: NDArray[np.bool_],
-    recalled: NDArray[np.int64],
-    useful: NDArray[np.int64],
-    archived_weight: float,
-) -> NDArray[np.float64]:
-    """The weight of each row in search: archived and superseded ones by the setting, and a little for use."""
-    use = _FOR_USEFUL * np.log2(1.0 + useful) + _FOR_RECALLED * np.log2(1.0 + recalled)
-    weight: NDArray[np.float64] = np.where(archived | superseded, archived_weight, 1.0) * (
-        1.0 + np.minimum(use, _MOST_FOR_USE)
-    )
-    return weight
+    def after(
+        self, ids: list[str], delta: pa.Table, superseded: Mapping[str, str], archived_weight: float
+    ) -> Catalogue:
+        """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has
+        changed. Raises ValueError if it does not."""
+        if not delta.num_rows and superseded == self.superseded and len(ids) == len(self.ids):
+            return self
+        added = ids[len(self.ids) :]
+        row_of = self.row_of
+        for row, one in enumerate(added, len(self.ids)):
+            row_of[one] = row  # rows that an earlier catalogue shares with this one stay as they are
+        rows = rows_of(delta["id"].to_pylist(), row_of)
+        if (rows < 0).any() or len(np.unique(rows[rows >= len(self.ids)])) != len(added):
+            raise ValueError("the changes do not hold every added row")
+        memories = [memory_of(list(row.values())) for row in delta.to_pylist()]
+        changed = {**self.changed, **dict(zip(rows.tolist(), memories, strict=True))}
+        extended = _Extended(len(added), rows)
+        is_archived = extended.set(self.is_archived, pc.is_valid(delta["archived_at"]).to_numpy())
+        into = extended.set(self.into, rows_of(delta["consolidated_into_id"].to_pylist(), row_of))
+        uses = (
+            extended.set(self.uses[0], delta["reuse_count"].to_numpy()),
+            extended.set(self.uses[1], delta["useful_count"].to_numpy()),
+        )
+        nobody = np.full(len(added), -1, dtype=np.int64)
+        before, after = (np.concatenate([old, nobody]) for old in (self.rowwise.before, self.rowwise.after))
+        if added and may_have_neighbours(delta.select(PLACE.names)):
+            before, after = neighbours_in(_places(self.table, changed, len(ids)))
+        weight = weights_of(is_archived, _is_in(ids, superseded), *uses, archived_weight)
+        return Catalogue(
+            ids=ids,
+            row_of=row_of,
+            table=self.table,
+            changed=changed,
+            days=extended.set(self.days, _days(delta)),
+            levels=extended.set(self.levels, delta["abstraction_level"].to_numpy()),
+            types=extended.set(self.types, _codes(delta["memory_type"], MEMORY_TYPES)),
+            pattern_types=extended.set(self.pattern_types, _codes(delta["pattern_type"], PATTERN_TYPES)),
+            is_archived=is_archived,
+            is_rolled_back=extended.set(self.is_rolled_back, pc.is_valid(delta["rolled_back_at"]).to_numpy()),
+            into=into,
+            uses=uses,
+            superseded=superseded,
+            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
+        )
+
+    @property
+    def is_far_from_its_table(self) -> bool:
+        """Whether so much has changed that a new catalogue of the whole is better."""
+        return len(self.changed) > _MOST_CHANGED
+
+    def memory(self, row: int) -> Memory:
+        """The memory of a row."""
+        known = self.changed.get(row)
+        return known or memory_of(list(self.table.slice(row, 1).to_pylist()[0].values()))
+
+    def superseded_by(self, row: int) -> str | None:
+        """The newer memory that supersedes the one of a row, or None."""
+        return self.superseded.get(self.ids[row])
+
+    def admitted(self, filters: Filters) -> Booleans:
+        """By row, whether a search with these filters considers it; what was rolled back never is."""
+        return self._in_use if filters == Filters() else self._admitted(filters)
+
+    def stood_for(self, rows: NDArray[np.int64], admitted: Booleans) -> Booleans:
+        """Which of these rows are archived into an admitted memory, which stands for them."""
+        ends = self.rowwise.stands_for_it[rows]
+        stood_for: Booleans = (ends >= 0) & (ends != rows) & admitted[ends]
+        return stood_for
+
+    def _admitted(self, filters: Filters) -> Booleans:
+        admitted = ~self.is_rolled_back
+        if filters.levels:
+            admitted &= np.isin(self.levels, filters.levels)
+        if filters.memory_types:
+            admitted &= np.isin(self.types, [MEMORY_TYPES.index(name) for name in filters.memory_types])
+        if filters.pattern_types:
+            admitted &= np.isin(self.pattern_types, [PATTERN_TYPES.index(name) for name in filters.pattern_types])
+        if filters.archived is not None:
+            admitted &= self.is_archived == filters.archived
+        if filters.since is not None:
+            admitted &= self.days >= np.datetime64(filters.since)
+        if filters.until is not None:
+            admitted &= self.days <= np.datetime64(filters.until)
+        if filters.categories:
+            wanted = [self._rows_by_category.get(name, []) for name in filters.categories]
+            has_one = np.zeros(len(admitted), dtype=bool)
+            has_one[[row for rows in wanted for row in rows]] = True
+            admitted &= has_one
+        return admitted
+
+    @cached_property
+    def _in_use(self) -> Booleans:
+        return ~self.is_rolled_back
+
+    @cached_property
+    def _rows_by_category(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row, categories in enumerate(self.table["categories"].to_pylist()):
+            for name in categories:
+                found.setdefault(name, []).append(row)
+        for row, memory in self.changed.items():
+            if row >= self.table.num_rows:
+                for name in memory.categories:
+                    found.setdefault(name, []).append(row)
+        return found
 
 
-def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """By row, the active one at the end of its chain of replacements: itself if it is active, -1 if there is none.
-    `into`: the row that replaced it, -1 for none."""
-    ends = np.where(is_archived, into, np.arange(len(into)))
-    for _ in range(_DOUBLINGS):
-        following = np.where(ends >= 0, ends[ends], -1)
-        if (following == ends).all():
-            break
-        ends = following
-    return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
+class _Extended:
+    """Copies of columns with further rows, in which some rows have new values."""
+
+    def __init__(self, further: int, rows: NDArray[np.int64]) -> None:
+        self._further, self._rows = further, rows
+
+    def set(self, column: NDArray[_Number], values: NDArray[Any]) -> NDArray[_Number]:
+        longer = np.concatenate([column, np.zeros(self._further, dtype=column.dtype)])
+        longer[self._rows] = values
+        return longer
 
 
-def catalogue_of(memories: Sequence[Searchable], archived_weight: float, superseded: Collection[str] = ()) -> Catalogue:
-    """The catalogue of memories that are given; their uses do not count."""
-    ids = [memory.id for memory in memories]
-    row_of = {memory_id: row for row, memory_id in enumerate(ids)}
-    archived = np.array([memory.archived_at is not None for memory in memories], dtype=bool)
-    into = rows_of((memory.consolidated_into_id for memory in memories), row_of)
-    older = np.array([memory_id in superseded for memory_id in ids], dtype=bool)
-    none = np.zeros(len(ids), dtype=np.int64)
-    before, after = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
-    link_rows(streams_of(place_of(row, memory) for row, memory in enumerate(memories)).values(), before, after)
-    weight = weights_of(archived, older, none, none, archived_weight)
-    days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
-    return Catalogue(ids, row_of, days, Rowwise(before, after, weight, ends_of(into, archived)))
+def _days(table: pa.Table) -> NDArray[np.datetime64]:
+    """The days that memories refer to, by the clocks of their sources."""
+    minutes = table["utc_offset"].to_numpy().astype("timedelta64[m]")
+    days: NDArray[np.datetime64] = (table["effective_date"].to_numpy() + minutes).astype("datetime64[D]")
+    return days
 
 
-def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:
-    """The rows of ids; -1 for none and for unknown ones."""
-    return np.array([-1 if one is None else row_of.get(one, -1) for one in ids], dtype=np.int64)
+def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> Small:
+    found = pc.fill_null(pc.index_in(column, value_set=pa.array(names)), -1).to_numpy()
+    codes: Small = found.astype(np.int8)
+    return codes
 
 
-def place_of(row: int, memory: Searchable) -> Place:
-    """Where a memory stands."""
-    source = memory.source
-    return Place(
-        row,
-        source.connector,
-        source.file,
-        source.line,
-        memory.effective_date,
-        memory.memory_type,
-        speaker_of(memory.content),
-    )
+def _is_in(ids: Sequence[str], wanted: Collection[str]) -> Booleans:
+    if not wanted:
+        return np.zeros(len(ids), dtype=bool)
+    return np.array([one in wanted for one in ids], dtype=bool)
+
+
+def _places(table: pa.Table, changed: Mapping[int, Memory], count: int) -> pa.Table:
+    """Where all memories stand: nothing of it ever changes, so that only added rows are not in the table."""
+    from memory_pipeline.store import memory_table
+
+    added = [changed[row] for row in range(table.num_rows, count)]
+    return pa.concat_tables([table.select(PLACE.names), memory_table(added).select(PLACE.names)]).combine_chunks()

@@ -1,17 +1,49 @@
-"""The index of one project: its memories, ready to be searched, brought up to date when the store has changed."""
+"""The index of one project: its memories, ready to be searched, brought up to date when the store has changed.
+
+A search looks at the store's files alone; it opens the store only if they have changed, and answers from what it has
+if another process holds the store.
+"""
 
 from __future__ import annotations
 
+import logging
+import shutil
+import tempfile
 import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import portalocker
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.errors import EmbeddingError, StoreBusyError
 from memory_pipeline.knowledge.contradictions import superseded_ids
+from memory_pipeline.recall.catalogue import Catalogue
+from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
-from memory_pipeline.recall.search import SearchIndex
+from memory_pipeline.recall.ranking import DEPTH, rank
+from memory_pipeline.recall.search import weights_in
+from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.words import NOTHING, Scores
 from memory_pipeline.records import Memory
-from memory_pipeline.store import Store
+from memory_pipeline.store import Generation, Store, Transaction
+from memory_pipeline.wording.normalise import embedding_text
+
+_log = logging.getLogger(__name__)
+#: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
+#: and without one.
+_A_MOMENT_S, _AT_FIRST_S = 0.15, 120.0
+#: Rows that words and vectors each propose when a filter leaves out most of what they find.
+_DEPTH_WITH_FILTER = 20_000
+_QUERIES_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +55,176 @@ class Match:
     superseded_by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What one generation of the store says. Never changed: a newer one takes its place."""
+
+    stamp: tuple[int, ...]
+    generation: Generation
+    files: Opened
+    catalogue: Catalogue
+
+
 class ProjectIndex:
     """The memories of one project. Safe to use from several threads."""
 
     def __init__(self, store: Store, settings: Settings, project: str, embedder: Embedder) -> None:
         self._store, self._settings, self._project, self._embedder = store, settings, project, embedder
-        self._lock = threading.Lock()
+        self._hurried = Store(store.path, busy_timeout_s=_A_MOMENT_S)
+        self._files = self._files_in(store.path.parent / f"{store.path.stem}.index")
+        self._weights = weights_in(settings.recall)
+        self._state: _State | None = None
+        self._refreshing = threading.Lock()
+        self._must_see: int = 0
+        self._queries: OrderedDict[str, Vectors] = OrderedDict()
 
     def search(
         self, query: str, *, limit: int, filters: Filters, mode: Mode = "hybrid", sources_too: bool = False
     ) -> tuple[list[Match], int]:
-        """The best memories for a query, best first, and how many match at all."""
-        with self._store.reading() as tx:
-            memories = {m.id: m for m in tx.memories.all() if m.project_id == self._project}
-            superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= memories.keys()), memories)
-            ids, vectors = tx.vectors.read(list(memories), self._embedder.name, self._embedder.dimension)
-        index = SearchIndex(
-            list(memories.values()),
-            dict(zip(ids, vectors, strict=True)),
-            self._embedder.embed,
-            self._settings.compression.archived_weight,
-            superseded,
-        )
-        hits = [hit for hit in index.search(query, 100, mode) if _admits(filters, hit.memory)]
-        return [Match(hit.memory, hit.score, hit.superseded_by) for hit in hits[:limit]], len(hits)
+        """The best memories for a query, best first, and how many of those that were considered match.
+
+        An archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
+        embedder fails, words alone decide.
+        """
+        vector = None if mode == "bm25" else self._vector_of(query)
+        state = self.fresh()
+        catalogue = state.catalogue
+        admitted = catalogue.admitted(filters)
+        depth = DEPTH if filters == Filters() else _DEPTH_WITH_FILTER
+        found = state.files.words.search(query, depth) if mode != "dense" else NOTHING
+        found = _only(found, admitted)
+        near = NOTHING[0]
+        if vector is not None and len(state.files.matrix):
+            near = state.files.matrix.nearest(vector, DEPTH, admitted)
+            near = near[admitted[near]]
+        times = named_times(query, catalogue.days)
+        rows, scores = rank(found, state.files.matrix, vector, near, catalogue.rowwise, self._weights, times)
+        keep = admitted[rows]
+        if not sources_too:
+            keep &= ~catalogue.stood_for(rows, admitted)
+        rows, scores = rows[keep], scores[keep]
+        matches = [
+            Match(catalogue.memory(int(row)), float(score), catalogue.superseded_by(int(row)))
+            for row, score in zip(rows[:limit], scores, strict=False)
+        ]
+        return matches, len(rows)
+
+    def must_see(self, sequence: int) -> None:
+        """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
+        self._must_see = max(self._must_see, sequence)
+
+    def fresh(self) -> _State:
+        """The state of the store now, or the newest known one while another process holds the store."""
+        state = self._state
+        stamp = self._store.stamp() if self._store.exists() else ()
+        if state is not None and state.stamp == stamp:
+            return state
+        with self._refreshing:
+            state = self._state
+            if state is not None and state.stamp == stamp:
+                return state
+            try:
+                self._state = self._refreshed(state)
+            except (StoreBusyError, portalocker.LockException):
+                if state is None or state.generation.sequence < self._must_see:
+                    raise
+            assert self._state is not None
+            return self._state
+
+    def _refreshed(self, state: _State | None) -> _State:
+        wait = _AT_FIRST_S if state is None else _A_MOMENT_S
+        try:
+            with self._files.locked(wait):
+                return self._updated(state)
+        except OSError as error:
+            _log.warning("the index of '%s' is kept in a temporary directory: %s", self._project, error)
+            directory = tempfile.mkdtemp(prefix="memory-pipeline-index-")
+            weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+            self._files = self._files_in(Path(directory))
+            with self._files.locked(wait):
+                return self._updated(None)
+
+    def _updated(self, state: _State | None) -> _State:
+        """Bring the files up to date, and give the state of the store as one transaction sees it."""
+        try:
+            opened = self._files.read(state.files if state else None)
+        except DamagedIndexError as error:
+            _log.warning("the index of '%s' is made again: %s", self._project, error)
+            opened = None
+        must_wait = state is None or state.generation.sequence < self._must_see
+        store = self._store if must_wait else self._hurried
+        stamp = store.stamp() if store.exists() else ()
+        with store.reading() as tx:
+            generation = tx.recallable.generation()
+            if opened is not None and not _continues(tx, opened.generation):
+                opened = None
+            known = state if state and opened and _goes_on(tx, state, opened) else None
+            since = known.generation.sequence if known else 0
+            table = tx.recallable.memories(self._project, since)
+            row_of = known.catalogue.row_of if known else {}
+            listed = opened.ids if opened else []
+            have = row_of if len(row_of) == len(listed) else set(listed)
+            new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
+            ids, without = new["id"].to_pylist(), opened.without_vector if opened else ()
+            wanted = [*ids, *(listed[row] for row in without)]
+            vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
+            superseded = self._superseded(tx, known)
+        late = vectors[len(ids) :]
+        arrived = np.flatnonzero(late.any(axis=1))
+        if opened is None or ids or len(arrived):
+            texts = new["content"].to_pylist()
+            addition = Addition(ids, texts, vectors[: len(ids)], [without[n] for n in arrived], late[arrived])
+            opened = self._files.write(opened, addition, generation)
+        weight = self._settings.compression.archived_weight
+        if known is None:
+            catalogue = Catalogue.of(opened.ids, table, superseded, weight)
+        else:
+            catalogue = known.catalogue.after(opened.ids, table, superseded, weight)
+        return _State(stamp, generation, opened, catalogue)
+
+    def _superseded(self, tx: Transaction, known: _State | None) -> Mapping[str, str]:
+        """By memory that a newer one supersedes, this one."""
+        if known is not None and not tx.recallable.has_changed("conflicts", known.generation.sequence):
+            return known.catalogue.superseded
+        conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
+        sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
+        return superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides)
+
+    def _vector_of(self, query: str) -> Vectors | None:
+        kept = self._queries.get(query)
+        if kept is None:
+            try:
+                kept = self._embedder.embed([embedding_text(query)])[0]
+            except EmbeddingError as error:
+                _log.warning("the query is searched by its words alone: %s", error)
+                return None
+            self._queries[query] = kept
+            if len(self._queries) > _QUERIES_KEPT:
+                self._queries.popitem(last=False)
+        return kept
+
+    def _files_in(self, home: Path) -> IndexFiles:
+        kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
+        return IndexFiles(home, kind)
 
 
-def _admits(filters: Filters, memory: Memory) -> bool:
+def _continues(tx: Transaction, generation: Generation) -> bool:
+    """Whether the store has gone on from a generation, and was not restored or replaced."""
+    return tx.recallable.generation(generation.sequence) == generation
+
+
+def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
+    """Whether the next state can be made from this one."""
     return (
-        (not filters.levels or memory.abstraction_level in filters.levels)
-        and (not filters.memory_types or memory.memory_type in filters.memory_types)
-        and (not filters.pattern_types or memory.pattern_type in filters.pattern_types)
-        and (not filters.categories or not set(filters.categories).isdisjoint(memory.categories))
-        and (filters.since is None or memory.day >= filters.since)
-        and (filters.until is None or memory.day <= filters.until)
-        and (filters.archived is None or (memory.archived_at is not None) == filters.archived)
+        opened.manifest["name"] == state.files.manifest["name"]
+        and not state.catalogue.is_far_from_its_table
+        and _continues(tx, state.generation)
     )
+
+
+def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
+    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
+    rows, scores = found
+    keep = rows < len(admitted)
+    keep[keep] = admitted[rows[keep]]
+    return rows[keep], scores[keep]

@@ -5,83 +5,116 @@ What a turn means often stands in the turn before it. A stand-alone fact, a less
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memory_pipeline.records import MADE
 
 #: Entries of one file that are further apart than this belong to different conversations.
-_APART = timedelta(hours=6)
+_APART_S = timedelta(hours=6).total_seconds()
 #: A log or a transcript is named by its day.
-_NAMED_BY_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SPEAKER = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?([^\W\d_][\w .'-]{0,30}?)\s*:\s")
+_NAMED_BY_DAY = r"\d{4}-\d{2}-\d{2}"
+#: A turn may begin with the name of its speaker, as `Dana: ...` does.
+_SPEAKER = r"^\s*(?:\[[^\]]{1,40}\]\s*)?(?P<name>\pL[\pL\pN_ .'-]{0,30}?)\s*:\s"
 #: A file whose rows begin with the names of few speakers is a conversation.
 _LEAST_TURNS, _SHARE_OF_TURNS, _MOST_SPEAKERS = 4, 0.8, 12
 
+Rows = NDArray[np.int64]
 
-class Place(NamedTuple):
-    """Where a memory stands: its row, source, time, type, and the name of its speaker, if it begins with one."""
-
-    row: int
-    connector: str
-    file: str | None
-    line: int | None
-    at: datetime
-    memory_type: str
-    speaker: str | None
-
-
-Stream = tuple[str, str | None]
-
-
-def speaker_of(content: str) -> str | None:
-    """The name that a text begins with, as `Dana: ...` does."""
-    found = _SPEAKER.match(content[:80])
-    return found[1].casefold() if found else None
+#: The columns that tell where memories stand: those of a memory, `effective_date` without its zone.
+PLACE = pa.schema(
+    [
+        ("source_connector", pa.string()),
+        ("source_file", pa.string()),
+        ("source_line", pa.int32()),
+        ("effective_date", pa.timestamp("us")),
+        ("memory_type", pa.string()),
+        ("content", pa.string()),
+    ]
+)
 
 
-def in_order(places: Sequence[Place]) -> list[int]:
-    """The rows of one stream (connector and file) in their order, if it is a conversation or a log; none otherwise."""
-    if not places or places[0].connector == MADE:
-        return []
-    is_log = places[0].file is not None and bool(_NAMED_BY_DAY.search(places[0].file))
-    if not is_log:
-        turns = [place for place in places if place.memory_type == "conversation"]
-        places = places if _speak_in_turns(places) else turns
-    by_line = all(place.line is not None for place in places)
-    ordered = sorted(places, key=lambda place: (place.line if by_line else 0, place.at, place.row))
-    return [place.row for place in ordered]
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """The stream (connector and file) of each row as a number, and what kinds of streams there are."""
+
+    of: Rows
+    is_made: NDArray[np.bool_]
+    is_log: NDArray[np.bool_]
 
 
-def link_rows(streams: Iterable[Sequence[Place]], before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
-    """Set the neighbours of every row of these streams in two arrays by row, -1 for none."""
-    for places in streams:
-        at = {place.row: place.at for place in places}
-        rows = list(at)
-        before[rows] = after[rows] = -1
-        ordered = in_order(places)
-        for one, other in pairwise(ordered):
-            if abs(at[other] - at[one]) <= _APART:
-                after[one], before[other] = other, one
+def neighbours_in(places: pa.Table) -> tuple[Rows, Rows]:
+    """By row, the one before and the one after it in its conversation or log, -1 for none. `places`: PLACE."""
+    count = places.num_rows
+    before, after = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+    if not count:
+        return before, after
+    stream = _streams(places)
+    takes_part = stream.is_log[stream.of] | pc.equal(places["memory_type"], "conversation").to_numpy()
+    takes_part |= _speaking(places["content"], stream)[stream.of]
+    takes_part &= ~stream.is_made[stream.of]
+    rows = np.flatnonzero(takes_part)
+    line = pc.fill_null(places["source_line"], -1).to_numpy()[rows].astype(np.int64)
+    without_lines = np.zeros(len(stream.is_made), dtype=bool)
+    without_lines[stream.of[rows[line < 0]]] = True
+    line[without_lines[stream.of[rows]]] = 0
+    at = places["effective_date"].to_numpy().astype("datetime64[s]").astype(np.int64)[rows]
+    order = np.lexsort((rows, at, line, stream.of[rows]))
+    one, other = order[:-1], order[1:]
+    beside = (stream.of[rows[one]] == stream.of[rows[other]]) & (np.abs(at[other] - at[one]) <= _APART_S)
+    after[rows[one[beside]]] = rows[other[beside]]
+    before[rows[other[beside]]] = rows[one[beside]]
+    return before, after
 
 
-def streams_of(places: Iterable[Place]) -> dict[Stream, list[Place]]:
-    """Places by connector and file."""
-    streams: dict[Stream, list[Place]] = defaultdict(list)
-    for place in places:
-        streams[place.connector, place.file].append(place)
-    return streams
+def may_have_neighbours(places: pa.Table) -> bool:
+    """Whether some of these memories may stand in a conversation or a log at all."""
+    told = pc.and_(pc.is_null(places["source_file"]), pc.not_equal(places["memory_type"], "conversation"))
+    speaks = pc.match_substring_regex(places["content"], _SPEAKER)
+    alone = pc.or_(pc.equal(places["source_connector"], MADE), pc.and_(told, pc.invert(speaks)))
+    return not bool(pc.all(alone).as_py())
 
 
-def _speak_in_turns(places: Sequence[Place]) -> bool:
-    speakers = Counter(place.speaker for place in places if place.speaker)
-    recurring = {name: count for name, count in speakers.items() if count >= 2}
-    turns = sum(recurring.values())
-    return turns >= max(_LEAST_TURNS, _SHARE_OF_TURNS * len(places)) and 2 <= len(recurring) <= _MOST_SPEAKERS
+def _streams(places: pa.Table) -> _Stream:
+    named = pc.binary_join_element_wise(
+        places["source_connector"], pc.fill_null(places["source_file"], ""), "\0"
+    ).combine_chunks()
+    encoded = named.dictionary_encode()
+    names = encoded.dictionary
+    return _Stream(
+        encoded.indices.to_numpy().astype(np.int64),
+        pc.starts_with(names, f"{MADE}\0").to_numpy(zero_copy_only=False),
+        pc.match_substring_regex(names, f"\0.*{_NAMED_BY_DAY}").to_numpy(zero_copy_only=False),
+    )
+
+
+def _speaking(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
+    """By stream, whether its rows begin with the names of few speakers who recur."""
+    speaks = pc.match_substring_regex(contents, _SPEAKER).to_numpy()
+    rows = np.flatnonzero(speaks)
+    found = np.zeros(len(stream.is_made), dtype=bool)
+    if not len(rows):
+        return found
+    names = pc.struct_field(pc.extract_regex(contents.take(pa.array(rows)), _SPEAKER), "name")
+    speaker = pc.utf8_lower(names).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    pairs, turns = np.unique(np.stack([stream.of[rows], speaker]), axis=1, return_counts=True)
+    recurs = turns >= 2
+    count = len(found)
+    speakers = np.bincount(pairs[0, recurs], minlength=count)
+    turns_of = np.bincount(pairs[0, recurs], weights=turns[recurs], minlength=count)
+    entries = np.bincount(stream.of, minlength=count)
+    enough: NDArray[np.bool_] = turns_of >= np.maximum(_LEAST_TURNS, _SHARE_OF_TURNS * entries)
+    enough &= (speakers >= 2) & (speakers <= _MOST_SPEAKERS)
+    return enough
+
+
+def places_table(rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    """Rows of PLACE as a table."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(PLACE)
+    return pa.table([pa.array(column, field.type) for column, field in zip(columns, PLACE, strict=True)], schema=PLACE)

@@ -202,6 +202,7 @@ class ProjectMemory:
             now=datetime.now(UTC),
             mask=self._settings.import_.redact,
         )
+        self._index.must_see(told.sequence)
         return Remembered(
             id=told.memory.id,
             status=told.outcome,

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Recall
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.catalogue import Searchable, catalogue_of
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
 from memory_pipeline.recall.ranking import DEPTH, Weights, rank
+from memory_pipeline.recall.rowwise import Searchable, listed
 from memory_pipeline.recall.times import named_times
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory
@@ -64,8 +64,8 @@ class SearchIndex(Generic[_Searchable]):
         self._embed = embed
         self._superseded = superseded or {}
         self._weights = weights_in(settings)
-        self._catalogue = catalogue_of(self._memories, archived_weight, self._superseded)
-        self._matrix = _matrix(self._catalogue.ids, vectors)
+        self._listed = listed(self._memories, archived_weight, self._superseded)
+        self._matrix = _matrix(self._listed.ids, vectors)
         self._words = WordIndex(settings.language)
         self._words.add(0, [memory.content for memory in self._memories])
 
@@ -90,8 +90,8 @@ class SearchIndex(Generic[_Searchable]):
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
             near = self._matrix.nearest(vector, DEPTH)
-        times = named_times(query, self._catalogue.days)
-        rows, scores = rank(found, self._matrix, vector, near, self._catalogue.rowwise, self._weights, times)
+        times = named_times(query, self._listed.days)
+        rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 

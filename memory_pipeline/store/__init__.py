@@ -12,6 +12,7 @@ from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.placing import put_in_blank_place, remove_store
 from memory_pipeline.store.playbook import Guidance
 from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
+from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.runs import ArchivedRow
@@ -46,6 +47,7 @@ __all__ = [
     "Cell",
     "Event",
     "Finding",
+    "Generation",
     "Guidance",
     "Recovery",
     "Replacement",
@@ -61,6 +63,7 @@ __all__ = [
     "create_snapshot",
     "facts_in",
     "list_snapshots",
+    "memory_of",
     "memory_table",
     "put_in_blank_place",
     "reading_in",

@@ -68,6 +68,15 @@ class Store:
         """Whether the file exists."""
         return self.path.exists()
 
+    def stamp(self) -> tuple[int, ...]:
+        """Changes with every write of whichever process; costs two file statuses. Raises OSError without a store."""
+        file, log = self.path.stat(), log_path(self.path)
+        try:
+            logged = log.stat()
+        except FileNotFoundError:
+            return (file.st_ino, file.st_size, file.st_mtime_ns)
+        return (file.st_ino, file.st_size, file.st_mtime_ns, logged.st_ino, logged.st_size, logged.st_mtime_ns)
+
     def check_is_or_was_there(self) -> None:
         """Raises StoreError if there is neither a store nor a trace of one, and for any other file."""
         with _explained(self.path):

@@ -17,6 +17,7 @@ from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.models import Models
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
+from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.series import SeriesMemories
@@ -38,6 +39,7 @@ class Transaction:
         self.memories = Memories(sql)
         self.lineage = Lineage(sql)
         self.vectors = Vectors(sql)
+        self.recallable = Recallable(sql)
         self.series = SeriesMemories(sql)
         self.cells = Cells(sql)
         self.conflicts = Conflicts(sql)

@@ -1,0 +1,93 @@
+"""What an index of a project is made from, and what has changed since it was made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from memory_pipeline.records import Memory
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A state of the store: the last entry of its audit log, and a digest of this entry. A store in which the entry is
+    another one was restored or replaced."""
+
+    sequence: int
+    mark: str
+
+
+class Recallable:
+    """Memories and vectors of one project for an index."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def generation(self, at: int | None = None) -> Generation:
+        """The state of the store now, or at an earlier entry of its log. Sequence 0 stands for an empty log."""
+        row = self._sql.row(
+            """
+            select sequence, happened_at::text, actor, table_name, row_id, coalesce(after_hash, '')
+            from audit_log
+            where sequence = coalesce($1, (select max(sequence) from audit_log))
+            """,
+            [at],
+        )
+        if row is None:
+            return Generation(0, "")
+        return Generation(int(row[0]), hashlib.sha256("\0".join(map(str, row)).encode()).hexdigest()[:32])
+
+    def memories(self, project_id: str, since: int = 0) -> pa.Table:
+        """The memories of a project, rolled-back ones included, by creation and id: every column. With `since`, those
+        that were written or changed after an entry of the log."""
+        return self._sql.table(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where project_id = $1
+              and ($2 = 0 or id in (select row_id from audit_log where table_name = 'memories' and sequence > $2))
+            order by created_at, id
+            """,
+            [project_id, since],
+        )
+
+    def has_changed(self, table: str, since: int) -> bool:
+        """Whether a table has changed since an entry of the log."""
+        return bool(
+            self._sql.value(
+                "select exists (select 1 from audit_log where table_name = $1 and sequence > $2)", [table, since]
+            )
+        )
+
+    def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
+        """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
+        vectors = np.zeros((len(ids), dimension), dtype=np.float32)
+        if not len(ids):
+            return vectors
+        with self._sql.given(wanted=pa.table({"id": pa.array(list(ids)), "place": np.arange(len(ids))})):
+            found = self._sql.table(
+                """
+                select w.place, e.vector
+                from embeddings e
+                join wanted w on e.memory_id = w.id
+                where e.model = $1 and e.dimension = $2
+                """,
+                [model, dimension],
+            )
+        if found.num_rows:
+            flat = found.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            vectors[found.column("place").to_numpy()] = np.asarray(flat, np.float32).reshape(-1, dimension)
+        return vectors
+
+
+def memory_of(row: Sequence[Any]) -> Memory:
+    """The memory of a row of `Recallable.memories`."""
+    return MEMORIES.read(row)
