@@ -23,18 +23,27 @@ from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import memory_of
 
 #: From so many changed rows on, the columns are put together again.
-_MOST_CHANGED = 2_000
+_MOST_CHANGED = 20_000
 
 _Number = TypeVar("_Number", bound=np.generic)
 Booleans = NDArray[np.bool_]
 Small = NDArray[np.int8]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other tables say of memories: by memory that a newer one supersedes, this one; and by memory that was made
+    from others, or replaced them, how many direct sources it has."""
+
+    superseded: Mapping[str, str]
+    source_counts: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class Catalogue:
     """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
     `changed`: those that are newer than it. `days`: datetime64[D] that each refers to; `types`, `pattern_types`:
-    places in the lists of their names, -1 for none; `superseded`: by memory that a newer one supersedes, this one."""
+    places in the lists of their names, -1 for none."""
 
     ids: list[str]
     row_of: dict[str, int]
@@ -48,11 +57,11 @@ class Catalogue:
     is_rolled_back: Booleans
     into: NDArray[np.int64]
     uses: tuple[NDArray[np.int64], NDArray[np.int64]]
-    superseded: Mapping[str, str]
+    beside: Beside
     rowwise: Rowwise
 
     @classmethod
-    def of(cls, ids: list[str], table: pa.Table, superseded: Mapping[str, str], archived_weight: float) -> Catalogue:
+    def of(cls, ids: list[str], table: pa.Table, beside: Beside, archived_weight: float) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
         the two do not hold the same memories."""
         places = pc.index_in(pa.array(ids, pa.string()), value_set=table["id"].combine_chunks())
@@ -64,7 +73,7 @@ class Catalogue:
         into = rows_of(table["consolidated_into_id"].to_pylist(), row_of)
         recalled, useful = (table[name].to_numpy().astype(np.int64) for name in ("reuse_count", "useful_count"))
         before, after = neighbours_in(table.select(PLACE.names))
-        older = _is_in(ids, superseded)
+        older = _is_in(ids, beside.superseded)
         weight = weights_of(is_archived, older, recalled, useful, archived_weight)
         return cls(
             ids=ids,
@@ -79,16 +88,14 @@ class Catalogue:
             is_rolled_back=pc.is_valid(table["rolled_back_at"]).to_numpy(),
             into=into,
             uses=(recalled, useful),
-            superseded=superseded,
+            beside=beside,
             rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
         )
 
-    def after(
-        self, ids: list[str], delta: pa.Table, superseded: Mapping[str, str], archived_weight: float
-    ) -> Catalogue:
+    def after(self, ids: list[str], delta: pa.Table, beside: Beside, archived_weight: float) -> Catalogue:
         """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has
         changed. Raises ValueError if it does not."""
-        if not delta.num_rows and superseded == self.superseded and len(ids) == len(self.ids):
+        if not delta.num_rows and beside == self.beside and len(ids) == len(self.ids):
             return self
         added = ids[len(self.ids) :]
         row_of = self.row_of
@@ -110,7 +117,7 @@ class Catalogue:
         before, after = (np.concatenate([old, nobody]) for old in (self.rowwise.before, self.rowwise.after))
         if added and may_have_neighbours(delta.select(PLACE.names)):
             before, after = neighbours_in(_places(self.table, changed, len(ids)))
-        weight = weights_of(is_archived, _is_in(ids, superseded), *uses, archived_weight)
+        weight = weights_of(is_archived, _is_in(ids, beside.superseded), *uses, archived_weight)
         return Catalogue(
             ids=ids,
             row_of=row_of,
@@ -124,7 +131,7 @@ class Catalogue:
             is_rolled_back=extended.set(self.is_rolled_back, pc.is_valid(delta["rolled_back_at"]).to_numpy()),
             into=into,
             uses=uses,
-            superseded=superseded,
+            beside=beside,
             rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
         )
 
@@ -133,14 +140,20 @@ class Catalogue:
         """Whether so much has changed that a new catalogue of the whole is better."""
         return len(self.changed) > _MOST_CHANGED
 
-    def memory(self, row: int) -> Memory:
-        """The memory of a row."""
-        known = self.changed.get(row)
-        return known or memory_of(list(self.table.slice(row, 1).to_pylist()[0].values()))
+    def memories(self, rows: Sequence[int]) -> list[Memory]:
+        """The memories of some rows, in their order."""
+        old = [row for row in rows if row not in self.changed]
+        read = self.table.take(old).to_pylist() if old else []
+        found = {row: memory_of(list(values.values())) for row, values in zip(old, read, strict=True)}
+        return [self.changed[row] if row in self.changed else found[row] for row in rows]
 
     def superseded_by(self, row: int) -> str | None:
         """The newer memory that supersedes the one of a row, or None."""
-        return self.superseded.get(self.ids[row])
+        return self.beside.superseded.get(self.ids[row])
+
+    def source_count(self, row: int) -> int:
+        """How many direct sources the memory of a row has."""
+        return self.beside.source_counts.get(self.ids[row], 0)
 
     def admitted(self, filters: Filters) -> Booleans:
         """By row, whether a search with these filters considers it; what was rolled back never is."""

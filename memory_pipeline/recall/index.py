@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, StoreBusyError
 from memory_pipeline.knowledge.contradictions import superseded_ids
-from memory_pipeline.recall.catalogue import Catalogue
+from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
 from memory_pipeline.recall.ranking import DEPTH, rank
@@ -48,11 +48,13 @@ _QUERIES_KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory that was found, with its score and the newer memory that supersedes it."""
+    """A memory that was found, with its score, the newer memory that supersedes it, and the number of its direct
+    sources."""
 
     memory: Memory
     score: float
     superseded_by: str | None = None
+    source_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,15 @@ class ProjectIndex:
         if not sources_too:
             keep &= ~catalogue.stood_for(rows, admitted)
         rows, scores = rows[keep], scores[keep]
-        matches = [
-            Match(catalogue.memory(int(row)), float(score), catalogue.superseded_by(int(row)))
-            for row, score in zip(rows[:limit], scores, strict=False)
-        ]
+        matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         return matches, len(rows)
+
+    def find(self, memory_ids: Sequence[str]) -> list[Match]:
+        """The memories of the project with these ids, in their order; unknown ids are left out."""
+        catalogue = self.fresh().catalogue
+        rows = [catalogue.row_of[one] for one in memory_ids if one in catalogue.row_of]
+        rows = [row for row in rows if row < len(catalogue.ids)]
+        return _matches(catalogue, rows, [0.0] * len(rows))
 
     def must_see(self, sequence: int) -> None:
         """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
@@ -168,7 +174,7 @@ class ProjectIndex:
             ids, without = new["id"].to_pylist(), opened.without_vector if opened else ()
             wanted = [*ids, *(listed[row] for row in without)]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
-            superseded = self._superseded(tx, known)
+            beside = self._beside(tx, known)
         late = vectors[len(ids) :]
         arrived = np.flatnonzero(late.any(axis=1))
         if opened is None or ids or len(arrived):
@@ -177,18 +183,23 @@ class ProjectIndex:
             opened = self._files.write(opened, addition, generation)
         weight = self._settings.compression.archived_weight
         if known is None:
-            catalogue = Catalogue.of(opened.ids, table, superseded, weight)
+            catalogue = Catalogue.of(opened.ids, table, beside, weight)
         else:
-            catalogue = known.catalogue.after(opened.ids, table, superseded, weight)
+            catalogue = known.catalogue.after(opened.ids, table, beside, weight)
         return _State(stamp, generation, opened, catalogue)
 
-    def _superseded(self, tx: Transaction, known: _State | None) -> Mapping[str, str]:
-        """By memory that a newer one supersedes, this one."""
-        if known is not None and not tx.recallable.has_changed("conflicts", known.generation.sequence):
-            return known.catalogue.superseded
-        conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
-        sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
-        return superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides)
+    def _beside(self, tx: Transaction, known: _State | None) -> Beside:
+        """What the tables of conflicts and lineage say of the project's memories."""
+        before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
+        if before and not tx.recallable.has_changed("conflicts", since):
+            superseded = before.superseded
+        else:
+            conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
+            sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
+            superseded = superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides)
+        if before and not tx.recallable.has_changed("lineage", since):
+            return Beside(superseded, before.source_counts)
+        return Beside(superseded, tx.recallable.source_counts(self._project))
 
     def _vector_of(self, query: str) -> Vectors | None:
         kept = self._queries.get(query)
@@ -228,3 +239,10 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
     keep = rows < len(admitted)
     keep[keep] = admitted[rows[keep]]
     return rows[keep], scores[keep]
+
+
+def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
+    found = zip(catalogue.memories(rows), rows, scores, strict=True)
+    return [
+        Match(memory, score, catalogue.superseded_by(row), catalogue.source_count(row)) for memory, row, score in found
+    ]

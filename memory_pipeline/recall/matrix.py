@@ -51,12 +51,12 @@ class Matrix:
         if admitted is not None:
             differing = np.where(admitted, differing, np.iinfo(np.int32).max)
         candidates = _largest(-differing, max(_CANDIDATES, depth))
-        scores = self._vectors[np.sort(candidates)] @ vector
+        scores = np.take(self._vectors, np.sort(candidates), axis=0) @ vector
         return np.sort(candidates)[_largest(scores, depth)]
 
     def cosines(self, rows: NDArray[np.int64], vector: Vectors) -> NDArray[np.float64]:
         """The cosines of some rows to a unit vector."""
-        return (self._vectors[rows] @ vector).astype(np.float64)
+        return (np.take(self._vectors, rows, axis=0) @ vector).astype(np.float64)
 
 
 def _largest(scores: NDArray[np.generic], depth: int) -> NDArray[np.int64]:

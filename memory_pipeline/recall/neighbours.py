@@ -74,10 +74,9 @@ def neighbours_in(places: pa.Table) -> tuple[Rows, Rows]:
 
 
 def may_have_neighbours(places: pa.Table) -> bool:
-    """Whether some of these memories may stand in a conversation or a log at all."""
+    """Whether some of these memories may stand in a conversation or a log: those of a file, and turns."""
     told = pc.and_(pc.is_null(places["source_file"]), pc.not_equal(places["memory_type"], "conversation"))
-    speaks = pc.match_substring_regex(places["content"], _SPEAKER)
-    alone = pc.or_(pc.equal(places["source_connector"], MADE), pc.and_(told, pc.invert(speaks)))
+    alone = pc.or_(pc.equal(places["source_connector"], MADE), told)
     return not bool(pc.all(alone).as_py())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -45,6 +46,7 @@ from memory_pipeline.recall.documents import (
     Remembered,
     ReportedUsage,
     SearchResults,
+    SourceMemory,
 )
 from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
@@ -157,17 +159,17 @@ class ProjectMemory:
         found = self.context(task, budget)
         scores = {item.id: item.relevance_score for item in found.items if item.kind not in ("playbook", "atom")}
         guidance = {item.id for item in found.items if item.kind == "playbook"}
-        with self._store.reading() as tx:
-            memories = tx.memories.read(list(scores))
-        matches = [Match(memories[one], score) for one, score in scores.items() if one in memories]
+        matches = [replace(match, score=scores[match.memory.id]) for match in self._index.find(list(scores))]
+        memories = {match.memory.id: match.memory for match in matches}
         entries = [entry for entry in self.playbook().entries if entry.id in guidance] if guidance else []
         return consolidated_context(self._described(matches, False), memories, entries)
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
         """One memory. Raises NotFoundError if the project has none with this id."""
-        with self._store.reading() as tx:
-            memory = self._read(tx, memory_id)
-        return self._described([Match(memory, 0.0)], include_sources, scored=False)[0]
+        found = self._index.find([memory_id])
+        if not found:
+            raise self._unknown(memory_id)
+        return self._described(found, include_sources, scored=False)[0]
 
     def lineage(self, memory_id: str) -> MemoryLineage:
         """Where a memory comes from and what has replaced it. Raises NotFoundError if the project does not have it."""
@@ -286,30 +288,36 @@ class ProjectMemory:
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)
         if memory is None or memory.project_id != self.project:
-            raise NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
+            raise self._unknown(memory_id)
         return memory
+
+    def _unknown(self, memory_id: str) -> NotFoundError:
+        return NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
 
     def _described(
         self, matches: Sequence[Match], include_sources: bool, *, scored: bool = True
     ) -> list[RecalledMemory]:
-        ids = [match.memory.id for match in matches]
-        with self._store.reading() as tx:
-            links = tx.lineage.of(ids)
-            wanted = [link.source_id for link in links] if include_sources else []
-            sources = tx.memories.read(wanted)
-        by_memory: dict[str, list[tuple[str, float]]] = {memory_id: [] for memory_id in ids}
-        for link in links:
-            by_memory[link.memory_id].append((link.source_id, link.similarity))
+        sources = self._sources_of([match.memory.id for match in matches]) if include_sources else None
         return [
             recalled(
                 match.memory,
-                source_count=len(by_memory[match.memory.id]),
+                source_count=match.source_count,
                 score=match.score if scored else None,
                 superseded_by=match.superseded_by,
-                sources=described_sources(by_memory[match.memory.id], sources) if include_sources else None,
+                sources=None if sources is None else sources[match.memory.id],
             )
             for match in matches
         ]
+
+    def _sources_of(self, memory_ids: Sequence[str]) -> dict[str, list[SourceMemory]]:
+        """The direct sources of memories, by memory."""
+        with self._store.reading() as tx:
+            links = tx.lineage.of(memory_ids)
+            memories = tx.memories.read({link.source_id for link in links})
+        by_memory: dict[str, list[tuple[str, float]]] = {memory_id: [] for memory_id in memory_ids}
+        for link in links:
+            by_memory[link.memory_id].append((link.source_id, link.similarity))
+        return {memory_id: described_sources(found, memories) for memory_id, found in by_memory.items()}
 
 
 def in_words(error: ValidationError) -> str:

@@ -12,7 +12,7 @@ from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
 #: Recalls that wait at most before they are written.
-_MOST_WAITING = 200
+_MOST_WAITING = 2000
 
 
 class Uses:
@@ -30,7 +30,7 @@ class Uses:
             self._waiting.update(memory_ids)
             is_due = self._waiting.total() >= _MOST_WAITING
         if is_due:
-            self.write()
+            threading.Thread(target=self.write, name="counts of use", daemon=True).start()
 
     def write(self) -> None:
         """Write what waits; a store that others hold gets it the next time."""

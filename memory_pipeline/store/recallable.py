@@ -67,6 +67,20 @@ class Recallable:
             )
         )
 
+    def source_counts(self, project_id: str) -> dict[str, int]:
+        """How many direct sources the memories of a project have; those without any are left out."""
+        rows = self._sql.rows(
+            """
+            select l.memory_id, count(*)
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where m.project_id = $1
+            group by 1
+            """,
+            [project_id],
+        )
+        return {str(memory_id): int(count) for memory_id, count in rows}
+
     def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
         """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
         vectors = np.zeros((len(ids), dimension), dtype=np.float32)
