@@ -22,8 +22,8 @@ _DAY_GAIN, _MONTH_GAIN = 3.0, 1.0
 #: What the lowest possible of normalised scores keeps above nothing.
 _LEAST = 1e-3
 #: How much of the weight that archived memories lack the one that stands for them has back when it is found through
-#: their words. Without it, 4 of 250 archived memories of a real workspace were not found again by a question about them;
-#: with it, all (docs/design.md, "Recall").
+#: their words. Without it, 4 of 250 archived memories of a real workspace were not found again by a question about
+#: them; with it, all (docs/design.md, "Recall").
 _GIVEN_BACK = 0.5
 
 Rows = NDArray[np.int64]

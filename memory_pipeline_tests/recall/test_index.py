@@ -1,0 +1,238 @@
+"""The index of a project: derived from the store, always what the store says, and made again when it is not whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.recall import index as index_module
+from memory_pipeline.recall.documents import Filters
+from memory_pipeline.recall.index import ProjectIndex
+from memory_pipeline.recall.matrix import SIGNS_FROM, Matrix, signs_of
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.store import Store, create_snapshot, restore_snapshot
+from memory_pipeline_tests import processes
+from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for
+
+QUERIES = ("restart the payment gateway", "old key stays cached", "labels for the printer", "lost two test orders")
+DAY = date(2026, 3, 3)
+
+
+def notes() -> list:  # type: ignore[type-arg]
+    return [*lesson(4), *lesson(3, topic="printer"), candidate("Dana: the gateway is slow.", native_id="other")]
+
+
+def memory_of(store: Store, **settings: object) -> ProjectMemory:
+    return ProjectMemory(store, settings_for(store, **settings), "p", actor="test", embedder=Lexical())
+
+
+def index_of(store: Store) -> ProjectIndex:
+    return ProjectIndex(store, settings_for(store), "p", Lexical())
+
+
+def found_by(index: ProjectIndex) -> list[list[tuple[float, str, str | None, bool]]]:
+    """What the queries find, with and without the sources; sums of single precision differ in their last digits."""
+    answers = []
+    for query in QUERIES:
+        for sources_too in (False, True):
+            matches, _ = index.search(query, limit=20, filters=Filters(), sources_too=sources_too)
+            found = [(-round(m.score, 5), m.memory.id, m.superseded_by, m.memory.archived_at is None) for m in matches]
+            answers.append(sorted(found, key=str))
+    return answers
+
+
+def made_anew(store: Store) -> ProjectIndex:
+    shutil.rmtree(home_of(store), ignore_errors=True)
+    return index_of(store)
+
+
+def home_of(store: Store) -> Path:
+    return store.path.parent / f"{store.path.stem}.index"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "store.duckdb")
+    fill(store, notes())
+    return store
+
+
+def test_an_index_that_follows_the_store_says_what_a_new_one_says(store: Store) -> None:
+    index = index_of(store)
+    found_by(index)
+    report = run(store, DAY)
+    assert report.memories_archived
+    steps: list[Callable[[], object]] = [
+        lambda: None,
+        lambda: remember(
+            store, candidate("The key of the gateway lies in the vault."), "p", Lexical(), actor="a",
+            now=datetime.now(UTC), mask=True,
+        ),
+        lambda: fill(store, [candidate(f"Turn {n}: labels.", native_id=f"t{n}") for n in range(5)], embedder=Lexical()),
+        lambda: roll_back(store, settings_for(store), RollbackScope(run_id=report.run_id)),
+    ]  # fmt: skip
+    for step in steps:
+        step()
+        followed = found_by(index)
+        assert followed == found_by(index_of(store))
+        assert followed == found_by(made_anew(store))
+
+
+def test_another_process_that_adds_rows_is_followed_without_reading_all_again(store: Store) -> None:
+    one, other = index_of(store), index_of(store)
+    found_by(one)
+    found_by(other)
+    fill(store, [candidate("A third key was lost by Dana.", native_id="third")], embedder=Lexical())
+    assert found_by(other) == found_by(one)
+    fill(store, [candidate("A fourth key was lost by Dana.", native_id="fourth")], embedder=Lexical())
+    assert found_by(one) == found_by(other)
+    assert [m.memory.id for m in one.search("fourth key", limit=1, filters=Filters())[0]] == ["fourth"]
+
+
+def test_a_restored_snapshot_is_another_store(store: Store) -> None:
+    index = index_of(store)
+    snapshot = create_snapshot(store, "before", datetime.now(UTC), keep=None)
+    fill(store, [candidate("The ferret eats at noon.", native_id="ferret")], embedder=Lexical())
+    assert index.find(["ferret"])
+    restore_snapshot(store, snapshot.name)
+    assert not index.find(["ferret"])
+    assert found_by(index) == found_by(made_anew(store))
+
+
+FILES = ("manifest.json", "ids.jsonl", "vectors.f32", "signs.u64", "meta.json", ".store", ".idx", ".term", ".fast")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["flipped", "cut off", "removed"])
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_files_are_made_again(store: Store, name: str, damage: str) -> None:
+    wanted = found_by(index_of(store))
+    (file, *_) = [file for file in home_of(store).rglob("*") if file.name.endswith(name) and file.stat().st_size]
+    content = bytearray(file.read_bytes())
+    middle = len(content) // 2
+    if damage == "flipped":
+        content[middle] ^= 0x55
+        file.write_bytes(content)
+    elif damage == "cut off":
+        file.write_bytes(content[:middle])
+    else:
+        file.unlink()
+    assert found_by(index_of(store)) == wanted
+    assert found_by(index_of(store)) == wanted
+
+
+def _search_until_killed(path: Path) -> None:
+    found_by(index_of(Store(path)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "place", ["index.words.before", "index.words.after", "index.manifest.before", "index.manifest.after"]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_kill_costs_nothing(store: Store, place: str, is_first: bool) -> None:
+    if not is_first:
+        found_by(index_of(store))
+        fill(store, [candidate("The ferret of the gateway eats at noon.", native_id="ferret")], embedder=Lexical())
+    killed = processes.run(_search_until_killed, store.path, environment={**os.environ, "KILL_POINT": place})
+    assert killed.returncode == -signal.SIGKILL
+    followed = found_by(index_of(store))
+    assert followed == found_by(made_anew(store))
+
+
+def test_a_directory_that_cannot_be_written_costs_only_time(store: Store) -> None:
+    wanted = found_by(index_of(store))
+    shutil.rmtree(home_of(store))
+    home_of(store).write_text("a file in its place")
+    assert found_by(index_of(store)) == wanted
+
+
+def test_while_another_holds_the_store_a_known_state_answers(store: Store) -> None:
+    index = index_of(store)
+    wanted = found_by(index)
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with store.held(shared=False):
+            held.set()
+            go_on.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert held.wait(30)
+        os.utime(store.path)
+        assert found_by(index) == wanted
+        with pytest.raises(StoreBusyError):
+            ProjectIndex(Store(store.path, busy_timeout_s=0.1), settings_for(store), "p", Lexical()).fresh()
+    finally:
+        go_on.set()
+        holder.join()
+
+
+def test_what_this_process_remembered_is_waited_for(store: Store) -> None:
+    mine = memory_of(store)
+    mine.search("gateway")
+    told = mine.remember("The ferret eats at noon.")
+    assert mine.search("when does the ferret eat").results[0].id == told.id
+
+
+def test_a_memory_that_is_embedded_later_is_found_by_its_vector(store: Store) -> None:
+    index = index_of(store)
+    found_by(index)
+    with store.writing("test") as tx:
+        tx.memories.add([memory("late", "Hedgehogs hibernate under leaves.")])
+    assert index.search("hedgehogs", limit=1, filters=Filters(), mode="dense")[0] == []
+    with store.writing("test") as tx:
+        tx.vectors.add(["late"], Lexical().embed(["Hedgehogs hibernate under leaves."]), Lexical.name)
+    found, _ = index.search("hedgehogs hibernate", limit=1, filters=Filters(), mode="dense")
+    assert [match.memory.id for match in found] == ["late"]
+
+
+def test_an_archived_source_stands_beside_its_abstraction_only_when_asked_for(store: Store) -> None:
+    run(store, DAY)
+    mine = memory_of(store)
+    alone = mine.search("restart the payment gateway", limit=50).results
+    assert not any(one.archived and one.consolidated_into_id in {other.id for other in alone} for one in alone)
+    both = mine.search("restart the payment gateway", limit=50, include_sources=True).results
+    (best, *_) = both
+    assert best.abstraction_level == 2
+    assert best.source_memory_count == len(best.source_memories or ()) == 4
+    places = {one.id: place for place, one in enumerate(both)}
+    assert all(places[one.consolidated_into_id] < places[one.id] for one in both if one.consolidated_into_id in places)
+    old = mine.search("restart the payment gateway", archived=True).results
+    assert {one.id for one in old} >= {f"gateway-{n}" for n in range(4)}
+
+
+def test_signs_choose_what_the_exact_product_chooses() -> None:
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((200, 384)).astype(np.float32)
+    vectors = np.repeat(centres, SIGNS_FROM // 200, axis=0)
+    vectors += 0.8 * rng.standard_normal(vectors.shape).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    fast, plain = Matrix(vectors, signs_of(vectors)), Matrix(vectors)
+    hits = 0
+    for asked in vectors[:20] + 0.05 * rng.standard_normal((20, 384)).astype(np.float32):
+        asked /= np.linalg.norm(asked)
+        nearest = plain.nearest(asked, 10)
+        hits += len(set(nearest.tolist()) & set(fast.nearest(asked, 10).tolist()))
+    assert hits >= 196
+
+
+def test_filters_admit_rows_of_a_large_project(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "_DEPTH_WITH_FILTER", 5)
+    mine = memory_of(store)
+    assert [one.id for one in mine.search("gateway", since="2026-03-01", memory_types=["other"], limit=1).results]
+    assert mine.search("gateway", until="2026-02-01").results == ()
