@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
-from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.cli.output import emit, say
 
 
 @app.command(
@@ -16,10 +17,10 @@ from memory_pipeline.interfaces.cli.output import emit
 )
 def mcp(
     action: Annotated[
-        str | None, typer.Argument(metavar="[install", help="Show a client's entry instead of serving.")
+        str | None, typer.Argument(metavar="[install]", help="Show a client's entry instead of serving.")
     ] = None,
     client: Annotated[
-        str | None, typer.Argument(metavar="CLIENT]", help="claude-code, claude-desktop, cursor or openclaw.")
+        str | None, typer.Argument(metavar="[CLIENT]", help="claude-code, claude-desktop, cursor or openclaw.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the entry into the client's file.")] = False,
     name: Annotated[str, typer.Option(help="The server's name in the client's file.")] = "memory",
@@ -34,6 +35,10 @@ def mcp(
     if action is None:
         from memory_pipeline.interfaces.mcp.stdio import serve_stdio
 
+        if sys.stdin.isatty():
+            say(
+                "Waiting for an MCP client on standard input; a client starts this itself ('mcp install'). Ctrl-C ends."
+            )
         serve_stdio(settings, opened, current_user(), project)
         return
     from memory_pipeline.interfaces.mcp.install import CLIENTS, install, installed_text, own_command
