@@ -14,6 +14,8 @@ from memory_pipeline.config.section import Section, setting
 
 #: The first night there can be where `night.first_partition` names none.
 EARLIEST_NIGHT = date(2000, 1, 1)
+#: The share of the memories asked for that the recall check must find again.
+RECALL_FLOOR = 0.95
 #: Days that `night.first_partition` may be.
 _FIRST_NIGHTS = (date(1970, 1, 1), date(2199, 12, 31))
 

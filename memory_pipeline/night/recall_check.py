@@ -19,8 +19,6 @@ from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.series_words import line_in
 
 TOP = 10
-#: The share of the sample that must be found.
-RECALL_FLOOR = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from typing import Any
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
+from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.night.gates import (
     LOST_IN_LEVELS_MEND,
     lost_in_levels,
     problems_of,
 )
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import Archive, AtomDecision, Distillation, NightError
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store

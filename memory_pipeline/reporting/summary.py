@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_pipeline.night.recall_check import RECALL_FLOOR
+from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.recall_check import RECALL_FLOOR
 from memory_pipeline.records import NightError, Verdict
 from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
 from memory_pipeline.store import Store
