@@ -14,6 +14,8 @@ from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES
 #: Characters of a query: fewer say nothing, more are a document.
 SHORTEST_QUERY, LONGEST_QUERY = 3, 8000
 MOST_RESULTS = 100
+#: Characters of a memory that is written through an interface.
+LONGEST_CONTENT = 100_000
 #: Cosine under which a vector says nothing about relevance (requirement 14.1).
 MIN_RELEVANCE = 0.3
 #: Tokens of a context.
@@ -204,7 +206,7 @@ class Metrics(Document):
 class NewMemory(Document):
     """A memory that an agent or a person writes."""
 
-    content: str = Field(description="What is to be remembered.", min_length=1, max_length=100_000)
+    content: str = Field(description="What is to be remembered.", min_length=1, max_length=LONGEST_CONTENT)
     memory_type: str | None = Field(default=None, description="The kind of knowledge; null: told from the wording.")
     categories: tuple[str, ...] = Field(default=(), description="The subjects it is about.", max_length=50)
     tags: tuple[str, ...] = Field(default=(), description="Further labels.", max_length=50)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError
+from memory_pipeline.ingest.candidates import RowError
+from memory_pipeline.ingest.values import identifier
 from memory_pipeline.store import Store
 
 Scope = Literal["read", "write", "admin"]
@@ -63,7 +65,7 @@ class Access:
             (named,) = self.projects
         if named is not None:
             self.require_project(named)
-            if may_be_new:
+            if may_be_new and _can_name_a_project(named):
                 return named
         known = self._known_projects(store)
         if named is None:
@@ -79,3 +81,10 @@ class Access:
             return []
         with store.reading() as tx:
             return [project for project in tx.memories.projects() if self.allows(project)]
+
+
+def _can_name_a_project(name: str) -> bool:
+    try:
+        return identifier(name, "the project") is not None
+    except RowError:
+        return False

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/admin", tags=["administration"])
     "/consolidate-memories",
     status_code=202,
     openapi_extra=takes(ConsolidationRequest),
-    responses=errors(404, 409, body=True),
+    responses=errors(404, body=True),
 )
 def consolidate_memories(
     request: Request, caller: CallerOf, body: Annotated[ConsolidationRequest, body_of(ConsolidationRequest)]

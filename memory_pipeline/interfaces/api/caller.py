@@ -45,14 +45,14 @@ _MEANINGS = {
     403: "The token is not good for this, or the request comes from a page of another origin.",
     404: "There is no such memory, project or job.",
     408: "The body did not arrive in time.",
-    409: "Something else is under way that this would get in the way of.",
+    409: "The store is in another state than this needs: several projects could be meant, or another run works on it.",
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "A field is missing, unknown, of the wrong type or out of range.",
     429: "The token has made too many requests; `Retry-After` says when to ask again.",
     503: "The store is held by another process, or cannot be read; `Retry-After` says when to ask again.",
 }
-_ALWAYS = (401, 403, 422, 429, 503)
+_ALWAYS = (401, 403, 409, 422, 429, 503)
 _WITH_BODY = (400, 408, 413, 415)
 
 
@@ -60,3 +60,12 @@ def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]
     """What OpenAPI says of a route's errors: these, those of every route, and those of every route with a body."""
     all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
     return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
+
+
+def errors_beside_text() -> dict[int | str, dict[str, Any]]:
+    """The same for a route that answers with text: its errors are JSON nevertheless."""
+    schema = {"$ref": f"#/components/schemas/{ApiError.__name__}"}
+    return {
+        status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": schema}}}
+        for status in _ALWAYS
+    }

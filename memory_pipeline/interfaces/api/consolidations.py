@@ -45,8 +45,8 @@ class Consolidations:
     def start(self, request: ConsolidationRequest, access: Access) -> StartedConsolidation:
         """Start a consolidation; returns when Dagster has its run.
 
-        Raises Problem: 400 for an invalid scope, 409 while another run works on the store. Raises ForbiddenError for
-        a project that the token is not good for.
+        Raises Problem: 400 for an invalid scope, 409 while another run works on the store. Raises ForbiddenError and
+        NotFoundError for a project that the token is not good for, or that does not exist.
         """
         scope = self._checked_scope(request, access)
         with self._lock:
@@ -78,8 +78,7 @@ class Consolidations:
         from memory_pipeline.orchestration.job_records import check_scope
 
         if request.project_id is not None:
-            access.require_project(request.project_id)
-            projects = [request.project_id]
+            projects = [access.choose_project(self._store, request.project_id)]
         else:
             projects = sorted(access.projects or ())
         first, last = request.scope.date_range or (None, None)

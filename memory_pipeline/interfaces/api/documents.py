@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from memory_pipeline.documents import Document
-from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.ingest.values import MAX_ID, MAX_NAME
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
+    LONGEST_CONTENT,
     LONGEST_QUERY,
     MOST_BUDGET,
     MOST_RESULTS,
@@ -26,10 +27,16 @@ from memory_pipeline.records.session import MOST_TOKENS
 MemoryType = Literal[MEMORY_TYPES]  # type: ignore[valid-type]
 PatternType = Literal[PATTERN_TYPES]  # type: ignore[valid-type]
 _PROJECT = "The project; may be left out where the token is good for one alone, or the store has only one."
+_Label = Annotated[str, StringConstraints(max_length=MAX_NAME, pattern=r"^[^\x00]*$")]
+#: An id that a client makes up: printable ASCII, without spaces at its ends.
+OwnId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=r"^[!-~]([ -~]*[!-~])?$")]
 #: Three characters or more between the first and the last that are no space.
 _Words = Annotated[str, StringConstraints(min_length=SHORTEST_QUERY, max_length=LONGEST_QUERY, pattern=r"\S[\s\S]+\S")]
+#: In JSON, `10.0` is a whole number too.
+_Whole = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+Whole = Annotated[int, _Whole]
 Project = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
-Level = Annotated[int, Field(ge=0, le=3)]
+Level = Annotated[int, Field(ge=0, le=3), _Whole]
 
 
 class SearchFilters(Filters):
@@ -47,7 +54,7 @@ class SearchRequest(Document):
 
     query: _Words = Field(description="What to search for.")
     project_id: Project | None = Field(default=None, description=_PROJECT)
-    limit: int = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
+    limit: Whole = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
     mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
     include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
     filters: SearchFilters = Field(default=SearchFilters(), description="Which memories to consider.")
@@ -58,7 +65,7 @@ class ContextRequest(Document):
 
     task: _Words = Field(description="The task, in words.")
     project_id: Project | None = Field(default=None, description=_PROJECT)
-    budget: int = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
+    budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
 
 
 class MemoryToWrite(NewMemory):
@@ -67,6 +74,14 @@ class MemoryToWrite(NewMemory):
     project_id: Project | None = Field(default=None, description=f"{_PROJECT} A project begins with its first memory.")
     memory_type: MemoryType | None = Field(
         default=None, description="The kind of knowledge; null: told from the wording."
+    )
+    content: Annotated[str, StringConstraints(pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")] = Field(
+        description="What is to be remembered.", min_length=1, max_length=LONGEST_CONTENT
+    )
+    categories: tuple[_Label, ...] = Field(default=(), description="The subjects it is about.", max_length=50)
+    tags: tuple[_Label, ...] = Field(default=(), description="Further labels.", max_length=50)
+    id: OwnId | None = Field(
+        default=None, description="An id of your own, in printable ASCII, so that a repeated call changes nothing."
     )
 
 
@@ -112,8 +127,8 @@ class StartedConsolidation(Document):
 class UsageReport(Document):
     """How much of its context window a session has used."""
 
-    tokens_used: int = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
-    window_tokens: int = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
+    tokens_used: Whole = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
+    window_tokens: Whole = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
     project_id: Project | None = Field(default=None, description=_PROJECT)
 
 

@@ -13,6 +13,7 @@ from memory_pipeline.interfaces.api.documents import (
     ContextRequest,
     FeedbackRequest,
     MemoryToWrite,
+    OwnId,
     Project,
     SearchRequest,
     UsageReport,
@@ -130,9 +131,7 @@ def atoms(
 @router.post("/api/v1/sessions/{session_id}/usage", openapi_extra=takes(UsageReport), responses=errors(404, body=True))
 def session_usage(
     caller: CallerOf,
-    session_id: Annotated[
-        str, Path(description="The session, as its agent calls it.", min_length=1, max_length=MAX_ID)
-    ],
+    session_id: Annotated[OwnId, Path(description="The session, as its agent calls it.")],
     body: Annotated[UsageReport, body_of(UsageReport)],
 ) -> ReportedUsage:
     """Report how much of its context window a session has used; the newest report replaces the one before."""

@@ -65,7 +65,7 @@ class Problem(Exception):
 _KINDS: tuple[tuple[type[MemoryPipelineError], int, str], ...] = (
     (ForbiddenError, 403, "forbidden"),
     (NotFoundError, 404, "not_found"),
-    (ProjectNeededError, 422, "project_needed"),
+    (ProjectNeededError, 409, "project_needed"),
     (InputError, 422, "invalid_request"),
     (StoreBusyError, 503, "store_busy"),
     (StoreError, 503, "store_unavailable"),

@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.interfaces.api.caller import CallerOf, errors
+from memory_pipeline.interfaces.api.caller import CallerOf, errors, errors_beside_text
 from memory_pipeline.interfaces.api.documents import Alive, Readiness
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.served import ServedMemories
@@ -40,7 +40,7 @@ def ready(request: Request, response: Response) -> Readiness:
 @router.get(
     "/metrics",
     response_class=PlainTextResponse,
-    responses={**errors(), 200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
+    responses={**errors_beside_text(), 200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
 )
 def metrics(request: Request, caller: CallerOf) -> Response:
     """The server's figures for Prometheus. Needs a token with `read` for all projects."""

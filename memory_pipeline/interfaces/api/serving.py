@@ -28,8 +28,8 @@ _MCP = "memory_pipeline.interfaces.mcp.http"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def bind(host: str, port: int, tokens: Tokens) -> socket.socket:
-    """A socket at an address; port 0 is any free one.
+def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
+    """A socket that takes connections at an address, to be answered once the server runs; port 0 is any free one.
 
     Raises InputError if nothing can listen there, and for an address that other machines reach while there is no
     token that could be used.
@@ -44,6 +44,7 @@ def bind(host: str, port: int, tokens: Tokens) -> socket.socket:
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        bound.listen()
     except OSError as error:
         raise InputError(
             f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port"

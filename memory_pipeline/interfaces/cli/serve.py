@@ -28,7 +28,7 @@ def serve(
 
     settings, opened = open_store(store)
     tokens = Tokens(opened.path)
-    listening = serving.bind(host, port, tokens)
+    listening = serving.listen(host, port, tokens)
     if not opened.exists():
         say(f"There is no store at '{opened.path}' yet; a new one begins.")
         with opened.writing("memory-pipeline serve"):

@@ -98,7 +98,7 @@ def test_nothing_of_a_project_reaches_a_token_that_is_not_good_for_it(client: Cl
 
 
 def test_a_request_that_may_mean_several_projects_names_one(client: Client) -> None:
-    answer = told(client.post(SEARCH, {"query": "payment gateway"}), 422)
+    answer = told(client.post(SEARCH, {"query": "payment gateway"}), 409)
     assert answer["error"] == "project_needed" and "home" in answer["message"]
     assert told(client.get("/api/v1/playbook", params={"project_id": "nowhere"}), 404)["error"] == "not_found"
 
