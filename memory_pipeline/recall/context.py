@@ -1,46 +1,194 @@
-"""The best mix of what a project knows for a task, within a token budget, as Markdown."""
+"""The best mix of what a project knows for a task, within a token budget, as Markdown.
+
+Pieces are chosen one by one: each time the one that is most relevant and least like those that are chosen (maximal
+marginal relevance, Carbonell and Goldstein 1998).
+"""
 
 from __future__ import annotations
 
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.recall.documents import Context, ContextItem, Filters, ItemKind
-from memory_pipeline.recall.index import ProjectIndex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.recall.documents import Context, ContextItem, ItemKind
+from memory_pipeline.recall.guidance import Guidance, in_words
+from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
-from memory_pipeline.store import Store
+from memory_pipeline.recall.search import part_of
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
+
+#: The sections in their order: what holds in general first.
+_SECTIONS: dict[ItemKind, str] = {
+    "principle": "Principles",
+    "playbook": "Playbook",
+    "pattern": "Patterns",
+    "atom": "Causes and effects",
+    "series": "Readings",
+    "memory": "Notes",
+}
+#: How much likeness to what is chosen counts against relevance, and from which cosine on a piece says nothing new.
+_LIKENESS, _SAME = 0.35, 0.92
+#: Less relevant pieces would dilute what is relevant.
+_LEAST_RELEVANCE = 0.2
+#: Fewer tokens than this are not worth a part of a memory.
+_LEAST_PART = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What may stand in a context. `stands_for`: the memories that say it, so that none of them is given again."""
+
+    kind: ItemKind
+    id: str
+    content: str
+    day: date
+    source: str
+    confidence: float | None
+    relevance: float
+    vector: Vectors
+    stands_for: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """The piece in Markdown, with its day, source and id; an id that names the file is enough for both."""
+        named = self.source.rpartition(":")[0] or self.source
+        told = f"{self.day}" if named in self.id else f"{self.day}, {self.source}"
+        return f"- {' '.join(self.content.split())} ({told}) [{self.id}]"
+
+
+def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
+    """What a search found. `vectors`: float32 (len(matches), dimension), by match."""
+    return [
+        Piece(
+            _kind(match.memory),
+            match.memory.id,
+            match.memory.content,
+            match.memory.day,
+            source_of(match.memory),
+            match.memory.confidence_score,
+            match.score,
+            vector,
+        )
+        for match, vector in zip(matches, vectors, strict=True)
+    ]
+
+
+def pieces_of_guidance(guidance: Guidance, asked: Vectors | None, least: float) -> list[Piece]:
+    """The playbook entries and atoms whose cosine to the task reaches `least`. `asked`: the task's unit vector."""
+    if asked is None:
+        return []
+    entries = zip(guidance.entries, guidance.entry_vectors, strict=True)
+    atoms = zip(guidance.atoms, guidance.atom_vectors, strict=True)
+    found = [
+        Piece(
+            "playbook",
+            entry.id,
+            entry.content,
+            entry.updated_at.date(),
+            f"playbook, {entry.category}",
+            entry.confidence,
+            float(vector @ asked),
+            vector,
+            entry.source_ids,
+        )
+        for entry, vector in entries
+    ]
+    found += [
+        Piece(
+            "atom",
+            atom.id,
+            in_words(atom),
+            (atom.strengthened_at or atom.created_at).date(),
+            f"stated by {atom.stated_by}" if atom.stated_by else f"from {len(atom.source_ids)} memories",
+            atom.confidence,
+            float(vector @ asked),
+            vector,
+        )
+        for atom, vector in atoms
+    ]
+    return [piece for piece in found if piece.relevance >= least]
 
 
 def build_context(
-    store: Store, index: ProjectIndex, embedder: Embedder, project: str, task: str, budget: int
+    project: str, task: str, budget: int, pieces: Iterable[Piece], count_tokens: Callable[[str], int]
 ) -> Context:
-    """The context of a task."""
-    matches, _ = index.search(task, limit=100, filters=Filters())
-    items: list[ContextItem] = []
-    text = ""
-    for match in matches:
-        memory = match.memory
-        line = f"- {' '.join(memory.content.split())} ({memory.day}, {source_of(memory)}, id {memory.id})"
-        longer = f"{text}\n{line}".strip()
-        if embedder.count_tokens(longer) > budget:
+    """The context of a task: the chosen pieces as Markdown that takes at most `budget` tokens."""
+    relevant = (piece for piece in pieces if piece.relevance >= _LEAST_RELEVANCE)
+    waiting = sorted(relevant, key=lambda piece: (-piece.relevance, piece.id))
+    chosen: list[Piece] = []
+    likeness = np.zeros(len(waiting))
+    while waiting:
+        scores = np.array([piece.relevance for piece in waiting]) * (1 - _LIKENESS) - _LIKENESS * likeness
+        place = int(np.argmax(scores))
+        piece, new = waiting.pop(place), likeness[place] < _SAME
+        likeness = np.delete(likeness, place)
+        if not new or _is_given(piece, chosen):
             continue
-        text = longer
-        items.append(
+        fitting = _fitted(piece, chosen, budget, task, count_tokens)
+        if fitting is None:
+            continue
+        chosen.append(fitting)
+        if waiting:
+            near = np.stack([other.vector for other in waiting]) @ piece.vector
+            likeness = np.maximum(likeness, near)
+    ordered = [piece for kind in _SECTIONS for piece in chosen if piece.kind == kind]
+    text = _text(ordered)
+    return Context(
+        project=project,
+        task=task,
+        budget=budget,
+        tokens=count_tokens(text) if text else 0,
+        items=tuple(
             ContextItem(
-                kind=_kind(memory),
-                id=memory.id,
-                content=memory.content,
-                day=memory.day,
-                source=source_of(memory),
-                confidence=memory.confidence_score,
-                relevance_score=round(match.score, 4),
-                tokens=embedder.count_tokens(line),
+                kind=piece.kind,
+                id=piece.id,
+                content=piece.content,
+                day=piece.day,
+                source=piece.source,
+                confidence=piece.confidence,
+                relevance_score=round(piece.relevance, 4),
+                tokens=count_tokens(piece.line()),
             )
-        )
-    tokens = embedder.count_tokens(text) if text else 0
-    return Context(project=project, task=task, budget=budget, tokens=tokens, items=tuple(items), text=text)
+            for piece in ordered
+        ),
+        text=text,
+    )
+
+
+def _fitted(
+    piece: Piece, chosen: Sequence[Piece], budget: int, task: str, count_tokens: Callable[[str], int]
+) -> Piece | None:
+    """The piece if it fits beside the chosen ones; of a first one that is too long, the statements nearest to the
+    task; else None."""
+    if count_tokens(_text([*chosen, piece])) <= budget:
+        return piece
+    if chosen:
+        return None
+    frame = count_tokens(_text([replace(piece, content="")]))
+    part = part_of(piece.content, budget - frame, task, count_tokens) if budget - frame >= _LEAST_PART else ""
+    shortened = replace(piece, content=part)
+    return shortened if part and count_tokens(_text([shortened])) <= budget else None
+
+
+def _is_given(piece: Piece, chosen: Sequence[Piece]) -> bool:
+    """Whether a chosen piece is the memory that this guidance comes from, or the other way round."""
+    return any(other.id in piece.stands_for or piece.id in other.stands_for for other in chosen)
+
+
+def _text(pieces: Sequence[Piece]) -> str:
+    parts = []
+    for kind, title in _SECTIONS.items():
+        lines = [piece.line() for piece in pieces if piece.kind == kind]
+        if lines:
+            parts.append("\n".join([f"## {title}", *lines]))
+    return "\n\n".join(parts)
 
 
 def _kind(memory: Memory) -> ItemKind:
-    if memory.source.file == "series":
+    if memory.source.connector == MADE and memory.source.file == "series":
         return "series"
-    return {LEVEL_PRINCIPLE: "principle", LEVEL_PATTERN: "pattern"}.get(memory.abstraction_level, "memory")  # type: ignore[return-value]
+    if memory.abstraction_level == LEVEL_PRINCIPLE:
+        return "principle"
+    return "pattern" if memory.abstraction_level == LEVEL_PATTERN else "memory"

@@ -88,7 +88,7 @@ class ProjectIndex:
         An archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
-        vector = None if mode == "bm25" else self._vector_of(query)
+        vector = None if mode == "bm25" else self.vector_of(query)
         state = self.fresh()
         catalogue = state.catalogue
         admitted = catalogue.admitted(filters)
@@ -201,7 +201,14 @@ class ProjectIndex:
             return Beside(superseded, before.source_counts)
         return Beside(superseded, tx.recallable.source_counts(self._project))
 
-    def _vector_of(self, query: str) -> Vectors | None:
+    def vectors_of(self, matches: Sequence[Match]) -> Vectors:
+        """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""
+        state = self.fresh()
+        rows = [state.catalogue.row_of[match.memory.id] for match in matches]
+        return state.files.matrix.rows(np.array(rows, dtype=np.int64))
+
+    def vector_of(self, query: str) -> Vectors | None:
+        """The unit vector of a query, kept for a while; None if the embedder fails."""
         kept = self._queries.get(query)
         if kept is None:
             try:

@@ -54,6 +54,10 @@ class Matrix:
         scores = np.take(self._vectors, np.sort(candidates), axis=0) @ vector
         return np.sort(candidates)[_largest(scores, depth)]
 
+    def rows(self, rows: NDArray[np.int64]) -> Vectors:
+        """The vectors of some rows."""
+        return np.take(self._vectors, rows, axis=0)
+
     def cosines(self, rows: NDArray[np.int64], vector: Vectors) -> NDArray[np.float64]:
         """The cosines of some rows to a unit vector."""
         return (np.take(self._vectors, rows, axis=0) @ vector).astype(np.float64)

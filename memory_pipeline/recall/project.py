@@ -22,7 +22,7 @@ from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
 from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
-from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.context import build_context, pieces_of, pieces_of_guidance
 from memory_pipeline.recall.day import day_context
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
@@ -48,6 +48,7 @@ from memory_pipeline.recall.documents import (
     SearchResults,
     SourceMemory,
 )
+from memory_pipeline.recall.guidance import GuidanceIndex
 from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.metrics import metrics_of
@@ -78,6 +79,7 @@ class ProjectMemory:
         self._store, self._settings, self._actor = store, settings, actor
         self._embedder = embedder or choose_embedder(settings)
         self._index = ProjectIndex(store, settings, project, self._embedder)
+        self._guidance = GuidanceIndex(store, project, self._embedder)
         self._uses = Uses(store, actor)
 
     def __enter__(self) -> Self:
@@ -142,7 +144,11 @@ class ProjectMemory:
         within a budget of tokens. Raises InputError for a task or budget out of range."""
         _check_query(task, "task")
         _check_budget(budget)
-        context = build_context(self._store, self._index, self._embedder, self.project, task, budget)
+        matches, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters())
+        pieces = pieces_of(matches, self._index.vectors_of(matches))
+        guidance = self._guidance.at(self._index.fresh().generation)
+        pieces += pieces_of_guidance(guidance, self._index.vector_of(task), self._settings.recall.min_relevance)
+        context = build_context(self.project, task, budget, pieces, self._embedder.count_tokens)
         self._uses.add(item.id for item in context.items if item.kind not in ("playbook", "atom"))
         return context
 

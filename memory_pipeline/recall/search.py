@@ -135,14 +135,19 @@ def fit_budget(
 
 
 def _part(memory: Memory, most: int, question: str, count_tokens: Callable[[str], int]) -> Memory | None:
-    """A memory with those of its statements that share most words with a question, the first ones of several, as many
-    as fit; None if not one does."""
+    """A memory with the part of it that answers a question, None if there is none that fits."""
+    text = part_of(memory.content, most, question, count_tokens)
+    return replace(memory, content=text, token_count=count_tokens(text)) if text else None
+
+
+def part_of(content: str, most: int, question: str, count_tokens: Callable[[str], int]) -> str:
+    """Those statements of a text that share most words with a question, the first ones of several, as many as fit into
+    `most` tokens; empty if not one does."""
     asked = {stem(word) for word in content_words(question)}
-    statements = split_statements(memory.content)
+    statements = split_statements(content)
     shared = [len(asked & {stem(word) for word in content_words(text)}) for text in statements]
     kept: list[int] = []
     for n in sorted(range(len(statements)), key=lambda n: (-shared[n], n)):
         if count_tokens(join_statements([statements[i] for i in sorted([*kept, n])])) <= most:
             kept.append(n)
-    text = join_statements([statements[n] for n in sorted(kept)])
-    return replace(memory, content=text, token_count=count_tokens(text)) if text else None
+    return join_statements([statements[n] for n in sorted(kept)])
