@@ -139,7 +139,11 @@ def test_an_overview_gives_figures_guidance_and_atoms(serve: Serve) -> None:
         ("search", {}, "query: Field required"),
         ("fetch", {"id": "piano", "project": "shop"}, "project 'shop' has no memory 'piano'"),
         ("remember", {"content": "x", "type": "gossip", "project": "shop"}, "there is no memory type 'gossip'"),
-        ("remember", {"content": "Noon is at twelve.", "project": "shob"}, "there is no project 'shob'"),
+        (
+            "remember",
+            {"content": "Noon is at twelve.", "project": "shob"},
+            "there is no project 'shob'; use home, shop",
+        ),
         ("overview", {"view": "all", "project": "shop"}, "view: Input should be 'status', 'playbook' or 'atoms'"),
         ("nothing", {}, "Unknown tool: nothing"),
     ],
@@ -169,6 +173,22 @@ def test_who_is_bound_to_a_project_reaches_no_other_and_may_begin_it(serve: Serv
     assert "not good for the project 'shop'" in refused(serve, "fetch", bound, id="gateway/1#a", project="shop")
     new = Access("agent", frozenset({"read", "write"}), frozenset({"garden"}))
     assert called(serve, "remember", new, content="The cellar floods in March.")["status"] == "created"
+
+
+def test_an_empty_store_begins_with_the_first_memory_that_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "new.duckdb")
+    served = ServedMemories(store, settings_for(store))
+
+    async def use() -> tuple[CallToolResult, CallToolResult, CallToolResult]:
+        async with Client(make_server(served, lambda _: ALL)) as client:
+            before = await client.call_tool("search", {"query": "cellar", "project": "home"})
+            told = await client.call_tool("remember", {"content": "The cellar floods.", "project": "home"})
+            return before, told, await client.call_tool("search", {"query": "cellar"})
+
+    before, told, after = anyio.run(use)
+    assert before.is_error and "it begins with the first memory" in before.content[0].text  # type: ignore[union-attr]
+    assert not told.is_error
+    assert len(after.structured_content["results"]) == 1  # type: ignore[index]
 
 
 def test_who_may_only_read_writes_nothing(serve: Serve) -> None:

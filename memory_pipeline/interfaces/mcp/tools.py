@@ -11,7 +11,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access, Scope
 from memory_pipeline.interfaces.mcp.documents import (
     Answer,
@@ -30,6 +30,7 @@ from memory_pipeline.recall.project import ProjectMemory
 #: Who asks in a request, and what they may do.
 AccessOf = Callable[[Context[Any, Any]], Access]
 
+_NOTHING = "it begins with the first memory that is remembered"
 Asked = Context[Any, Any]
 Project = str | None
 
@@ -121,15 +122,26 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
 
 
 def memory_for(memories: ServedMemories, access: Access, project: str | None, scope: Scope) -> ProjectMemory:
-    """The memory of the project that is asked for. A project begins with its first memory only if the one who asks is
-    bound to it: a mistyped name begins none.
+    """The memory of the project that is asked for. A project begins with its first memory if the one who asks is bound
+    to it, or the store has none: a mistyped name begins none beside others.
 
     Raises ForbiddenError and InputError as `Access` does.
     """
     access.require(scope)
-    may_begin = scope == "write" and access.projects is not None
-    chosen = access.choose_project(memories.store, project, may_be_new=may_begin)
+    may_begin = scope == "write" and (access.projects is not None or not _projects(memories))
+    try:
+        chosen = access.choose_project(memories.store, project, may_be_new=may_begin)
+    except NotFoundError:
+        known = ", ".join(filter(access.allows, _projects(memories)))
+        raise NotFoundError(f"there is no project '{project}'; {f'use {known}' if known else _NOTHING}") from None
     return memories.of(chosen, access.actor)
+
+
+def _projects(memories: ServedMemories) -> list[str]:
+    if not memories.store.exists():
+        return []
+    with memories.store.reading() as tx:
+        return tx.memories.projects()
 
 
 def _answer(answer: Answer, text: str | None = None) -> CallToolResult:
