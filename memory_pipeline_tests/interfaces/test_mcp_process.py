@@ -20,7 +20,6 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.interfaces.in_process import SETTINGS
 
-pytestmark = pytest.mark.slow
 #: One more than the threads that answer at a time.
 MANY = 64
 ROOT = Path(__file__).parents[2]
@@ -48,6 +47,7 @@ def use_of(number: int) -> tuple[str, dict[str, Any]]:
     )[number % 4]
 
 
+@pytest.mark.slow
 def test_many_calls_at_once_all_answer_and_nothing_is_lost(store: Store) -> None:
     program = Path(sys.executable).with_name("memory-pipeline")
     started = StdioServerParameters(command=str(program), args=["mcp"], env=environment(store))
@@ -106,6 +106,7 @@ def ask(process: subprocess.Popen[str], number: int, method: str, params: dict[s
     return dict(answer["result"])
 
 
+@pytest.mark.slow
 def test_standard_output_holds_the_protocol_alone_whatever_is_sent(process: subprocess.Popen[str]) -> None:
     write(process, "this is no JSON")
     call = {"name": "search", "arguments": {"query": "certificate of node 3"}}
@@ -118,6 +119,7 @@ def test_standard_output_holds_the_protocol_alone_whatever_is_sent(process: subp
     assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_at_once_and_uses_are_kept(process: subprocess.Popen[str], store: Store, how: int) -> None:
