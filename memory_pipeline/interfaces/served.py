@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder, choose_embedder
+from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
+_log = logging.getLogger(__name__)
 #: Projects that are kept ready for search at most; the one that was not asked for the longest is opened again later.
 _MOST_OPEN = 32
 
@@ -24,6 +27,7 @@ class ServedMemories:
         self._open: OrderedDict[str, ProjectMemory] = OrderedDict()
         self._embedder: Embedder | None = None
         self._lock = threading.Lock()
+        self._is_preparing = False
 
     def of(self, project: str, actor: str) -> ProjectMemory:
         """The memory of a project for someone who reads and writes it; the project need not have memories yet.
@@ -40,9 +44,29 @@ class ServedMemories:
             one.close()
         return memory.acting_as(actor)
 
-    def index_state(self) -> Literal["ready", "on demand"]:
-        """Whether the first search of a project is still to come."""
+    def prepare(self) -> None:
+        """Make the projects ready for search, unless they are more than can be kept so."""
+        self._is_preparing = True
+        try:
+            with self.store.reading() as tx:
+                projects = tx.memories.projects()
+            for project in projects if len(projects) <= _MOST_OPEN else ():
+                self.of(project, self._actor).prepare()
+        except MemoryPipelineError as error:
+            _log.warning("the first search of a project will take longer: %s", error)
+        finally:
+            self._is_preparing = False
+
+    def index_state(self) -> Literal["ready", "being built", "on demand"]:
+        """Whether projects are ready for search, are being made so, or will be by their first search."""
+        if self._is_preparing:
+            return "being built"
         return "ready" if self.open_projects() else "on demand"
+
+    def generation(self) -> int | None:
+        """The position in the audit log that the indexes of the open projects stand for, the oldest of them; None
+        without any."""
+        return min((memory.prepare() for memory in self.open_projects().values()), default=None)
 
     def open_projects(self) -> dict[str, ProjectMemory]:
         """The projects that are ready for search."""

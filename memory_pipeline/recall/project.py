@@ -94,6 +94,12 @@ class ProjectMemory:
         other._actor = actor
         return other
 
+    def prepare(self) -> int:
+        """Load the model and bring the index up to date, so that the next search need not; returns the index's
+        generation, the position in the audit log that it stands for."""
+        self._embedder.count_tokens("ready")
+        return self._index.fresh().generation.sequence
+
     def close(self) -> None:
         """Write the counts of use that wait."""
         self._uses.write()

@@ -152,13 +152,10 @@ class Store:
     @contextmanager
     def held(self, *, shared: bool) -> Iterator[StoreLock]:
         """Hold the store's files, whatever their state: nobody writes (`shared`), or nobody opens them at all."""
-        with _explained(self.path):
-            holding = engine.hold(self.path, shared=shared)
-            lock = self._patiently(holding.__enter__)
-        try:
+        with ExitStack() as stack:
+            with _explained(self.path):
+                lock = self._patiently(lambda: stack.enter_context(engine.hold(self.path, shared=shared)))
             yield lock
-        finally:
-            holding.__exit__(None, None, None)
 
     @contextmanager
     def thrown_away(self) -> Iterator[Store]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -331,3 +332,21 @@ def test_threads_that_change_one_row_wait_for_each_other(store: Store) -> None:
     with store.reading() as tx:
         memory = tx.memories.read(["m"])["m"]
     assert (memory.reuse_count, memory.useful_count) == (24, 24)
+
+
+def test_holding_the_files_waits_for_a_thread_that_reads(store: Store) -> None:
+    fill(store, [candidate("x y z")])
+    reading, go_on = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with store.reading():
+            reading.set()
+            go_on.wait(20)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert reading.wait(20)
+    threading.Timer(0.1, go_on.set).start()
+    with store.held(shared=False):
+        assert go_on.is_set()
+    thread.join()

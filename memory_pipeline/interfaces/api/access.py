@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -55,8 +56,11 @@ class Access:
         if self.projects is not None:
             raise ForbiddenError("this needs a token for all projects")
 
-    def choose_project(self, store: Store, named: str | None, *, may_be_new: bool = False) -> str:
-        """The project of a request: the named one, else the token's only one, else the store's only one.
+    def choose_project(
+        self, store: Store, named: str | None, *, may_be_new: bool = False, known_to_exist: Container[str] = ()
+    ) -> str:
+        """The project of a request: the named one, else the token's only one, else the store's only one. The store is
+        not read for a project that is `known_to_exist`.
 
         Raises ForbiddenError for a project that the token is not good for, NotFoundError for one that the store does
         not have (unless it `may_be_new`), and ProjectNeededError if none is named and several are possible.
@@ -65,6 +69,8 @@ class Access:
             (named,) = self.projects
         if named is not None:
             self.require_project(named)
+            if named in known_to_exist:
+                return named
             if may_be_new and _can_name_a_project(named):
                 return named
         known = self._known_projects(store)

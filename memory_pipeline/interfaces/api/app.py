@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -52,12 +53,15 @@ def create_app(
     """The whole application, as an ASGI server runs it. `mounts` makes what is mounted, from the memories that it
     shares."""
     store = Store(store.path, settings.api.store_wait_s)
-    memories, tokens, figures = ServedMemories(store, settings), Tokens(store.path), Figures(store)
+    memories, tokens = ServedMemories(store, settings), Tokens(store.path)
+    figures = Figures(memories)
     mounted = mounts(memories)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            stack.enter_context(store.kept_open())
+            threading.Thread(target=memories.prepare, name="prepare", daemon=True).start()
             for one in mounted:
                 await stack.enter_async_context(one.lifespan())
             writing = asyncio.create_task(_keep_writing(memories, tokens))

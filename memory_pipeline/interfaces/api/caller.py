@@ -29,7 +29,9 @@ class Caller:
         Raises ForbiddenError, NotFoundError and ProjectNeededError as `Access.choose_project` does.
         """
         self.access.require(scope)
-        chosen = self.access.choose_project(self.memories.store, project, may_be_new=may_be_new)
+        chosen = self.access.choose_project(
+            self.memories.store, project, may_be_new=may_be_new, known_to_exist=self.memories.open_projects()
+        )
         return self.memories.of(chosen, self.access.actor)
 
 

@@ -8,8 +8,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from memory_pipeline.errors import StoreError
-from memory_pipeline.store import Store
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.interfaces.served import ServedMemories
 
 #: Seconds: a search takes milliseconds, and the time limit ends what takes longest.
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
@@ -18,9 +18,9 @@ _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 class Figures:
     """The figures of one server."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, memories: ServedMemories) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_OfStore(store))
+        self._registry.register(_OfStore(memories))
         self._requests = Counter(
             "memory_pipeline_requests", "Requests.", ("method", "route", "status"), registry=self._registry
         )
@@ -55,19 +55,20 @@ class Figures:
 class _OfStore(Collector):
     """What the store says when it is asked."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, memories: ServedMemories) -> None:
+        self._memories = memories
 
     def describe(self) -> Iterator[Metric]:
         """Nothing: the store is not read before it is asked."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Memories, their tokens and nights; nothing while the store cannot be read."""
+        """Memories, their tokens, the index and nights; nothing while the store cannot be read."""
         try:
-            with self._store.reading() as tx:
+            with self._memories.store.reading() as tx:
                 facts, nights = tx.contents.facts(), tx.journal.nights_by_verdict()
-        except StoreError:
+            generation = self._memories.generation()
+        except MemoryPipelineError:
             return
         memories = GaugeMetricFamily("memory_pipeline_memories", "Memories in the store.", labels=["state"])
         for state in ("active", "archived"):
@@ -76,6 +77,12 @@ class _OfStore(Collector):
         yield GaugeMetricFamily(
             "memory_pipeline_active_tokens", "Tokens of the active memories.", value=facts["active_tokens"]
         )
+        if generation is not None:
+            yield GaugeMetricFamily(
+                "memory_pipeline_index_generation",
+                "Position in the audit log that the indexes in memory stand for, the oldest of them.",
+                value=generation,
+            )
         ended = CounterMetricFamily("memory_pipeline_nights", "Nights that have ended.", labels=["verdict"])
         for verdict, count in nights.items():
             ended.add_metric([verdict], count)
