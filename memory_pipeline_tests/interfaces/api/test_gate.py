@@ -75,11 +75,13 @@ def test_an_unexpected_error_is_told_without_its_particulars(client: Client, mon
     assert told(client.get("/health")) == {"status": "ok"}
 
 
-def test_a_store_that_is_held_is_told_with_the_time_to_ask_again(store: Store) -> None:
+def test_while_the_store_is_held_searches_are_answered_and_the_rest_is_told_when_to_ask_again(store: Store) -> None:
     fill(store, [candidate("The gateway restarts at night.", project_id="p")])
     with running(settings_for(store, api__store_wait_s=0), store) as client:
+        told(client.post(SEARCH, QUERY))
         with store.held(shared=False):
-            answer = client.post(SEARCH, QUERY)
+            assert told(client.post(SEARCH, QUERY))["total_found"] == 1
+            answer = client.get("/api/v1/playbook", params={"project_id": "p"})
             assert told(answer, 503)["error"] == "store_busy" and int(answer.headers["Retry-After"]) >= 1
             assert str(store.path.parent) not in answer.text
             assert told(client.get("/ready"), 503)["status"] == "not_ready"
