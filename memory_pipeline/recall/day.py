@@ -38,7 +38,7 @@ def day_context(
         opened = False
         for item in section.items:
             more = [] if opened else ["", f"## {section.title}", ""]
-            more.append(f"- {' '.join(item.content.split())} ({item.day}, {item.source}, id {item.id})")
+            more.append(f"- {' '.join(item.content.split())} ({item.day}, {item.source}) [{item.id}]")
             if count_tokens("\n".join([*lines, *more])) > budget * section.until:
                 continue
             lines, opened = [*lines, *more], True

@@ -115,7 +115,6 @@ class Piece(Answer):
 
     id: str
     kind: str
-    day: date
 
 
 class ContextAnswer(Answer):
@@ -128,7 +127,7 @@ class ContextAnswer(Answer):
     @classmethod
     def of(cls, context: Context) -> ContextAnswer:
         """A context with its text and the ids of its pieces."""
-        items = [Piece(id=item.id, kind=item.kind, day=item.day) for item in context.items]
+        items = [Piece(id=item.id, kind=item.kind) for item in context.items]
         return cls(text=context.text, tokens=context.tokens, items=items)
 
 

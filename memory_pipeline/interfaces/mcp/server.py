@@ -120,7 +120,7 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
     it accepts nothing that the whole one refuses."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
-        if key == "title" or (key == "default" and value in (None, [])):
+        if key == "title" or (key == "default" and value in (None, [], ())):
             continue
         if key == "properties":
             made[key] = {name: slim(one) for name, one in value.items()}

@@ -36,7 +36,7 @@ Project = str | None
 
 _READ = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 _WRITE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-_COUNT = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+_COUNT = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
 
 def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: AccessOf) -> None:
@@ -49,7 +49,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         query: str,
         ctx: Asked,
         limit: int = 10,
-        levels: Annotated[list[int], Field(description="0 raw to 3 principle.")] = [],  # noqa: B006
+        levels: Annotated[tuple[int, ...], Field(description="0 raw to 3 principle.")] = (),
         since: date | None = None,
         until: date | None = None,
         project: Project = None,
@@ -71,7 +71,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         content: str,
         ctx: Asked,
         type: Annotated[str | None, Field(description="lesson, decision, fact, ...")] = None,
-        categories: list[str] = [],  # noqa: B006
+        categories: tuple[str, ...] = (),
         learned_at: datetime | None = None,
         id: Annotated[str | None, Field(description="Your own id, for safe repeats.")] = None,
         project: Project = None,
@@ -79,7 +79,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         told = memory(ctx, project, "write").remember(
             content,
             memory_type=type,
-            categories=tuple(categories),
+            categories=categories,
             created_at=learned_at,
             id=id,
         )
