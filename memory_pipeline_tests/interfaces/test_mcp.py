@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
@@ -83,6 +85,31 @@ def test_every_tool_says_whether_it_writes_and_what_it_answers(serve: Serve) -> 
         assert (hints.destructive_hint, hints.open_world_hint) == (False, False), tool.name
         assert hints.read_only_hint == (tool.name not in ("remember", "feedback"))
         assert tool.output_schema["properties"] and "project" in tool.input_schema["properties"]
+
+
+def test_the_docs_name_every_tool(serve: Serve) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    section = page.partition("### Tools")[2].partition("\n### ")[0]
+    named = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    assert sorted(named) == sorted(tool.name for tool in serve(lambda client: client.list_tools()).tools)
+
+
+def test_answers_are_of_the_type_that_the_list_promises(serve: Serve) -> None:
+    schemas = {tool.name: tool.output_schema for tool in serve(lambda client: client.list_tools()).tools}
+    asked: dict[str, dict[str, Any]] = {
+        "search": {"query": "gateway"},
+        "fetch": {"id": "gateway/1#a"},
+        "context": {"task": "renew the certificate"},
+        "remember": {"content": "The relay restarts at noon."},
+        "feedback": {"id": "gateway/1#a", "useful": False},
+        "lineage": {"id": "gateway/1#a"},
+        "overview": {"view": "status"},
+    }
+    assert asked.keys() == schemas.keys()
+    for tool, arguments in asked.items():
+        answer = called(serve, tool, project="shop", **arguments)
+        jsonschema.validate(answer, schemas[tool])
+        assert answer.keys() <= schemas[tool]["properties"].keys(), tool
 
 
 def test_instructions_say_that_content_is_data(serve: Serve) -> None:
