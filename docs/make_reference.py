@@ -1,10 +1,11 @@
-"""Generates docs/reference.md from the code: commands, settings, row columns and report fields.
+"""Generates docs/reference.md from the code (commands, settings, row columns, report fields), and the routes in api.md.
 
 Run `python docs/make_reference.py` after changing any of them; a test fails if the page is out of date.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERS
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
+from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.results import (
@@ -61,7 +63,9 @@ from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 
 #: A comment and the table that it stands above.
 _CREATED = re.compile(r"((?:^--.*\n)+)create table if not exists (\w+)", re.MULTILINE)
-TARGET = Path(__file__).with_name("reference.md")
+TARGET, API = Path(__file__).with_name("reference.md"), Path(__file__).with_name("api.md")
+#: What stands before the generated part of api.md.
+MARK = "<!-- From here on, docs/make_reference.py writes this page. -->\n"
 
 
 def reference() -> str:
@@ -306,5 +310,51 @@ def _documents() -> list[str]:
     return lines
 
 
+def api_page() -> str:
+    """The page about the HTTP API, with its routes as the code has them."""
+    return API.read_text("utf-8").partition(MARK)[0] + MARK + "\n".join(["", *_routes()])
+
+
+def _routes() -> list[str]:
+    document = described()
+    lines = ["## Routes", ""]
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            lines += [f"### `{method.upper()} {path}`", "", route["description"], ""]
+            named = [f"`{one['name']}`: {one['description']}" for one in route.get("parameters", ())]
+            body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            fields = _fields(document, body) if body else []
+            answers = {status: answer for status, answer in route["responses"].items() if status < "300"}
+            lines += [*(f"- {one}" for one in named), ""] if named else []
+            if fields:
+                lines += ["| field of the body | | meaning |", "| --- | --- | --- |", *fields, ""]
+            lines += [
+                f"Answers {' or '.join(answers)}. Errors: {', '.join(s for s in route['responses'] if s > '3')}.",
+                "",
+            ]
+    return lines
+
+
+def _answer_fields(document: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    known = document["components"]["schemas"].get(schema.get("$ref", "").rpartition("/")[2], {})
+    return [f"`{name}`" for name in known.get("properties", {})]
+
+
+def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> list[str]:
+    """The fields of a body, one line each; those of an object in it as `name.field`."""
+    known = document["components"]["schemas"]
+    body = known[schema["$ref"].rpartition("/")[2]]
+    lines = []
+    for name, field in body["properties"].items():
+        need = "required" if name in body.get("required", ()) else f"default `{json.dumps(field.get('default'))}`"
+        if "$ref" in field:
+            lines += _fields(document, field, f"{prefix}{name}.")
+        else:
+            lines.append(f"| `{prefix}{name}` | {need} | {field['description']} |")
+    return lines
+
+
 if __name__ == "__main__":
     TARGET.write_text(reference(), encoding="utf-8")
+    API.write_text(api_page(), encoding="utf-8")

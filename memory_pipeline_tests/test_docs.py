@@ -35,6 +35,10 @@ def test_the_reference_is_up_to_date() -> None:
     assert (ROOT / "docs" / "reference.md").read_text() == written_reference(), "run python docs/make_reference.py"
 
 
+def test_the_routes_of_the_api_are_up_to_date() -> None:
+    assert (ROOT / "docs" / "api.md").read_text() == reference_module().api_page(), "run python docs/make_reference.py"
+
+
 def test_every_command_that_the_docs_name_exists() -> None:
     command = typer.main.get_command(app)
     known = set(command.commands)  # type: ignore[attr-defined]

@@ -71,6 +71,26 @@ def create_app(
                 await writing
         await anyio.to_thread.run_sync(_write, memories, tokens)
 
+    app = _routes(lifespan)
+    app.state.memories, app.state.figures = memories, figures
+    app.state.consolidations = Consolidations(settings, store)
+    _answer_errors(app, store)
+    return Gate(
+        app,
+        mounts={one.path: one.app for one in mounted},
+        tokens=tokens,
+        settings=settings.api,
+        figures=figures,
+        store=store.path,
+    )
+
+
+def described() -> dict[str, Any]:
+    """The OpenAPI document of every server of this version."""
+    return _routes(None).openapi()
+
+
+def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None) -> FastAPI:
     app = FastAPI(
         title="memory_pipeline",
         version=__version__,
@@ -81,20 +101,10 @@ def create_app(
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.memories, app.state.figures = memories, figures
-    app.state.consolidations = Consolidations(settings, store)
     for router in (memory_routes.router, admin_routes.router, service_routes.router):
         app.include_router(router)
-    _answer_errors(app, store)
     _describe(app)
-    return Gate(
-        app,
-        mounts={one.path: one.app for one in mounted},
-        tokens=tokens,
-        settings=settings.api,
-        figures=figures,
-        store=store.path,
-    )
+    return app
 
 
 async def _keep_writing(memories: ServedMemories, tokens: Tokens) -> None:
