@@ -6,11 +6,13 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 
 import anyio
 import anyio.to_thread
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.mcp.server import make_server
 from memory_pipeline.interfaces.served import ServedMemories
@@ -36,10 +38,22 @@ def serve_stdio(settings: Settings, store: Store, user: str, project: str | None
 async def _serve(memories: ServedMemories, access: Access) -> None:
     async with anyio.create_task_group() as beside:
         beside.start_soon(_keep_writing, memories)
+        beside.start_soon(anyio.to_thread.run_sync, _make_ready, memories, access)
         if sys.platform != "win32":
             beside.start_soon(_end_on_signal, memories)
         await make_server(memories, lambda _: access).run_stdio_async()
         beside.cancel_scope.cancel()
+
+
+def _make_ready(memories: ServedMemories, access: Access) -> None:
+    """Load the model and the index while the client still introduces itself; what fails here fails again in words when
+    a tool needs it."""
+    with suppress(MemoryPipelineError):
+        if access.projects is None:
+            memories.prepare()
+        else:
+            for project in access.projects:
+                memories.of(project, access.actor).prepare()
 
 
 async def _keep_writing(memories: ServedMemories) -> None:
