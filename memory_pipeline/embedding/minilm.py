@@ -56,24 +56,34 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32 (n, 384), in the order given."""
-        from threadpoolctl import threadpool_limits
-
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
         weights, (tokenizer, _) = _load_weights(), _load_tokenizers()
         tokens = _tokens_seen(tokenizer, texts)
         longest_first = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._threads) as pool:
-            results = pool.map(lambda i: weights.forward(tokens[i]), longest_first)
-            for row, result in zip(longest_first, results, strict=True):
-                vectors[row] = result
+        with _blas().limit(limits=1, user_api="blas"):
+            if len(texts) == 1:
+                vectors[0] = weights.forward(tokens[0])
+                return vectors
+            with ThreadPoolExecutor(self._threads) as pool:
+                results = pool.map(lambda i: weights.forward(tokens[i]), longest_first)
+                for row, result in zip(longest_first, results, strict=True):
+                    vectors[row] = result
         return vectors
 
     def count_tokens(self, text: str) -> int:
         """The number of word pieces of the whole text."""
         _, counter = _load_tokenizers()
         return max(1, sum(len(counter.encode(part, add_special_tokens=False).ids) for part in _in_parts(text)))
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    """The BLAS libraries of this process; looking for them takes as long as embedding a question."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _tokens_seen(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -171,6 +171,7 @@ class ProjectIndex:
             listed = opened.ids if opened else []
             have = row_of if len(row_of) == len(listed) else set(listed)
             new = table.filter(pa.array([one not in have for one in table["id"].to_pylist()], pa.bool_()))
+            new = new.sort_by([("created_at", "ascending"), ("id", "ascending")])
             ids, without = new["id"].to_pylist(), opened.without_vector if opened else ()
             wanted = [*ids, *(listed[row] for row in without)]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
@@ -184,6 +185,7 @@ class ProjectIndex:
         weight = self._settings.compression.archived_weight
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside, weight)
+            pa.default_memory_pool().release_unused()
         else:
             catalogue = known.catalogue.after(opened.ids, table, beside, weight)
         return _State(stamp, generation, opened, catalogue)

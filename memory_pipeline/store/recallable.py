@@ -46,15 +46,14 @@ class Recallable:
         return Generation(int(row[0]), hashlib.sha256("\0".join(map(str, row)).encode()).hexdigest()[:32])
 
     def memories(self, project_id: str, since: int = 0) -> pa.Table:
-        """The memories of a project, rolled-back ones included, by creation and id: every column. With `since`, those
-        that were written or changed after an entry of the log."""
+        """The memories of a project, rolled-back ones included, in no order: every column. With `since`, those that
+        were written or changed after an entry of the log."""
         return self._sql.table(
             f"""
             select {MEMORIES.columns}
             from memories
             where project_id = $1
               and ($2 = 0 or id in (select row_id from audit_log where table_name = 'memories' and sequence > $2))
-            order by created_at, id
             """,
             [project_id, since],
         )
