@@ -328,10 +328,9 @@ def _routes() -> list[str]:
             lines += [*(f"- {one}" for one in named), ""] if named else []
             if fields:
                 lines += ["| field of the body | | meaning |", "| --- | --- | --- |", *fields, ""]
-            lines += [
-                f"Answers {' or '.join(answers)}. Errors: {', '.join(s for s in route['responses'] if s > '3')}.",
-                "",
-            ]
+            errors = ", ".join(status for status in route["responses"] if status >= "4")
+            told = ", ".join(_answer_fields(document, next(iter(answers.values()))))
+            lines += [f"Answers {' or '.join(answers)}{f': {told}' if told else ''}. Errors: {errors}.", ""]
     return lines
 
 
