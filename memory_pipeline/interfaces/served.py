@@ -45,7 +45,8 @@ class ServedMemories:
         return memory.acting_as(actor)
 
     def prepare(self) -> None:
-        """Make the projects ready for search, unless they are more than can be kept so."""
+        """Make the projects ready for search, unless they are more than can be kept so, and load a model that is on
+        this machine."""
         self._is_preparing = True
         try:
             with self.store.reading() as tx:
@@ -66,7 +67,7 @@ class ServedMemories:
     def generation(self) -> int | None:
         """The position in the audit log that the indexes of the open projects stand for, the oldest of them; None
         without any."""
-        return min((memory.prepare() for memory in self.open_projects().values()), default=None)
+        return min((memory.generation() for memory in self.open_projects().values()), default=None)
 
     def open_projects(self) -> dict[str, ProjectMemory]:
         """The projects that are ready for search."""

@@ -94,10 +94,14 @@ class ProjectMemory:
         other._actor = actor
         return other
 
-    def prepare(self) -> int:
-        """Load the model and bring the index up to date, so that the next search need not; returns the index's
-        generation, the position in the audit log that it stands for."""
-        self._embedder.count_tokens("ready")
+    def prepare(self) -> None:
+        """Bring the index up to date, and load a model that is on this machine, so that the next search need not."""
+        self.generation()
+        if ":" not in self._settings.embedding.model:
+            self._embedder.embed(["ready"])
+
+    def generation(self) -> int:
+        """Bring the index up to date; returns its generation, the position in the audit log that it stands for."""
         return self._index.fresh().generation.sequence
 
     def close(self) -> None:

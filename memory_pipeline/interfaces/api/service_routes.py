@@ -19,7 +19,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
 
 
 @router.get("/health", responses=_REFUSED)
-def health() -> Alive:
+async def health() -> Alive:
     """Whether the server answers at all. Needs no token."""
     return Alive()
 
