@@ -154,7 +154,7 @@ class ProjectMemory:
         within a budget of tokens. Raises InputError for a task or budget out of range."""
         _check_query(task, "task")
         _check_budget(budget)
-        matches, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters())
+        matches = self._as_it_is_now(self._index.search(task, limit=MOST_RESULTS, filters=Filters())[0])
         pieces = pieces_of(matches, self._index.vectors_of(matches))
         guidance = self._guidance.at(self._index.fresh().generation)
         pieces += pieces_of_guidance(guidance, self._index.vector_of(task), self._settings.recall.min_relevance)
@@ -300,6 +300,15 @@ class ProjectMemory:
 
         with self._store.reading() as tx:
             return frame_of(tx.memories.of_project(self.project, include_archived=archived))
+
+    def _as_it_is_now(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with the newer memory in the place of each that a newer one supersedes."""
+        current = {match.memory.id: match for match in matches if match.superseded_by is None}
+        for match in matches:
+            newer = self._index.find([match.superseded_by]) if match.superseded_by else []
+            for one in newer:
+                current.setdefault(one.memory.id, replace(one, score=match.score))
+        return list(current.values())
 
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.recall.context import Piece, build_context
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 DAY = date(2026, 3, 3)
 
@@ -97,3 +97,17 @@ def test_an_abstraction_is_given_and_its_archived_sources_are_not(mine: ProjectM
 def test_a_budget_out_of_range_is_refused(mine: ProjectMemory, budget: int) -> None:
     with pytest.raises(InputError, match="50 to 100000"):
         mine.context("the gateway", budget)
+
+
+def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    notes = [
+        candidate(f"The billing service uses PostgreSQL {version}.", FIRST + timedelta(days=days), native_id=version)
+        for days, version in ((0, "15"), (6, "16"))
+    ]
+    fill(store, notes)
+    run(store, date(2026, 3, 9))
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    found = {one.id: one.superseded_by for one in mine.search("which PostgreSQL does billing use").results}
+    assert found == {"16": None, "15": "16"}
+    assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["16"]
