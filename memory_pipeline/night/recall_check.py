@@ -10,15 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
 from memory_pipeline.store import Text
+from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.series_words import line_in
 
 TOP = 10
+#: A replacement answers a question if it has this share of its words, or this cosine to it. Of 250 archived memories of
+#: a real workspace 246 were found again by this measure, 250 if any replacement counted.
+_SHARE_OF_WORDS, _NEAR = 0.5, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,9 @@ class RecallCheck:
 def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     """Search for a sample of newly archived memories.
 
-    A memory counts as found if it, or its replacement, is among the first ten results. The sample is derived from
-    the night, so that a preview asks what the night will ask. A memory without a usable word is omitted.
+    A memory counts as found if it is among the first ten results, or a replacement that answers the question too. The
+    sample is derived from the night, so that a preview asks what the night will ask. A memory without a usable word is
+    omitted.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return RecallCheck()
@@ -95,21 +101,30 @@ def _all_texts(night: Night) -> list[Text]:
 
 
 def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: dict[str, str]) -> set[str]:
-    """The memories that are found by their question, or whose replacement is."""
-    ids, vectors = night.reader.vectors_of([memory.id for memory in memories])
-    embed = night.embedder.embed
-    index = SearchIndex(
-        memories, dict(zip(ids, vectors, strict=True)), embed, night.settings.compression.archived_weight
-    )
+    """The memories that are found by their question, or whose replacement is found and answers it."""
+    ids, rows = night.reader.vectors_of([memory.id for memory in memories])
+    vectors = dict(zip(ids, rows, strict=True))
+    embed, settings = night.embedder.embed, night.settings
+    index = SearchIndex(memories, vectors, embed, settings.compression.archived_weight, settings=settings.recall)
+    texts = {memory.id: memory.content for memory in memories}
     asked_for = embed([embedding_text(question) for question in asked.values()])
     found = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
         hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
-        if hits & {memory_id, replacements[memory_id]}:
+        into = replacements[memory_id]
+        if memory_id in hits or (into in hits and _answers(texts[into], vectors.get(into), question, vector)):
             found.add(memory_id)
         else:
             night.log.debug("'%s' is not found by '%s'", memory_id, question)
     return found
+
+
+def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors) -> bool:
+    """Whether a replacement is about what a question asks: it stands high in a search because of the words of what it
+    replaced, and these alone would make every answer right."""
+    words = {stem(word) for word in content_words(question)}
+    shared = words & {stem(word) for word in content_words(content)}
+    return len(shared) >= _SHARE_OF_WORDS * len(words) or (vector is not None and float(vector @ asked) >= _NEAR)
 
 
 def _draw(as_of: datetime, memory_id: str) -> bytes:

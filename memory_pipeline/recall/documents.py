@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
-from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES
+from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
 
 #: Characters of a query: fewer say nothing, more are a document.
 SHORTEST_QUERY, LONGEST_QUERY = 3, 8000
@@ -38,6 +38,11 @@ class Filters(Document):
     archived: bool | None = Field(
         default=None, description="True: archived ones alone; false: active ones alone; null: both."
     )
+    as_of: str | None = Field(
+        default=None,
+        description="Search the memories as they were: a day (YYYY-MM-DD), a moment, a run, or a snapshot; slower.",
+        max_length=200,
+    )
 
     @field_validator("levels")
     @classmethod
@@ -53,6 +58,18 @@ class Filters(Document):
     @classmethod
     def _pattern_types_exist(cls, types: tuple[str, ...]) -> tuple[str, ...]:
         return _among(types, PATTERN_TYPES, "pattern type")
+
+    def admits(self, memory: Memory) -> bool:
+        """Whether a search with this filter considers a memory."""
+        return (
+            (not self.levels or memory.abstraction_level in self.levels)
+            and (not self.memory_types or memory.memory_type in self.memory_types)
+            and (not self.pattern_types or memory.pattern_type in self.pattern_types)
+            and (not self.categories or not set(self.categories).isdisjoint(memory.categories))
+            and (self.since is None or memory.day >= self.since)
+            and (self.until is None or memory.day <= self.until)
+            and (self.archived is None or (memory.archived_at is not None) == self.archived)
+        )
 
     @model_validator(mode="after")
     def _in_order(self) -> Filters:

@@ -11,11 +11,13 @@ from pathlib import Path
 
 from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import superseded_ids
 from memory_pipeline.moments import check_has_come, read_day, read_moment
+from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
@@ -158,10 +160,16 @@ def _run_in_words(tx: Transaction, run_id: str) -> str:
 
 
 def search_state(
-    store: Store, state: PastState, embedder: Embedder, query: str, project: str | None, limit: int, weight: float
+    store: Store,
+    state: PastState,
+    embedder: Embedder,
+    query: str,
+    project: str | None,
+    limit: int,
+    settings: Settings,
+    filters: Filters | None = None,
 ) -> list[Hit[Memory]]:
-    """The best memories of a state for a query; archived ones, and those that a newer one supersedes, have weight
-    `weight`.
+    """The best memories of a state for a query.
 
     Raises InputError if the state has several projects and none is given.
     """
@@ -174,8 +182,11 @@ def search_state(
     with store.reading() as tx:
         superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
-    index = SearchIndex(memories, dict(zip(ids, vectors, strict=True)), embedder.embed, weight, superseded)
-    return index.search(query, limit)
+    known = dict(zip(ids, vectors, strict=True))
+    weight = settings.compression.archived_weight
+    index = SearchIndex(memories, known, embedder.embed, weight, superseded, settings.recall)
+    hits = index.search(query, MOST_RESULTS if filters else limit)
+    return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
 
 
 def _of_snapshot(store: Store, name: str) -> list[Memory]:

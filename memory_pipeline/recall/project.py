@@ -52,6 +52,7 @@ from memory_pipeline.recall.guidance import GuidanceIndex
 from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.metrics import metrics_of
+from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.recall.uses import Uses
 from memory_pipeline.records import Memory, SessionUsage, Source
@@ -123,6 +124,7 @@ class ProjectMemory:
         since: date | str | None = None,
         until: date | str | None = None,
         archived: bool | None = None,
+        as_of: str | None = None,
     ) -> SearchResults:
         """The best memories for a query, best first.
 
@@ -141,9 +143,15 @@ class ProjectMemory:
             since=since,
             until=until,
             archived=archived,
+            as_of=as_of,
         )
         began = time.perf_counter()
-        matches, total = self._index.search(query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources)
+        if chosen.as_of is not None:
+            matches, total = self._search_past(query, limit, chosen)
+        else:
+            matches, total = self._index.search(
+                query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources
+            )
         results = self._described(matches, include_sources)
         self._uses.add(match.memory.id for match in matches)
         took = round(1000 * (time.perf_counter() - began), 3)
@@ -300,6 +308,18 @@ class ProjectMemory:
 
         with self._store.reading() as tx:
             return frame_of(tx.memories.of_project(self.project, include_archived=archived))
+
+    def _search_past(self, query: str, limit: int, filters: Filters) -> tuple[list[Match], int]:
+        """The best memories of a past state, and how many match."""
+        state = read_state(self._store, filters.as_of or "now")
+        hits = search_state(
+            self._store, state, self._embedder, query, self.project, MOST_RESULTS, self._settings, filters
+        )
+        counts = {match.memory.id: match.source_count for match in self._index.find([h.memory.id for h in hits])}
+        matches = [
+            Match(hit.memory, hit.score, hit.superseded_by, counts.get(hit.memory.id, 0)) for hit in hits[:limit]
+        ]
+        return matches, len(hits)
 
     def _as_it_is_now(self, matches: Sequence[Match]) -> list[Match]:
         """The matches with the newer memory in the place of each that a newer one supersedes."""

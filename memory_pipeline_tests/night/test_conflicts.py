@@ -288,7 +288,7 @@ def test_a_later_value_of_a_setting_supersedes_the_earlier_one_and_both_stay_act
     (shown,) = list_conflicts(store)
     assert (shown.newer_id, shown.detail, shown.status) == ("1", "80 / 81", "open")
     settings = settings_for(store)
-    found = search_state(store, read_state(store, "now"), choose_embedder(settings), "proxy port", None, 5, 0.5)
+    found = search_state(store, read_state(store, "now"), choose_embedder(settings), "proxy port", None, 5, settings)
     assert [(hit.memory.id, hit.superseded_by) for hit in found] == [("1", None), ("0", "1")]
     assert "1 is newer and supersedes" in as_markdown(report)
     assert report.memories_archived == 0

@@ -236,3 +236,12 @@ def test_filters_admit_rows_of_a_large_project(store: Store, monkeypatch: pytest
     mine = memory_of(store)
     assert [one.id for one in mine.search("gateway", since="2026-03-01", memory_types=["other"], limit=1).results]
     assert mine.search("gateway", until="2026-02-01").results == ()
+
+
+def test_a_search_as_of_a_day_finds_what_was_active_then(store: Store) -> None:
+    run(store, DAY)
+    mine = memory_of(store)
+    then = mine.search("restart the payment gateway", as_of="2026-03-02").results
+    assert {one.id for one in then if not one.archived} >= {f"gateway-{n}" for n in range(4)}
+    assert not any(one.abstraction_level == 2 for one in then)
+    assert mine.search("restart the payment gateway", as_of="2026-03-02", categories=["none"]).results == ()

@@ -79,12 +79,14 @@ def test_what_is_no_state_is_named(store: Store, when: str, words: str) -> None:
 @pytest.mark.slow
 def test_the_past_can_be_searched(store: Store) -> None:
     told(store)
-    hits = search_state(store, read_state(store, "2026-03-02"), Lexical(), "payment gateway key", None, 10, 0.5)
+    hits = search_state(
+        store, read_state(store, "2026-03-02"), Lexical(), "payment gateway key", None, 10, settings_for(store)
+    )
     assert {hit.memory.id for hit in hits} == {f"gateway-{n}" for n in range(5)}
     assert all(hit.memory.archived_at is None for hit in hits)
     fill(store, lesson(1, topic="printer"), project="other")
     with pytest.raises(InputError, match="give one project with --project: other, p"):
-        search_state(store, read_state(store, "now"), Lexical(), "gateway", None, 10, 0.5)
+        search_state(store, read_state(store, "now"), Lexical(), "gateway", None, 10, settings_for(store))
 
 
 def test_a_history_tells_who_did_what_when_and_why(store: Store) -> None:

@@ -157,15 +157,7 @@ def as_of(
         text = f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}"
         emit(listing, as_json=json_, text=text)
     elif action == "search":
-        hits = search_state(
-            opened,
-            state,
-            choose_embedder(settings),
-            " ".join(rest),
-            project,
-            limit,
-            settings.compression.archived_weight,
-        )
+        hits = search_state(opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings)
         found = describe_hits(state, hits)
         newer = ["superseded_by"] if any(hit.superseded_by for hit in found.results) else []
         text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *newer, "content"])
