@@ -79,7 +79,10 @@ class Access:
                 raise ProjectNeededError(f"name a project: {', '.join(known) or 'the store has none yet'}")
             return known[0]
         if named not in known:
-            raise NotFoundError(f"there is no project '{named}' yet; it begins with its first memory")
+            why = "it begins with its first memory"
+            if not _can_name_a_project(named):
+                why = "its name has control characters, or white space at an end, so that none can begin with it"
+            raise NotFoundError(f"there is no project '{named}' yet; {why}")
         return named
 
     def _known_projects(self, store: Store) -> list[str]:

@@ -72,7 +72,7 @@ def context(caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextReq
     "/api/v1/memories",
     status_code=201,
     openapi_extra=takes(MemoryToWrite),
-    responses={200: {"model": Remembered, "description": "It was there already."}, **errors(body=True)},
+    responses={200: {"model": Remembered, "description": "It was there already."}, **errors(404, body=True)},
 )
 def remember(
     response: Response, caller: CallerOf, body: Annotated[MemoryToWrite, body_of(MemoryToWrite)]

@@ -126,6 +126,8 @@ def test_a_request_is_for_one_project_that_its_token_allows(store: Store) -> Non
     with pytest.raises(NotFoundError, match="no project 'nowhere' yet"):
         everything.choose_project(store, "nowhere")
     assert everything.choose_project(store, "nowhere", may_be_new=True) == "nowhere"
+    with pytest.raises(NotFoundError, match="none can begin with it"):
+        everything.choose_project(store, "no\x01where", may_be_new=True)
     with pytest.raises(ForbiddenError, match="needs a token with the scope 'admin'; yours has read"):
         one.require("admin")
 
