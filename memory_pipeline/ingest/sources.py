@@ -51,8 +51,9 @@ class SourceContents:
 
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
     store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
-    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `read`: the
-    states to keep of the files that were read, and `pending` the entries in them that wait.
+    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `words`: all
+    that stands in the files that were read, also what waits, as project and hash. `read`: the states to keep of the
+    files that were read, and `pending` the entries in them that wait.
     """
 
     files: list[FoundFile]
@@ -61,6 +62,7 @@ class SourceContents:
     later: int = 0
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
+    words: set[tuple[str, str]] = field(default_factory=set)
     read: list[SourceFile] = field(default_factory=list)
     pending: dict[str, datetime] = field(default_factory=dict)
 
@@ -231,6 +233,7 @@ def read_source(
     contents.summary.note_skipped(skipped)
     contents.later, contents.pending = len(ledger.waiting), ledger.waiting
     contents.standing = _standing(store, ledger, due)
+    contents.words = {(memory.project_id, memory.content_hash) for one in ledger.read.values() for memory in one}
     contents.read = [
         SourceFile(source.name, name, file.size, file.modified_ns, file.digest, as_of, ledger.pending_from.get(name))
         for name, file in sorted(due.items())

@@ -96,9 +96,11 @@ def _waits_for(night: Night, contents: SourceContents, edits: Edits) -> str | No
     return night_of(min(left), following).isoformat()
 
 
-def waiting_edits(store: Store, source: SourceTable, contents: SourceContents, now: datetime) -> Edits:
+def waiting_edits(
+    store: Store, settings: Settings, source: SourceTable, contents: SourceContents, now: datetime
+) -> Edits:
     """The edits and removals in what was read of a source, which its next night takes; nothing is recorded."""
-    return _edits_of(store, source, contents, None, now)
+    return _edits_of(store, settings, source, contents, None, now)
 
 
 def import_source(store: Store, settings: Settings, source: SourceTable, progress: Progress) -> ImportSummary:
@@ -117,7 +119,7 @@ def import_source(store: Store, settings: Settings, source: SourceTable, progres
         everything=True,
         progress=progress,
     )
-    _record(store, source, contents, _edits_of(store, source, contents, None, now))
+    _record(store, source, contents, _edits_of(store, settings, source, contents, None, now))
     return contents.summary or ImportSummary()
 
 
@@ -125,24 +127,36 @@ def _follow(night: Night, source: SourceTable, contents: SourceContents, now: da
     """Record what was read, and follow what was edited and removed. A run as of now only imports: during a day, words
     are still being written."""
     follow = night.options.moment is None
-    edits = _edits_of(night.store, source, contents, night.as_of if follow else None, now)
+    edits = _edits_of(night.store, night.settings, source, contents, night.as_of if follow else None, now)
     _record(night.store, source, contents, edits)
-    if edits.gone or edits.back:
+    if edits.gone or edits.moved or edits.back:
         with night.writing() as tx:
             apply_edits(night, tx, source.name, edits)
     return edits
 
 
 def _edits_of(
-    store: Store, source: SourceTable, contents: SourceContents, as_of: datetime | None, now: datetime
+    store: Store,
+    settings: Settings,
+    source: SourceTable,
+    contents: SourceContents,
+    as_of: datetime | None,
+    now: datetime,
 ) -> Edits:
     if not contents.standing and not contents.vanished:
         return Edits()
+    compared = [*contents.standing, *contents.vanished]
     with store.reading() as tx:
-        known = tx.sources.entries(source.name, [*contents.standing, *contents.vanished])
+        known = tx.sources.entries(source.name, compared)
+        if not known:
+            return find_edits(known, contents, {}, as_of, now)
         ids = {entry.memory_id for entry in known} | {i for standing in contents.standing.values() for i in standing}
-        memories = tx.memories.read(ids) if known else {}
-    return find_edits(known, contents, memories, as_of, now)
+        memories = tx.memories.read(ids)
+        elsewhere = tx.sources.standing_elsewhere(
+            [entry.memory_id for entry in known], [one.name for one in settings.sources_of_store], source.name, compared
+        )
+        moved_before = tx.sources.moved(source.name, [entry.memory_id for entry in known])
+    return find_edits(known, contents, memories, as_of, now, elsewhere, moved_before)
 
 
 def _record(store: Store, source: SourceTable, contents: SourceContents, edits: Edits) -> None:

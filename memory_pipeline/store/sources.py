@@ -111,6 +111,45 @@ class Sources:
         )
         return [_ENTRIES.read(row) for row in rows]
 
+    def standing_elsewhere(
+        self, memory_ids: Sequence[str], sources: Sequence[str], source: str, files: Sequence[str]
+    ) -> set[tuple[str, str]]:
+        """The words of these memories (project and hash) that stand in one of the sources, not counting these files of
+        one of them."""
+        rows = self._sql.rows(
+            """
+            select distinct m.project_id, m.content_hash
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            semi join (select project_id, content_hash from memories where id in (select unnest($1::text[]))) w
+              on w.project_id = m.project_id and w.content_hash = m.content_hash
+            where e.gone_at is null and e.source in (select unnest($2::text[]))
+              and not (e.source = $3 and e.file in (select unnest($4::text[])))
+            """,
+            [list(memory_ids), list(sources), source, list(files)],
+        )
+        return {(str(project), str(told)) for project, told in rows}
+
+    def moved(self, source: str, memory_ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+        """By the words of these memories (project and hash), the other memories of the source with these words that are
+        marked as gone and that nothing has replaced."""
+        rows = self._sql.rows(
+            """
+            select m.project_id, m.content_hash, e.memory_id
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            semi join (select project_id, content_hash from memories where id in (select unnest($2::text[]))) w
+              on w.project_id = m.project_id and w.content_hash = m.content_hash
+            where e.source = $1 and e.gone_at is not null and e.superseded_by is null
+            order by e.memory_id
+            """,
+            [source, list(memory_ids)],
+        )
+        found: dict[tuple[str, str], list[str]] = {}
+        for project, told, memory_id in rows:
+            found.setdefault((str(project), str(told)), []).append(str(memory_id))
+        return found
+
     def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:
         """Record memories whose words are no longer in the source as of a time, each with the memory of the words that
         replaced them, if any did."""

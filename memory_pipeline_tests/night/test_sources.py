@@ -366,6 +366,54 @@ def test_words_of_a_renamed_file_have_their_successor(store: Store, workspace: P
     ]
 
 
+def moved_a_night_ago(store: Store, root: Path) -> tuple[Settings, date]:
+    """A file of three lines that was read, then moved, and read at its new place; and the newest day that has ended."""
+    settings, newest = with_source(store, root), datetime.now(UTC).date() - timedelta(days=1)
+    old = datetime.combine(newest - timedelta(days=3), datetime.min.time(), UTC)
+    lines = (
+        "- Backups of host ada run at 02:00.\n- The printer on floor two uses the driver 7.1.\n- Ms Ortiz calls at 9.\n"
+    )
+    hosts = write(root, "memory/hosts.md", lines, old)
+    run(store, newest - timedelta(days=2), settings, run_id="first")
+    (root / "memory/infra").mkdir()
+    hosts.rename(root / "memory/infra/hosts.md")
+    assert run(store, newest - timedelta(days=1), settings, run_id="moved").entries_gone == 0
+    return settings, newest
+
+
+@pytest.mark.slow
+def test_words_of_a_moved_file_are_not_superseded_by_lines_that_quote_them(store: Store, tmp_path: Path) -> None:
+    settings, newest = moved_a_night_ago(store, tmp_path / "agent")
+    quotes = (
+        "- Backups of host ada run at 02:00, as Ortiz said on Monday.\n"
+        "- The printer on floor two uses the driver 7.1. (memory/hosts.md:2)\n"
+    )
+    minutes = datetime.combine(newest, datetime.min.time(), UTC)
+    write(tmp_path / "agent", "memory/minutes.md", quotes, minutes)
+    report = run(store, newest, settings, run_id="quoted")
+    assert (report.entries_changed, report.entries_gone) == (0, 0)
+    with store.reading() as tx:
+        assert tx.sources.gone() == []
+        active = {memory.content for memory in tx.memories.all(include_archived=False)}
+    assert "Backups of host ada run at 02:00." in active
+    whole(store)
+
+
+@pytest.mark.slow
+def test_words_that_moved_and_are_edited_there_give_way(store: Store, tmp_path: Path) -> None:
+    root = tmp_path / "agent"
+    settings, newest = moved_a_night_ago(store, root)
+    run(store, newest, settings, run_id="taken")
+    text = (root / "memory/infra/hosts.md").read_text().replace("7.1", "7.2")
+    write(root, "memory/infra/hosts.md", text, datetime.combine(newest, datetime.min.time(), UTC))
+    report = run(store, newest, settings, run_id="edited")
+    assert (report.entries_changed, report.entries_gone) == (1, 1)
+    with store.reading() as tx:
+        active = [memory.content for memory in tx.memories.all(include_archived=False)]
+    assert [text for text in active if "driver" in text] == ["The printer on floor two uses the driver 7.2."]
+    whole(store)
+
+
 def test_a_source_without_a_project_keeps_its_own_when_its_directory_moves(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace, project="")
     assert read(store, settings, 5).new == 4

@@ -349,7 +349,7 @@ def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: 
         if summary.read:
             progress(f"entries of {source.name}", summary.read, summary.read)
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
-        waiting = waiting_edits(scratch, source, contents, now)
+        waiting = waiting_edits(scratch, settings, source, contents, now)
         edits = waiting.waiting
         changed = [moment for state in contents.read if (moment := contents.modified(state.file))]
         last = max([*changed, *waiting.open_since.values()], default=None) if edits or summary.imported else None
