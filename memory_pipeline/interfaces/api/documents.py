@@ -30,8 +30,13 @@ _PROJECT = "The project; may be left out where the token is good for one alone, 
 _Label = Annotated[str, StringConstraints(max_length=MAX_NAME, pattern=r"^[^\x00]*$")]
 #: An id that a client makes up: printable ASCII, without spaces at its ends.
 OwnId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=r"^[!-~]([ -~]*[!-~])?$")]
+#: A character that is neither space, as Python has it, nor NUL.
+_NO_SPACE = r"[^\s\x00\x1c-\x1f\x85]"
 #: Three characters or more between the first and the last that are no space.
-_Words = Annotated[str, StringConstraints(min_length=SHORTEST_QUERY, max_length=LONGEST_QUERY, pattern=r"\S[\s\S]+\S")]
+_Words = Annotated[
+    str,
+    StringConstraints(min_length=SHORTEST_QUERY, max_length=LONGEST_QUERY, pattern=rf"{_NO_SPACE}[\s\S]+{_NO_SPACE}"),
+]
 #: In JSON, `10.0` is a whole number too.
 _Whole = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, _Whole]
@@ -75,7 +80,7 @@ class MemoryToWrite(NewMemory):
     memory_type: MemoryType | None = Field(
         default=None, description="The kind of knowledge; null: told from the wording."
     )
-    content: Annotated[str, StringConstraints(pattern=r"^[^\x00]*[^\x00\s][^\x00]*$")] = Field(
+    content: Annotated[str, StringConstraints(pattern=rf"^[^\x00]*{_NO_SPACE}[^\x00]*$")] = Field(
         description="What is to be remembered.", min_length=1, max_length=LONGEST_CONTENT
     )
     categories: tuple[_Label, ...] = Field(default=(), description="The subjects it is about.", max_length=50)
