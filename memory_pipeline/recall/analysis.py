@@ -17,7 +17,11 @@ _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u
 
 @cache
 def analyzer(language: str) -> Any:
-    """The analyzer of a language that `recall.language` names; `none` only folds case."""
+    """The analyzer of a language that `recall.language` names; `none` only folds case.
+
+    The stop words for English are few on purpose: with the words of questions and the pronouns among them, evidence
+    within 150 tokens fell from 0.86 to 0.81 (in dialogues, `you` and `my` tell who said it).
+    """
     import tantivy
 
     steps = [tantivy.Filter.remove_long(_LONGEST_WORD), tantivy.Filter.lowercase()]

@@ -102,7 +102,7 @@ def rank(
     for time in times:
         fused[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
     named = np.concatenate([time.rows for time in times]) if times else np.zeros(0, dtype=np.int64)
-    kept = is_relevant[pool] | relevant_beside | np.isin(pool, named)
+    kept = is_relevant[pool] | (relevant_beside & (weights.neighbours > 0)) | np.isin(pool, named)
     pool, fused = pool[kept], fused[kept]
     if not len(pool):
         return pool, np.zeros(0)

@@ -1,0 +1,153 @@
+"""What makes one memory rank above another: words in their basic forms, neighbours, named days, weights."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from memory_pipeline.config.settings import Recall
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.recall import SearchIndex
+from memory_pipeline.recall.analysis import query_terms
+from memory_pipeline.recall.neighbours import neighbours_in, places_table
+from memory_pipeline.recall.rowwise import ends_of
+from memory_pipeline.recall.times import named_times
+from memory_pipeline.records import Memory, Source
+from memory_pipeline_tests.build import FIRST, memory
+
+
+def index_of(memories: list[Memory], **settings: object) -> SearchIndex[Memory]:
+    embedder = Lexical()
+    vectors = dict(zip([m.id for m in memories], embedder.embed([m.content for m in memories]), strict=True))
+    return SearchIndex(memories, vectors, embedder.embed, settings=Recall(**settings))  # type: ignore[arg-type]
+
+
+def found(memories: list[Memory], query: str, mode: str = "hybrid", **settings: object) -> list[str]:
+    return [hit.memory.id for hit in index_of(memories, **settings).search(query, mode=mode)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "query"),
+    [
+        ("english", "The deployments were failing again.", "why does a deployment fail"),
+        ("german", "Die Sicherungen wurden abgeschlossen.", "Ist die Sicherung fertig?"),
+        ("french", "Les sauvegardes sont terminées.", "la sauvegarde"),
+        ("russian", "Резервные копии созданы.", "резервная копия"),
+        ("english", "東京の倉庫で在庫を確認した。", "東京 倉庫"),
+        ("english", "서울 창고의 재고를 확인했다.", "창고 재고"),
+        ("none", "Uppercase NAMES count.", "names"),
+    ],
+)
+def test_words_are_found_in_other_forms(language: str, text: str, query: str) -> None:
+    memories = [memory("a", text), memory("b", "Nothing of the kind.")]
+    assert found(memories, query, "bm25", language=language) == ["a"]
+
+
+def test_stop_words_find_nothing() -> None:
+    assert query_terms("is it for the and or not", "english") == []
+    assert found([memory("a", "It is for the others.")], "is it for", "bm25") == []
+
+
+def turns(*texts: str, file: str = "chat.jsonl", apart: timedelta = timedelta(minutes=1)) -> list[Memory]:
+    return [
+        memory(f"t{n}", text, FIRST + n * apart, memory_type="conversation", source=Source("jsonl", file, n + 1))
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_an_answer_is_found_through_the_question_before_it() -> None:
+    talk = turns("Where do you go on holiday?", "To Lisbon, with Dana.", "Nice!", "The weather is fine.", "Bye.")
+    asked = "holiday destination"
+    assert found(talk, asked)[:2] == ["t0", "t1"]
+    assert "t1" not in found(talk, asked, neighbour_weight=0)
+
+
+def places(rows: list[Memory]) -> tuple[list[int], list[int]]:
+    table = places_table(
+        [
+            (
+                m.source.connector,
+                m.source.file,
+                m.source.line,
+                m.effective_date.replace(tzinfo=None),
+                m.memory_type,
+                m.content,
+            )
+            for m in rows
+        ]
+    )
+    before, after = neighbours_in(table)
+    return before.tolist(), after.tolist()
+
+
+def test_turns_have_neighbours_in_the_order_of_their_file_whatever_the_order_of_rows() -> None:
+    one, two, three = turns("a", "b", "c")
+    assert places([three, one, two]) == ([2, -1, 1], [-1, 2, 0])
+
+
+def test_turns_far_apart_in_time_or_of_other_files_are_no_neighbours() -> None:
+    assert places(turns("a", "b", apart=timedelta(hours=7))) == ([-1, -1], [-1, -1])
+    assert places([*turns("a"), *turns("b", file="other.jsonl")]) == ([-1, -1], [-1, -1])
+
+
+def test_facts_have_no_neighbours_and_entries_of_a_daily_log_have() -> None:
+    facts = [memory(f"f{n}", f"Fact {n}.", source=Source("jsonl", "facts.jsonl", n)) for n in range(3)]
+    log = [memory(f"l{n}", f"Entry {n}.", source=Source("openclaw", "memory/2026-03-01.md", n)) for n in range(2)]
+    made = [memory(f"m{n}", f"Made {n}.", source=Source("night", "distill")) for n in range(2)]
+    assert places([*facts, *log, *made]) == ([-1, -1, -1, -1, 3, -1, -1], [-1, -1, -1, 4, -1, -1, -1])
+
+
+def test_a_file_of_speakers_in_turn_is_a_conversation() -> None:
+    names = ("Ana", "Ben")
+    spoken = [memory(f"s{n}", f"{names[n % 2]}: words {n}", source=Source("jsonl", "talk.jsonl", n)) for n in range(6)]
+    assert places(spoken)[0] == [-1, 0, 1, 2, 3, 4]
+    notes = [memory(f"n{n}", f"Note {n}: words", source=Source("jsonl", "notes.jsonl", n)) for n in range(6)]
+    assert places(notes)[0] == [-1] * 6
+
+
+DAYS = np.array([date(2026, 4, 2), date(2026, 5, 2), date(2025, 5, 2), date(2026, 5, 3)], dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "is_day"),
+    [
+        ("What did I read on May 2nd?", [1, 2], True),
+        ("what happened on 2026-05-02", [1], True),
+        ("the meeting of 2 May 2025", [2], True),
+        ("what did we do in May 2026", [1, 3], False),
+        ("plans of 2026-05", [1, 3], False),
+    ],
+)
+def test_days_and_months_that_a_query_names_are_known(query: str, rows: list[int], is_day: bool) -> None:
+    (time,) = named_times(query, DAYS)
+    assert (time.rows.tolist(), time.is_day) == (rows, is_day)
+
+
+@pytest.mark.parametrize("query", ["may I deploy", "march on", "version 2.5.2 of the tool", "12 items"])
+def test_other_words_name_no_time(query: str) -> None:
+    assert named_times(query, DAYS) == ()
+
+
+def test_a_memory_of_the_named_day_is_found_first() -> None:
+    visits = [
+        memory(str(n), "We visited the museum and saw paintings.", datetime(2026, 5, n, tzinfo=UTC))
+        for n in range(1, 6)
+    ]
+    assert found(visits, "which museum did we visit on May 4th")[0] == "4"
+
+
+def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
+    from memory_pipeline.recall.rowwise import weights_of
+
+    none = np.zeros(3, dtype=bool)
+    weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]), 0.5)
+    assert weight[0] == 1.0
+    assert 1.0 < weight[1] <= weight[2] == pytest.approx(1.1)
+
+
+def test_chains_of_replacements_end_at_the_active_memory_and_circles_end_nowhere() -> None:
+    into = np.array([1, 2, -1, 4, 3, -1])
+    archived = np.array([True, True, False, True, True, True])
+    assert ends_of(into, archived).tolist() == [2, 2, 2, -1, -1, -1]
