@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +13,19 @@ from datetime import date, datetime
 from decimal import Decimal, localcontext
 from functools import cached_property
 from math import sqrt
-from statistics import median_low, quantiles
+from statistics import correlation, median_low, quantiles
 
 from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.templates import Line, Place, list_elements, read_line
 
 #: A value is outside when it is further than this many spreads from the median.
 SPREADS = 3
+#: A value is usual up to this many interquartile ranges from the quartiles (the inner fences of Tukey, 1977).
+_FENCE = 1.5
+#: What holds fewer of the values than this share is not the usual.
+_MOST_OF_THEM = 0.75
+#: Values have a course if their ranks follow the time more closely than those of 19 of 20 random orders.
+_COURSE = 1.96
 _WORD = re.compile(r"\w+")
 
 
@@ -96,8 +103,14 @@ class Figure:
 
     @cached_property
     def usual(self) -> tuple[Value, ...]:
-        """The values that are not outside."""
-        return tuple(value for value, is_outside in zip(self.values, self.outside, strict=True) if not is_outside)
+        """Where the values lie: all of them, or those within the inner fences if some are outside."""
+        if not any(self.outside):
+            return self.values
+        inside = [value for value, is_outside in zip(self.values, self.outside, strict=True) if not is_outside]
+        lower, _, upper = quantiles((value.number for value in self.values), n=4, method="inclusive")
+        reach = _FENCE * (upper - lower)
+        near = [value for value in inside if lower - reach <= value.number <= upper + reach]
+        return tuple(near if len(near) >= _MOST_OF_THEM * len(self.values) else inside)
 
     @cached_property
     def usual_least(self) -> Value:
@@ -121,6 +134,29 @@ class Figure:
         return self.varies and all(a <= b for a, b in itertools.pairwise(numbers))
 
     @property
+    def falls(self) -> bool:
+        """Whether no value is higher than the one before, and the last is lower than the first."""
+        numbers = [value.number for value in self.values]
+        return self.varies and all(a >= b for a, b in itertools.pairwise(numbers))
+
+    @cached_property
+    def has_course(self) -> bool:
+        """Whether the values move in one direction: the first and the newest are further apart than the middle half of
+        all, and the ranks follow the time (Spearman's coefficient beside its standard error)."""
+        numbers = [value.number for value in self.values]
+        if len(numbers) < 3 or not self.varies:
+            return False
+        lower, _, upper = quantiles(numbers, n=4, method="inclusive")
+        if abs(numbers[-1] - numbers[0]) <= upper - lower:
+            return False
+        return abs(correlation(range(len(numbers)), _ranks(numbers))) * sqrt(len(numbers) - 1) > _COURSE
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every value is a whole number."""
+        return all(value.plain.lstrip("+-").isdigit() for value in self.values)
+
+    @property
     def movement(self) -> float:
         """The span of the usual values relative to their size."""
         least, greatest = self.usual_least.number, self.usual_greatest.number
@@ -129,28 +165,49 @@ class Figure:
 
     @cached_property
     def outside(self) -> tuple[bool, ...]:
-        """For each value, whether it lies outside what three spreads around the median hold.
-
-        A spread is the interquartile range (Tukey, Exploratory Data Analysis, 1977, who calls what lies that far out
-        "far out"), or the standard deviation of the other values if that is larger, as it is where nearly all are
-        equal: a value is compared with the others, so that one far value does not hide itself (Barnett and Lewis,
-        Outliers in Statistical Data, 1994, on masking). A value that returns on another day is not outside.
-        """
+        """For each value, whether it lies outside what three spreads around the median hold. A value that returns on
+        another day is not outside."""
         numbers = [value.number for value in self.values]
         if len(numbers) < 3 or not self.varies:
             return (False,) * len(numbers)
+        middle = median_low(numbers)
+        days: dict[float, set[date]] = {}
+        for value in self.values:
+            days.setdefault(value.number, set()).add(value.at.date())
+        return tuple(
+            len(days[x]) == 1 and abs(x - middle) > SPREADS * spread + 1e-9 * abs(x - middle)
+            for x, spread in zip(numbers, self._spreads, strict=True)
+        )
+
+    @cached_property
+    def farness(self) -> tuple[float, ...]:
+        """For each value, how many spreads it is from the median; a spread is at least one unit of the last digit."""
+        middle = median_low([value.number for value in self.values])
+        digits = max(len(value.plain.partition(".")[2]) for value in self.values)
+        least = 10.0 ** -min(digits, 300)
+        spreads = self._spreads or (0.0,) * len(self.values)
+        return tuple(abs(v.number - middle) / max(s, least) for v, s in zip(self.values, spreads, strict=True))
+
+    @cached_property
+    def _spreads(self) -> tuple[float, ...]:
+        """The spread with which each value is compared, of three values or more.
+
+        It is the interquartile range (Tukey, Exploratory Data Analysis, 1977, who calls what lies three of them out
+        "far out"), or the standard deviation of the other values if that is larger, as it is where nearly all are
+        equal: a value is compared with the others, so that one far value does not hide itself (Barnett and Lewis,
+        Outliers in Statistical Data, 1994, on masking).
+        """
+        numbers = [value.number for value in self.values]
+        if len(numbers) < 3:
+            return ()
         lower, _, upper = quantiles(numbers, n=4, method="inclusive")
         middle = median_low(numbers)
         moved = [number - middle for number in numbers]  # smaller numbers, whose squares keep their digits
         total, squares, others = sum(moved), sum(x * x for x in moved), len(moved) - 1
-        days: dict[float, set[date]] = {}
-        for x, value in zip(moved, self.values, strict=True):
-            days.setdefault(x, set()).add(value.at.date())
         found = []
         for x in moved:
             variance = (squares - x * x) / others - ((total - x) / others) ** 2
-            spread = max(upper - lower, sqrt(max(variance, 0.0)))
-            found.append(len(days[x]) == 1 and abs(x) > SPREADS * spread + 1e-9 * abs(x))
+            found.append(max(upper - lower, sqrt(max(variance, 0.0))))
         return tuple(found)
 
 
@@ -172,10 +229,15 @@ class Series:
     words: tuple[int, ...] = ()
     strangers: tuple[Reading, ...] = ()
 
+    @cached_property
+    def every(self) -> tuple[Reading, ...]:
+        """The readings and the strangers, oldest first."""
+        return in_order([*self.readings, *self.strangers]) if self.strangers else self.readings
+
     @property
     def newest(self) -> Reading:
         """The newest reading."""
-        return self.readings[-1]
+        return self.every[-1]
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -183,18 +245,22 @@ class Series:
         return self.newest.line.places
 
     @cached_property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """The values of each place, oldest first."""
+        return tuple(zip(*(reading.values for reading in self.every), strict=True))
+
+    @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """The places with figures."""
         return tuple(
-            Figure(i, tuple(Value(reading.values[i], reading.at) for reading in self.readings))
+            Figure(i, tuple(Value(text, reading.at) for text, reading in zip(self.columns[i], self.every, strict=True)))
             for i, place in enumerate(self.places)
             if place.kind == "figure"
         )
 
     def counts(self, place: int) -> list[tuple[str, int]]:
         """How often each word (or element of a list) stands in a place, the most frequent first."""
-        texts = [reading.values[place] for reading in self.readings]
-        every = Counter(word for text in texts for word in (list_elements(text) or (text,)))
+        every = Counter(word for text in self.columns[place] for word in (list_elements(text) or (text,)))
         return sorted(every.items(), key=lambda item: (-item[1], item[0]))
 
     @cached_property
@@ -203,10 +269,16 @@ class Series:
         found = [
             Break(reading.memory_id, figure.place, value)
             for figure in self.figures
-            for reading, value, is_outside in zip(self.readings, figure.values, figure.outside, strict=True)
+            for reading, value, is_outside in zip(self.every, figure.values, figure.outside, strict=True)
             if is_outside
         ]
         return tuple(sorted(found, key=lambda one: (one.value.at, one.memory_id, one.place)))
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    """The place of each number in their order; equal ones share the middle of theirs."""
+    ordered = sorted(numbers)
+    return [(bisect_left(ordered, x) + bisect_right(ordered, x)) / 2 for x in numbers]
 
 
 def number_of(text: str) -> float:
@@ -235,10 +307,13 @@ def series_of(readings: Iterable[Reading], strangers: Iterable[Reading] = ()) ->
     the place of one."""
     ordered = in_order(readings)
     varying = _varying_words([reading.line for reading in ordered])
+    told = [replace(reading, line=_with_words(reading.line, varying)) for reading in ordered]
+    others = [replace(reading, line=_with_words(reading.line, varying)) for reading in in_order(strangers)]
+    kinds = [place.kind for place in told[0].line.places]
     return Series(
-        tuple(replace(reading, line=_with_words(reading.line, varying)) for reading in ordered),
+        tuple(told),
         _positions(ordered[0].line, varying),
-        tuple(replace(reading, line=_with_words(reading.line, varying)) for reading in in_order(strangers)),
+        tuple(other for other in others if [place.kind for place in other.line.places] == kinds),
     )
 
 

@@ -41,7 +41,14 @@ _MARKS = (
     (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
     (re.compile(r"(?<=\w)×(?=[^\W\d])"), " "),
 )
-_COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[-+]?[\d\x01])")
+_COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[\U000F0000-\U000FFFFD]?[-+]?[\d\x01])")
+#: Before a figure in a line with marks stands a character of its own: this one plus the number of its place.
+_FIRST_MARK, _MOST_MARKS = 0xF0000, 0xFFFD
+_MARKED = re.compile(r"[\U000F0000-\U000FFFFD]")
+#: How far back the key of the structure is looked for in which a figure stands.
+_LONGEST_STRUCTURE = 2000
+_STRUCTURE = re.compile(r"[{}\[\]]|\.\s+(?=[A-Z])")
+_KEY_OF_STRUCTURE = re.compile(r"([\w%][\w .()%-]{0,30})['\"]?\s*[:=]\s*$")
 _DANGLING = re.compile(r"(?:\s*[→>=:;,|~@#*×+-]|\s+(?:at|on|to|in|of|from|as|into|id|by|for|since))+\s*$")
 _HANGING = re.compile(r"\s+(?:at|on|in|to|from|by|for|of)(?=[:;,](?:\s|$))")
 _BEFORE_STOP = re.compile(r"\s+([,;:.)\]])")
@@ -69,10 +76,24 @@ def measure_of(series: Series, place: int) -> str:
 
 
 def amount(series: Series, place: int, value: str) -> str:
-    """A value with its currency sign or its unit."""
+    """A value with its currency sign or its unit, and with its total where that is always the same: `5/6`."""
     start = series.places[place].start
     sign = series.newest.line.text[start - 1 : start]
-    return f"{sign if sign in _CURRENCIES else ''}{value}{unit_of(series, place)}"
+    return f"{sign if sign in _CURRENCIES else ''}{value}{_total(series, place)}{unit_of(series, place)}"
+
+
+def amounts(series: Series, place: int, one: str, between: str, other: str) -> str:
+    """Two values with their unit, which a word says once: `12 to 15 min`, `5/6 or 6/6`, `$3 to $4`."""
+    first, last, unit = amount(series, place, one), amount(series, place, other), unit_of(series, place)
+    return f"{first.removesuffix(unit) if unit.startswith(' ') else first}{between}{last}"
+
+
+def _total(series: Series, place: int) -> str:
+    """The total that a figure is a part of, with its stroke, if it never varies."""
+    if _text_after(series, place) != "/" or place + 1 >= len(series.places):
+        return ""
+    totals = set(series.columns[place + 1])
+    return f"/{totals.pop()}" if len(totals) == 1 else ""
 
 
 def called(series: Series, place: int, value: str) -> str:
@@ -97,7 +118,10 @@ def _name_and_side(series: Series, place: int) -> tuple[str, bool]:
     if label is not None:
         return readable(label.group(1).strip(" -")), False
     if after == "/" and place + 1 < len(series.places):  # `5/6 modules`: both are of modules
-        return _name_and_side(series, place + 1)
+        last = place + 1
+        while last + 1 < len(series.places) and _text_after(series, last) == "/":
+            last += 1
+        return _name_and_side(series, last)
     phrase = _PHRASE_BEFORE.search(before)
     words = phrase.group(1).split() if phrase and (place or not before.startswith(phrase.group(1))) else []
     return (" ".join(words) if words and not _NO_NAMES.intersection(map(str.casefold, words)) else ""), False
@@ -115,9 +139,49 @@ def _text_after(series: Series, place: int) -> str:
     return text[places[place].end : places[place + 1].start if place + 1 < len(places) else len(text)]
 
 
-def headline(series: Series) -> str:
-    """The line in readable words with its newest values; ids, dates and clock times are left out."""
-    return _plain(_filled(series, series.newest.values))
+def headline(series: Series, *, with_words: bool = True) -> str:
+    """The line in readable words with its newest values; ids, dates and clock times are left out, and so are words that
+    vary, if asked for."""
+    values = [
+        value if with_words or place.kind != "word" else "\x00"
+        for place, value in zip(series.places, series.newest.values, strict=True)
+    ]
+    return _plain(_filled(series, values))
+
+
+def marked_headline(series: Series) -> str:
+    """The headline with a mark before each figure, which `places_in` reads."""
+    values = [
+        f"{chr(_FIRST_MARK + n)}{value}" if place.kind == "figure" and n < _MOST_MARKS else value
+        for n, (place, value) in enumerate(zip(series.places, series.newest.values, strict=True))
+    ]
+    return _plain(_filled(series, values))
+
+
+def places_in(marked: str) -> list[int]:
+    """The places of the figures in a part of a headline with marks."""
+    return [ord(mark) - _FIRST_MARK for mark in _MARKED.findall(marked)]
+
+
+def without_marks(marked: str) -> str:
+    """A part of a headline as it is read."""
+    return _MARKED.sub("", marked)
+
+
+def structure_of(series: Series, place: int) -> str:
+    """The key of the structure in which a figure stands, as in `timings={'total': 0.3}`, or nothing."""
+    end = series.places[place].start
+    text = series.newest.line.text[max(0, end - _LONGEST_STRUCTURE) : end]
+    opened: list[int] = []
+    for mark in _STRUCTURE.finditer(text):
+        if mark.group() in "{[":
+            opened.append(mark.start())
+        elif mark.group() in "}]":
+            opened = opened[:-1]
+        else:  # a sentence ends, and so do structures that a program cut off
+            opened = []
+    key = _KEY_OF_STRUCTURE.search(text, 0, opened[-1]) if opened else None
+    return readable(key.group(1)) if key else ""
 
 
 def subject_of(series: Series) -> str:

@@ -1,0 +1,186 @@
+"""What a series says: the newest line as it was written, then how many readings, and between which values."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime, timedelta
+
+import pytest
+
+from memory_pipeline.wording.readings import Figure, Series, Value, read_memory, series_of
+from memory_pipeline.wording.series_words import describe_series, is_true, line_in
+from memory_pipeline_tests.build import FIRST
+
+
+def series(text: str, *values: object, hours: float = 24) -> Series:
+    """A reading for each value (a tuple fills several places), one a day."""
+    told = [text.format(*(value if isinstance(value, tuple) else (value,))) for value in values]
+    return series_of(read_memory(f"r{n:03}", FIRST + timedelta(hours=hours * n), line) for n, line in enumerate(told))
+
+
+def words(text: str) -> int:
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+def said(one: Series, most: int = 60) -> str:
+    text = describe_series(one, words, most)
+    assert words(text) <= most and is_true(one, text)
+    return text
+
+
+HOOKS = "HOOKS: 6 ran (fast_one={}s, slow_one={}s, idle_one={}s, middle_one={}s, long_one={}s, last_one={}s)"
+STEADY = [(0.001, 1.5 + n / 10, 0, 0.5 + n / 10, 1.2 + n / 10, f"0.00{n + 1}") for n in range(8)]
+
+
+def test_of_a_list_of_pairs_the_largest_are_said_and_how_many_more_there_are() -> None:
+    text = said(series(HOOKS, *STEADY), 38)
+    assert (
+        "6 ran (slow_one 2.2 s, long_one 1.9 s, middle_one 1.2 s and 3 more) on 8 March 2026; 8 readings since 1 March"
+        in text
+    )
+
+
+def test_a_long_line_keeps_its_labels_and_its_beginning() -> None:
+    text = (
+        "Evening check complete. Score = {}. Parts: Memory (db): {}; Planning & Tasks: {}; Writing: {}; "
+        "Reading: {}; Timings: {{'first': {}, 'second': {}}}"
+    )
+    told = [(60 + n, 70 + n % 3, 80 + n % 5, 90 - n % 4, 50 + n % 3, 40 + n % 2, 3 + n % 4) for n in range(8)]
+    short = said(series(text, *told), 42)
+    assert "Evening check complete. Score 67. Parts: Memory 71; Planning & Tasks 82 and 4 more" in short
+    assert "Score rose from 60 (1 March) to 67" in short
+
+
+def test_what_is_unusual_in_a_structure_has_the_name_of_the_structure() -> None:
+    text = "Look inside: {}B, marks {}, parts {}, timings={{'goals': {}, 'total': {}, 'other': {}}}"
+    told = [(5000 + n % 3, 20 + n % 4, 7 + n % 2, 1 + n % 2, 30 + n % 3, n % 3) for n in range(9)]
+    told[3] = (*told[3][:3], 90, *told[3][4:])
+    assert "Unusual: timings goals 90 on 4 March." in said(series(text, *told))
+
+
+def test_the_largest_deviation_is_named_first_and_a_usual_range_leaves_it_out() -> None:
+    pings = (260, 265, 991, 258, 262, 270, 836, *range(255, 271))
+    text = said(series("Latency: p95={}ms [OK]", *pings))
+    assert "23 readings since 1 March, all OK. p95 usually 255 to 270 ms" in text
+    assert "Unusual: 991 ms on 3 March; 836 ms on 7 March." in text
+    assert "Most unusual: 991 ms on 3 March." in said(series("Latency: p95={}ms [OK]", *pings), 38)
+
+
+def test_without_unusual_values_a_range_holds_every_value() -> None:
+    text = said(series("Check took {}s", 33, 33, 34, 30, 31, 32, 25, 30, 29))
+    assert "Time 25 s (7 March) to 34 s (3 March)" in text and "usually" not in text
+
+
+def test_usual_is_where_most_values_lie() -> None:
+    times = (
+        33,
+        33.5,
+        33,
+        105.5,
+        67.2,
+        30.7,
+        33.2,
+        31,
+        32.1,
+        32.6,
+        25.1,
+        32.3,
+        30,
+        29.3,
+        30,
+        31.1,
+        30.1,
+        31.9,
+        19.7,
+        9.9,
+    )
+    text = said(series("Check took {}s", *times))
+    assert "9.9 s on 20 March 2026; the least of 20 readings since 1 March. Time usually 29.3 to 33.5 s" in text
+    assert "Unusual: 105.5 s on 4 March; 67.2 s on 5 March" in text
+    assert line_in(text) == "Check took 9.9 s"
+
+
+def test_two_readings_of_the_newest_day_have_their_clock_times() -> None:
+    told = [(n % 3 + 10, 0.9) for n in range(6)]
+    one = series("Tasks {}, share {}", *told, (10, 0.01), (11, 0.9), hours=12)
+    assert one.newest.at.date() == one.readings[-2].at.date()
+    text = said(one)
+    newest, before = (f"{reading.at:%H:%M}" for reading in (one.newest, one.readings[-2]))
+    assert f"on 4 March 2026, {newest}; 8 readings" in text and f"Unusual: share 0.01 on 4 March, {before}." in text
+    assert line_in(text) == "Tasks 11, share 0.9"
+
+
+def test_an_earlier_reading_of_the_newest_day_without_a_clock_is_called_earlier() -> None:
+    at = [FIRST + timedelta(days=min(n, 5)) for n in range(7)]
+    one = series_of(
+        read_memory(f"r{n}", day, f"Rows kept: {40 + value}", n)
+        for n, (day, value) in enumerate(zip(at, (3, 4, 6, 5, 4, 9, 5), strict=True))
+    )
+    assert "Kept 43 (1 March) to 49 (earlier on 6 March)" in said(one).replace("Rows kept 43", "Kept 43")
+
+
+def test_only_what_has_a_course_has_a_beginning() -> None:
+    assert "at first" not in said(series("Queue at {} items", 13, 9, 23, 12, 32, 9, 30, 32, 38, 25, 8, 6, 31))
+    assert "at first 13" in said(series("Queue at {} items", 13, 12, 15, 18, 16, 20, 22, 21, 25, 24, 29, 28, 33))
+    assert "fell from 30 (1 March) to 19" in said(series("Queue at {} items", 30, 28, 27, 25, 22, 19))
+
+
+def test_a_median_of_whole_numbers_is_one_of_them() -> None:
+    assert "median" not in said(series("Tickets: {}", 1, 2, 5, 9, 4, 7))
+    assert "median 5" in said(series("Tickets: {}", 1, 2, 5, 9, 8))
+
+
+def test_a_value_of_two_is_one_or_the_other_and_totals_stay() -> None:
+    told = [(4 + n % 2, 5 + n % 2, 3.9 + n / 10) for n in range(6)]
+    text = said(series("Broadcast: {} groups, {}/6 modules ({}s)", *told))
+    assert "Groups 4 or 5; modules 5/6 or 6/6; time" in text
+
+
+def test_what_all_readings_say_is_said_of_all() -> None:
+    assert "6 readings since 1 March, all success." in said(
+        series("Encoded episode (success, {}s)", 600, 300, 450, 320, 410, 390)
+    )
+    assert "all 0 failed" in said(series("Suite: {} passed, 0 failed", 600, 300, 450, 320, 410, 390))
+    assert "all" not in said(series("Suite: {} passed, {} failed", (60, 0), (30, 1), (45, 0), (32, 0), (41, 1)))
+
+
+def test_words_that_vary_stand_beside_what_is_constant_and_add_up() -> None:
+    text = "Variant: approach=small|guard=none|frame={} (type={})"
+    told = [(("crit", "outp")[n % 2], ("testing", "general")[n % 3 == 0]) for n in range(9)]
+    lines = [text.format(*values) for values in (*told, ("crit", "building"))]
+    read = [read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines)]
+    one = series_of(read[:9], read[9:])
+    short = said(one, 42)
+    assert short.startswith("Variant: approach small, guard none") and "10 times from 1 to 10 March 2026" in short
+    assert "Frame crit 6, outp 4. Type testing 6, general 3, building 1 (10 March)." in short
+
+
+def test_a_list_says_what_it_lacks_this_time() -> None:
+    full, newest = "['alpha', 'beta', 'gamma', 'delta']", "['alpha', 'gamma']"
+    text = said(series("Gate: left out {}", *[full] * 5, newest))
+    assert "left out alpha and gamma on 6 March 2026" in text
+    assert "Not this time: beta 5 of 6, delta 5." in text
+
+
+@pytest.mark.parametrize(
+    "piece", ["a={0}s, ", "(", "({0}, ", "{{'a': {0}, ", "x {0}. ", "[{0}] ", "{0}/", "a (b {0} s, "]
+)
+def test_no_line_makes_telling_a_series_slow(piece: str) -> None:
+    values = [f"{n % 3}" for n in range(6)]
+    lines = [(f"N {value} " + piece.format(value) * 6000)[:6000] for value in values]
+    one = series_of(read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines))
+    began = time.process_time()
+    describe_series(one, len, 400)
+    assert time.process_time() - began < 4.0
+
+
+def values(*numbers: float) -> Figure:
+    return Figure(0, tuple(Value(str(x), datetime(2026, 3, n + 1)) for n, x in enumerate(numbers)))
+
+
+def test_how_far_a_value_lies_is_told_in_spreads() -> None:
+    figure = values(5, 5, 5, 5, 9, 5, 5, 5, 5, 5)
+    assert figure.farness[4] == 4 and figure.farness[0] == 0  # the others do not differ: a spread is one unit
+    assert values(10, 12, 11, 13, 12, 11, 30).outside[-1]
+    assert values(1).farness == (0.0,)
