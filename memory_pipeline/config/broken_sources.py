@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,17 @@ from pydantic import ValidationError
 
 from memory_pipeline.config.memory_sources import SourceTable, check_names, key_of
 
+#: Of the errors in a table, the first ones are told.
+_TOLD = 3
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenSource:
-    """A table that cannot be used. `number`: its place in the list, from 1; 0 if there is no list. `name`: what it is
-    called, or `table-NUMBER`. `problem`: one sentence that says what is wrong with what it was `given`."""
+    """A table that cannot be used.
+
+    `number`: its place in the list, from 1; 0 if there is no list, -1 if it is not known. `name`: what it is called, or
+    `table-NUMBER` if it has no name of its own. `problem`: what is wrong with what it was `given`.
+    """
 
     number: int
     name: str
@@ -38,28 +44,37 @@ class BrokenSource:
 def sort_out(
     tables: object, explain: Callable[[int, Any], str]
 ) -> tuple[tuple[SourceTable, ...], tuple[BrokenSource, ...]]:
-    """The tables that can be used, and the others. `explain` puts the first error of a table into words, given its
+    """The tables that can be used, and the others. `explain` puts an error of a table into words, given its
     index."""
     if not isinstance(tables, Sequence) or isinstance(tables, str | bytes):
         problem = "'sources' is no list: begin each of its tables with [[sources]]"
         return (), (BrokenSource(0, "sources", problem, tables if isinstance(tables, Mapping) else {}),)
     good: list[SourceTable] = []
-    broken: list[BrokenSource] = []
+    wrong: list[tuple[int, object, str]] = []
     for index, given in enumerate(tables):
         try:
             table = given if isinstance(given, SourceTable) else SourceTable.model_validate(given)
             check_names([*good, table])
             good.append(table)
         except ValidationError as error:
-            broken.append(_broken(index, given, explain(index, error.errors()[0])))
+            wrong.append((index, given, "; ".join(explain(index, one) for one in error.errors()[:_TOLD])))
         except ValueError as error:
-            broken.append(_broken(index, given, f"table {index + 1} of [[sources]]: {error}"))
+            wrong.append((index, given, f"table {index + 1} of [[sources]]: {error}"))
+    taken = {table.key for table in good}
+    broken: list[BrokenSource] = []
+    for index, given, problem in wrong:
+        broken.append(_broken(index, given, problem, taken))
+        taken.add(broken[-1].key)
     return tuple(good), tuple(broken)
 
 
-def _broken(index: int, given: object, problem: str) -> BrokenSource:
+def _broken(index: int, given: object, problem: str, taken: Set[str]) -> BrokenSource:
+    """The table under its name, or, if that is none or another table has it, under its number."""
     fields = given.model_dump(mode="json") if isinstance(given, SourceTable) else given
     known = fields if isinstance(fields, Mapping) else {}
     name = known.get("name")
-    label = name if isinstance(name, str) and name.strip() and name.isprintable() else f"table-{index + 1}"
-    return BrokenSource(index + 1, label, problem, known)
+    is_own = isinstance(name, str) and name.strip() and name.isprintable() and key_of(name) not in taken
+    numbered = f"table-{index + 1}"
+    while key_of(numbered) in taken:
+        numbered = f"broken-{numbered}"
+    return BrokenSource(index + 1, str(name) if is_own else numbered, problem, known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from memory_pipeline.errors import InputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, write_text
 
 _KEY = "sources"
+_TABLE = re.compile(r"\s*\[\[\s*[\"']?sources[\"']?\s*\]\]")
 
 
 def add_source(file: Path, source: SourceTable) -> None:
@@ -38,9 +41,9 @@ def add_source(file: Path, source: SourceTable) -> None:
     _write(file, document)
 
 
-def remove_source(file: Path, name: str, number: int | None = None) -> None:
-    """Remove the table of a source: the first of this name, or, given its number in the list from 1, that one; 0 stands
-    for what is there in place of a list. Raises InputError if the file has none such."""
+def remove_source(file: Path, name: str, number: int | None = None, others: Set[int] = frozenset()) -> None:
+    """Remove the table of a source: the first of this name that is none of the `others`, or, given its number in the
+    list from 1, that one; 0 stands for what is there in place of a list. Raises InputError if there is none such."""
     document = _read(file)
     listed: Any = document.get(_KEY, [])
     if number == 0:
@@ -48,15 +51,36 @@ def remove_source(file: Path, name: str, number: int | None = None) -> None:
         _write(file, document)
         return
     names = [key_of(str(table.get("name", ""))) if isinstance(table, dict) else "" for table in listed]
-    places = [place for place, known in enumerate(names) if known == key_of(name)]
+    places = [place for place, known in enumerate(names) if known == key_of(name) and place + 1 not in others]
     if number is not None:
         places = [number - 1] if number <= len(listed) else []
     if not places:
         raise InputError(f"'{file}' has no source '{name}'; 'memory-pipeline sources list' shows where each comes from")
+    before = tomlkit.dumps(document)
     del listed[places[0]]
     if not listed:
         del document[_KEY]
-    _write(file, document)
+    _write(file, _without_table(before, places[0], document) or document)
+
+
+def _without_table(text: str, place: int, wanted: TOMLDocument) -> TOMLDocument | None:
+    """The document without the lines of a `[[sources]]` table. The comments after its last key stay: they belong to
+    what follows. None if the file is written in a way that lines cannot tell (the data must be as wanted)."""
+    lines = text.splitlines(keepends=True)
+    starts = [n for n, line in enumerate(lines) if _TABLE.match(line)]
+    if place >= len(starts):
+        return None
+    first = starts[place]
+    end = next((n for n in range(first + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines))
+    last = max(n for n in range(first, end) if lines[n].strip() and not lines[n].lstrip().startswith("#"))
+    tail = lines[last + 1 : end] if any(line.strip() for line in lines[last + 1 : end]) else []
+    while tail and lines[first - 1 : first] in ([], ["\n"]) and not tail[0].strip():
+        tail = tail[1:]
+    try:
+        left = tomlkit.parse("".join([*lines[:first], *tail, *lines[end:]]))
+    except TOMLKitError:
+        return None
+    return left if left.unwrap() == wanted.unwrap() else None
 
 
 def _read(file: Path) -> TOMLDocument:

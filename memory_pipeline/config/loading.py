@@ -19,6 +19,14 @@ from memory_pipeline.config.sources import from_environment, from_file, from_ove
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
 
+#: What to write instead of a value of the wrong type, by pydantic's name of the error.
+_MENDS = {
+    "string_type": "write a text in quotes",
+    "tuple_type": 'write a list like ["one", "two"]',
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+}
+
 
 class ShownSetting(Document):
     """A setting with its effective value."""
@@ -118,7 +126,7 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
 
 
 def _of_a_source(origin: str, index: int, first: Any) -> str:
-    """The first error of a table of `sources`, which has this index."""
+    """An error of a table of `sources`, which has this index."""
     info = next(info for info in describe_settings() if info.key == "sources")
     return _in_a_list_of_tables(info, ["sources", str(index), *map(str, first["loc"])], first, origin)
 
@@ -134,4 +142,5 @@ def _in_a_list_of_tables(info: SettingInfo, path: list[str], first: Any, origin:
     if first["type"] == "missing":
         return f'{place} has no {path[-1]}; add a line like {path[-1]} = "..."'
     name = f"'{path[2]}' of " if len(path) > 2 else ""
-    return f"{name}{place} is {first['input']!r:.200}: {first['msg'].removeprefix('Value error, ')}"
+    says = _MENDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+    return f"{name}{place} is {first['input']!r:.200}: {says}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,6 +121,18 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     return sorted(found, key=lambda file: file.name)
 
 
+def check_not_ours(source: SourceTable) -> None:
+    """Raises InputError if the source is a file that this program has exported."""
+    path, ours = Path(source.path), False
+    with suppress(OSError):  # one that cannot be opened is told of when it is read
+        ours = path.is_file() and is_export(source.format, path)
+    if ours:
+        raise InputError(
+            f"'{path}' is an export of this program, which is not read back; import it once with 'memory-pipeline "
+            f"import {source.format} {path}'"
+        )
+
+
 def _is_ours(file: Path, settings: Settings) -> bool:
     """Whether the file lies where this program writes: reports, playbook, and what stands beside the store."""
     real, store = file.resolve(), Path(settings.store.path).resolve()
@@ -191,11 +204,7 @@ def read_source(
     skipped = Skipped()
     path = Path(source.path)
     files = find_files(source, settings, skipped)
-    if path.is_file() and is_export(source.format, path):
-        raise InputError(
-            f"'{path}' is an export of this program, which is not read back; import it once with 'memory-pipeline "
-            f"import {source.format}'"
-        )
+    check_not_ours(source)
     known: dict[str, SourceFile] = {}
     seen_before: dict[str, datetime] = {}
     if store.exists():

@@ -27,6 +27,10 @@ if TYPE_CHECKING:  # importers and masking are loaded by a night that has a sour
     from memory_pipeline.ingest.summary import ImportSummary
 
 
+#: What the steps of an import are called in a night's progress.
+_STEPS = {"import": "entries of the sources"}
+
+
 def import_notes(night: Night) -> list[SourceReading]:
     """Read every enabled source of the store; returns what was read of each."""
     readings = [_left_out(night, broken) for broken in night.settings.broken_sources]
@@ -62,7 +66,13 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
 
     now = datetime.now(UTC)
     contents = read_source(
-        night.store, night.settings, source, as_of=night.as_of, now=now, embedder=lambda: night.embedder
+        night.store,
+        night.settings,
+        source,
+        as_of=night.as_of,
+        now=now,
+        embedder=lambda: night.embedder,
+        progress=lambda step, done, total: night.progress(_STEPS.get(step, step), done, total),
     )
     edits = _follow(night, source, contents, now)
     unreadable = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items()))

@@ -42,7 +42,8 @@ def table(rows: Sequence[Row]) -> str:
 def plot(values: Sequence[int], caption: str) -> MetadataValue:
     """Values, oldest first, as a line in a drawing that is small enough to be shown in its place."""
     if len(values) < 2:
-        return MetadataValue.md("There is one value so far.")
+        told = f"{values[0]:,}; a plot is drawn from the second night on" if values else "no night yet"
+        return MetadataValue.md(f"{caption}: {told}.")
     least, greatest = min(values), max(values)
     scale = _HIGH / ((greatest - least) or 1)
     step = _WIDE / (len(values) - 1)

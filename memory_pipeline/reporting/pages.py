@@ -232,6 +232,17 @@ def _outcome(cluster: ClusterReport) -> str:
     return f"{cluster.status}: {cluster.reason}" if cluster.reason else cluster.status
 
 
+def _measured(cluster: ClusterReport) -> str:
+    """How much shorter its draft is, and the facts in it, as the end of a sentence; nothing without a draft."""
+    if not cluster.compression_ratio:
+        return ""
+    kept, _, rest = cluster.facts.partition("+")
+    attached, _, found = rest.partition("/")
+    facts = f", keeps {kept} of {found} facts" if found not in ("", "0") else ""
+    facts += f" and has {attached} of them attached" if facts and attached != "0" else ""
+    return f"; {cluster.compression_ratio} times shorter{facts}"
+
+
 def _what_differs(conflict: ConflictReport) -> str:
     alike = f"; {conflict.alike} more between these memories" if conflict.alike else ""
     newer = f"; {conflict.newer} is newer and supersedes the other" if conflict.newer else ""
@@ -270,6 +281,7 @@ def _environment(kind: str) -> Environment:
     made.filters |= {
         "clipped": clipped,
         "members": _members,
+        "measured": _measured,
         "outcome": _outcome,
         "sides": _sides,
         "what_differs": _what_differs,

@@ -44,7 +44,7 @@ def _what_happened(report: Report) -> Iterator[str]:
     if report.rolled_back_at:
         yield f"Rolled back at {report.rolled_back_at:%Y-%m-%d %H:%M} UTC: none of this is in use any more."
     elif report.dry_run:
-        yield "A preview: nothing was written."
+        yield "A preview: nothing was written to the store."
 
 
 def _figures(report: Report) -> Iterator[str]:
@@ -55,6 +55,9 @@ def _figures(report: Report) -> Iterator[str]:
     made = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
     copies = f", {how_many(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
     yield f"  Memories        {report.memories_archived:,} {would}archived{made}{copies}"
+    if report.recall_sampled > report.recall_found and not _missed(report):
+        found = f"{report.recall_found} of {report.recall_sampled} archived memories that were asked for"
+        yield f"  Found again     {found}; enough, nothing needs doing"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
@@ -81,6 +84,9 @@ def waiting(report: Report) -> Iterator[str]:
         yield f"{how_many(report.proposals, 'proposal')} (memory-pipeline proposals list)"
     if report.errors:
         yield f"{how_many(len(report.errors), 'error')} (memory-pipeline report --verbose)"
+    if missed := _missed(report):
+        archived = how_many(missed, "archived memory", "archived memories")
+        yield f"{archived} that a search did not bring back (below, under 'Not found again')"
 
 
 def made_of(report: Report) -> list[ClusterReport]:
@@ -114,7 +120,7 @@ def _series(report: Report) -> Iterator[str]:
 
 def _not_found(report: Report) -> Iterator[str]:
     """What a recall check below its floor means, and what a person can do."""
-    if report.recall_rate is None or report.recall_rate >= RECALL_FLOOR:
+    if not _missed(report):
         return
     would = "would not bring" if report.dry_run else "did not bring"
     yield f"  A question made of a few words of each {would} these back, nor what stands for them."
@@ -122,7 +128,7 @@ def _not_found(report: Report) -> Iterator[str]:
     for missed in report.recall_missed[:MISSED]:
         yield f"  {_line(missed.content)}"
         yield f"    asked: {_line(missed.question)}"
-    if (more := report.recall_sampled - report.recall_found - MISSED) > 0:
+    if (more := _missed(report) - MISSED) > 0:
         yield f"  and {more} more (memory-pipeline report --json)"
     if report.dry_run:
         yield "  To decide yourself what is archived, set compression.review to manual before the night."
@@ -139,6 +145,13 @@ def _left_alone(report: Report) -> Iterator[str]:
         yield f"  {how_many(others, 'cluster')} for other reasons"
     if report.readings_breaking:
         yield f"  {how_many(report.readings_breaking, 'reading')} out of the usual, which the series name"
+
+
+def _missed(report: Report) -> int:
+    """How many memories the recall check missed, if they are so many that a person should look at them."""
+    if report.recall_rate is None or report.recall_rate >= RECALL_FLOOR:
+        return 0
+    return report.recall_sampled - report.recall_found
 
 
 def _line(text: str) -> str:

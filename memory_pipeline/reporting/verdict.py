@@ -97,7 +97,7 @@ def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapp
         more = f" and {len(told) - _KINDS_TOLD} other reasons" if len(told) > _KINDS_TOLD else ""
         return f"{how_many(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
     if settled:
-        which = "the only cluster was" if settled == 1 else f"all {settled} clusters were"
+        which = {1: "the only cluster was", 2: "both clusters were"}.get(settled, f"all {settled} clusters were")
         return f"{which} decided on an earlier night"
     return "no memory was eligible" if not eligible else "no cluster was found"
 

@@ -131,8 +131,20 @@ class Journal:
         return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
 
     def reported_run(self, beginning: str) -> str:
-        """The reported run with an id, or the only one whose id starts with it. Raises InputError if there is none or
-        several."""
+        """The reported run with an id, or the only one whose id starts with it; of a day as YYYY-MM-DD, the newest run
+        of its night. Raises InputError if there is none or several."""
+        of_day = self._sql.strings(
+            """
+            select run_id
+            from night_reports
+            where cast(partition_date as text) = $1 and coalesce(report ->> 'kind', 'night') = 'night'
+            order by written_at desc, run_id
+            limit 1
+            """,
+            [beginning],
+        )
+        if of_day:
+            return of_day[0]
         known = self._sql.strings(
             "select run_id from night_reports where starts_with(run_id, $1) order by written_at desc, run_id",
             [beginning],

@@ -112,6 +112,7 @@ def test_a_night_reads_the_sources_into_a_new_store(tmp_path: Path, workspace: P
     (night,) = [shown("night", "2026-03-02")]
     assert night["entries_new"] == 2 and night["sources"][0]["status"] == "read"  # type: ignore[index]
     assert Store(tmp_path / "data" / "store.duckdb").exists()
+    assert shown("report", "2026-03-02")["run_id"] == night["run_id"], "a night is named by its day"  # type: ignore[index]
     again = shown("night", "2026-03-02")
     assert again["entries_new"] == 0 and again["sources"][0]["status"] == "unchanged"  # type: ignore[index]
 
@@ -230,3 +231,61 @@ def test_a_night_leaves_out_a_wrong_table_and_says_so(tmp_path: Path, workspace:
         "good": "read",
     }
     assert night["entries_new"] == 2 and len(night["errors"]) == 2
+
+
+TWICE = """\
+# The first one.
+[[sources]]
+name = "w6"
+path = "agent"
+
+# mine
+[[sources]]
+name = "w6"
+path = "other"
+# a remark at its end
+
+# about the nights
+[night]
+first_partition = "2026-01-01"
+"""
+
+
+def test_of_two_tables_of_one_name_the_one_that_the_warning_names_is_removed(tmp_path: Path, workspace: Path) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text(TWICE)
+    assert "sources remove table-2" in command("sources", "list").err
+    assert [row["name"] for row in shown("sources", "list")] == ["w6", "table-2"]  # type: ignore[attr-defined]
+    assert command("sources", "remove", "table-2").code == 0
+    left = file.read_text()
+    assert 'path = "agent"' in left and "other" not in left
+    for comment in ("# The first one.", "# mine", "# about the nights"):
+        assert comment in left
+    assert not command("sources", "list").err
+
+
+def test_the_table_that_works_is_removed_by_its_name(tmp_path: Path, workspace: Path) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text(TWICE.replace('path = "agent"', 'path = "agent"\ntimezone = "Mars/Base"').replace("other", "agent"))
+    assert [row["name"] for row in shown("sources", "list")] == ["w6", "table-1"]  # type: ignore[attr-defined]
+    assert command("sources", "remove", "w6").code == 0
+    assert "Mars/Base" in file.read_text() and file.read_text().count("[[sources]]") == 1
+    assert "# mine" in file.read_text() and "# about the nights" in file.read_text()
+
+
+def test_the_list_says_what_is_wrong_with_each_source(tmp_path: Path, workspace: Path) -> None:
+    text = '[[sources]]\nname = "a"\npath = "nowhere"\n\n[[sources]]\nname = "b"\npath = 3\nzone = "UTC"\n'
+    (tmp_path / "memory_pipeline.toml").write_text(text)
+    rows = {row["name"]: row["problem"] for row in shown("sources", "list")}  # type: ignore[attr-defined]
+    assert "does not exist" in rows["a"] and "write a text in quotes" in rows["b"] and "'zone'" in rows["b"]
+    out = command("sources", "list").out
+    assert "PROBLEM with a" in out and "None" not in out
+
+
+def test_an_export_of_ours_is_no_source(tmp_path: Path, workspace: Path) -> None:
+    assert command("init", "agent").code == 0
+    assert command("export", "jsonl", "out.jsonl").code == 0
+    done = command("sources", "add", "out.jsonl")
+    assert done.code == 1 and "not read back" in done.told
+    done = command("export", "jsonl", "-")
+    assert done.code == 1 and "name it" in done.told and not (tmp_path / "-").exists()

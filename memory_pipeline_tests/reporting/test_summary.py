@@ -35,7 +35,7 @@ def test_a_summary_of_a_preview_says_would_and_of_an_idle_night_nothing_empty(st
     fill(store, lesson(4))
     preview = "\n".join(summary(run(store, DAY, dry_run=True)))
     assert "4 would be archived into 1 new one" in preview and "4 memories of p would become:" in preview
-    assert "A preview: nothing was written." in preview
+    assert "A preview: nothing was written to the store." in preview
     run(store, DAY)
     again = summary(run(store, DAY, run_id="again"))
     assert not [line for line in again if line.startswith("What ")] and "0 archived" in "\n".join(again)

@@ -252,13 +252,15 @@ def backfill(
 
 
 @app.command(
-    epilog="Examples: memory-pipeline report; memory-pipeline report 3f0c --json; memory-pipeline report --kind job"
+    epilog="Examples: memory-pipeline report; memory-pipeline report 2026-03-14; memory-pipeline report 3f0c --json;"
+    " memory-pipeline report --kind job"
 )
 def report(
     run_id: Annotated[
         str,
         typer.Argument(
-            metavar="[RUN_ID|latest]", help="The run's id, or the start of it; default: the latest of --kind."
+            metavar="[RUN_ID|DATE|latest]",
+            help="The run's id, or the start of it, or the day of a night; default: the latest of --kind.",
         ),
     ] = "latest",
     kind: Annotated[

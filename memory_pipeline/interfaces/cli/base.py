@@ -122,6 +122,8 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
 
     Raises OutputError. Call it before doing any work.
     """
+    if str(path) == "-":
+        raise InputError("'-' stands for standard output elsewhere, and a file is written here; name it")
     home = project_home()
     dagster = os.environ.get("DAGSTER_HOME")
     kept = [home / CONFIG_FILE, home / "dagster.yaml", home / "workspace.yaml"]

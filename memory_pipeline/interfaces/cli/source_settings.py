@@ -29,6 +29,7 @@ from memory_pipeline.ingest.importing import Progress
 from memory_pipeline.ingest.sources import (
     FoundFile,
     changed_files,
+    check_not_ours,
     find_files,
     project_of,
     read_source,
@@ -75,7 +76,9 @@ class DescribedSource(Document):
 
     name: str = Field(description="Its name.")
     format: str = Field(description="Its import format.")
-    problem: str | None = Field(description="Why its table in the settings cannot be used; null if it can.")
+    problem: str | None = Field(
+        description="Why it cannot be read, or its table in the settings cannot be used; null if nothing is wrong."
+    )
     path: str = Field(description="The workspace directory, or the file.")
     project: str = Field(description="The project of its memories that name none.")
     timezone: str = Field(description="The time zone of its times that name none.")
@@ -93,17 +96,19 @@ class DescribedSource(Document):
     def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
         """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
         waiting: dict[str, datetime] = {}
+        problem = None
         try:
+            check_not_ours(source)
             found = find_files(source, settings, Skipped())
             files: int | None = len(found)
             if read is not None and source.enabled:
                 waiting = waiting_files(found, read.files, source, settings)
-        except InputError:
-            files = None
+        except InputError as error:
+            files, problem = None, str(error)
         return cls(
             name=source.name,
             format=source.format,
-            problem=None,
+            problem=problem,
             path=source.path,
             project=project_of(source) if source.format in IMPORTERS else source.project,
             timezone=source.timezone or settings.import_.timezone,
@@ -258,6 +263,7 @@ def new_source(
         first = error.errors()[0]
         option = {"timezone": "tz"}.get(str(first["loc"][0]), first["loc"][0])
         raise InputError(f"--{option} is {first['input']!r}: {first['msg'].removeprefix('Value error, ')}") from None
+    check_not_ours(source)
     find_files(source, settings, Skipped())
     return source
 
@@ -290,7 +296,8 @@ def drop_source(source: SourceTable | BrokenSource) -> Path:
     """Remove a source from the settings file, which is returned."""
     _check_file_counts()
     place = source.number if isinstance(source, BrokenSource) and source.number >= 0 else None
-    remove_source(config_file(), source.name, place)
+    broken = {one.number for one in load_project_settings().values.broken_sources if one is not source}
+    remove_source(config_file(), source.name, place, broken - {-1} if place is None else frozenset())
     return config_file()
 
 

@@ -41,11 +41,8 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
             **source.as_json(),
             "enabled": "yes" if source.enabled else "no",
             "feeds": "this store" if source.feeds_store else source.store,
-            "last read": "its table cannot be used"
-            if source.problem
-            else f"as of {source.last_read:%Y-%m-%d %H:%M} UTC"
-            if source.last_read
-            else "never",
+            "files": "-" if source.files is None else source.files,
+            "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
             "waiting": _waiting(source.files_waiting, source.waits_for),
         }
         for source in shown
@@ -54,7 +51,8 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     if settings.connectors.workspace:
         old = settings.connectors.workspace
         hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
-    emit(shown, as_json=json_, text=table(rows, _COLUMNS) if rows else hint)
+    wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
+    emit(shown, as_json=json_, text="\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 
 
 def _waiting(files: int, night: date | None) -> str:
