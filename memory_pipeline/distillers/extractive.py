@@ -22,6 +22,7 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.guidance import refers_back
+from memory_pipeline.wording.leaning import ON_SOMETHING, leaning_of
 from memory_pipeline.wording.normalise import shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -45,8 +46,6 @@ _REFERS = re.compile(
     r"(?:\S+\s+){0,3}(?:it|its|this|that|they|them|their|these|those|one|he|she|then|otherwise)\b", re.IGNORECASE
 )
 
-_OF_THEM = re.compile(r"\bof (?:them|these|those)\b", re.IGNORECASE)
-
 NOTHING_SHARED = "the members say nothing in common"
 READINGS = "one line with other figures each time: readings, which a series tells"
 OPEN_AND_DONE = "what is open or planned in one member is done in another"
@@ -57,7 +56,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-3"
+    prompt_version = "extractive-4"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -103,30 +102,27 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
 
 
 def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
-    """The sayings in their order, but one that speaks of what it does not name directly after the one that tells the
-    statement before it in its memory: there it speaks of the same thing as in its source."""
+    """The sayings in their order, but one that leans on the statement before it in its memory directly after the one
+    that tells this: there it speaks of the same thing as in its source. Of several, those that lean closest come first.
+    """
     told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
-    following: dict[int, list[int]] = {}
+    following: dict[int, list[tuple[int, int]]] = {}
     first: list[int] = []
     for n, saying in enumerate(sayings):
         before = told_in.get((saying.best.member, saying.best.place - 1))
-        if not n or before is None or before == n or not _speaks_of_it(saying.best.text):
+        leaning = leaning_of(saying.best.text) or (ON_SOMETHING if refers_back(saying.best.text) else None)
+        if not n or before is None or before == n or leaning is None:
             first.append(n)
         else:
-            following.setdefault(before, []).append(n)
+            following.setdefault(before, []).append((leaning, n))
     ordered: dict[int, None] = {}
     waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
     while waiting:
         n = waiting.pop()
         if n not in ordered:
             ordered[n] = None
-            waiting += reversed(following.get(n, []))
+            waiting += [later for _, later in sorted(following.get(n, []), reverse=True)]
     return [sayings[n] for n in ordered]
-
-
-def _speaks_of_it(text: str) -> bool:
-    """Whether a statement begins with something that it does not name, or is about one of several such things."""
-    return refers_back(text) or _OF_THEM.search(text) is not None
 
 
 def _parts(statement: str) -> list[str]:

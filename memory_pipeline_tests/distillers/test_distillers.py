@@ -138,6 +138,26 @@ def test_nothing_that_one_member_alone_says_is_left_out() -> None:
     assert "kiwi" in text and "EpiPen" in text
 
 
+BACKUP = "Always take a backup before updating the NAS, it refuses to go back to the old version."
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        (
+            ("It needs 310 GB.", "It takes 3 hours.", "The release notes say so.", "Version 7 broke the photos."),
+            "The release notes say so. It needs 310 GB. It takes 3 hours. Version 7 broke the photos.",
+        ),
+        (
+            ("Version 7 broke the photos.", "The plug is in the cellar.", "Only the mobile network shows it."),
+            "Only the mobile network shows it. Version 7 broke the photos. The plug is in the cellar.",
+        ),
+    ],
+)
+def test_what_leans_on_a_sentence_stands_behind_it(details: tuple[str, ...], told: str) -> None:
+    assert distil(*(f"{BACKUP} {detail}" for detail in details)).text == f"{BACKUP} {told}"
+
+
 def test_a_word_for_another_day_carries_its_date() -> None:
     text = distil("The graph soak counts from tomorrow on.", "Lesson: the graph soak counts.").text
     assert text == "The graph soak counts from tomorrow (2 March 2026) on."

@@ -14,6 +14,7 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
+from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import embedding_text, line_shape, plain_text, shape_hash, strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import line_in
@@ -43,6 +44,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         line_in,
         find_facts,
         content_words,
+        leaning_of,
         split_statements,
         claim_of,
         is_written_by_program,

@@ -1,0 +1,56 @@
+"""Whether a sentence leans on the one before it, and how closely: `The release notes say so` is true only there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory_pipeline.wording.grammar import Word, words_of
+from memory_pipeline.wording.memo import remembered
+
+#: How closely a sentence leans: on all that the sentence before it says; on what that one is about; on something in it.
+ON_ALL, ON_SUBJECT, ON_SOMETHING = 1, 2, 3
+_ALL = re.compile(
+    r"\b(?:say|says|said|think|thinks|thought|confirm|confirms|do|does|did) so\b"
+    r"|^(?:because of (?:this|that)|that is why|this is why|for (?:this|that) reason|as a result|therefore|hence|so)\b",
+    re.IGNORECASE,
+)
+_SOMETHING = re.compile(
+    r"^(?:then|afterwards|otherwise|instead)\b|\b(?:afterwards|beforehand|instead)[.!]?$|\bof (?:them|these|those)\b"
+    r"|^the (?:\w+ )?(?:ones?|same|latter|former)\b",
+    re.IGNORECASE,
+)
+_DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
+_PERSONAL = frozenset(("it", "they", "he", "she"))
+_OBJECTS = frozenset(("it", "them", "him"))
+_OWNED = frozenset(("its", "their", "his", "her"))
+
+
+@remembered
+def leaning_of(sentence: str) -> int | None:
+    """How closely a sentence leans on the one before it, or None if it stands by itself."""
+    text = sentence.strip()
+    if _ALL.search(text):
+        return ON_ALL
+    words = words_of(text)
+    for place, word in enumerate(words):
+        if word.low in _DEMONSTRATIVES and not place:
+            return ON_ALL if place + 1 < len(words) and words[place + 1].is_verb else ON_SUBJECT
+        if word.low in _PERSONAL | _OWNED and _opens(words[:place]):
+            return ON_SUBJECT
+        if word.low in _OBJECTS and _has_only_a_subject(words[:place]):
+            return ON_SOMETHING
+    return ON_SOMETHING if _SOMETHING.search(text) else None
+
+
+def _opens(before: Sequence[Word]) -> bool:
+    """Whether nothing stands before a word but a circumstance: `in summer`."""
+    return not before or (before[0].tag == "PRP" and len(before) < 5 and not any(word.is_verb for word in before))
+
+
+def _has_only_a_subject(before: Sequence[Word]) -> bool:
+    """Whether before an object stand one verb and what does it, which the object is not: `only the network shows`."""
+    verbs = [place for place, word in enumerate(before) if word.tag[:1] == "V"]
+    if not verbs or any(word.tag in ("CJS", "AVQ", "PNQ", "DTQ") for word in before):
+        return False
+    return not any(word.is_noun or word.tag == "NP0" for word in before[verbs[0] + 1 :]) and verbs[-1] - verbs[0] < 3
