@@ -44,6 +44,8 @@ _A_MOMENT_S, _AT_FIRST_S = 0.15, 120.0
 #: Rows that words and vectors each propose when a filter leaves out most of what they find.
 _DEPTH_WITH_FILTER = 20_000
 _QUERIES_KEPT = 256
+#: After reading so many memories, the memory that reading took is given back.
+_MANY = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,9 @@ class ProjectIndex:
         weight = self._settings.compression.archived_weight
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside, weight)
-            pa.default_memory_pool().release_unused()
+            if table.num_rows >= _MANY:
+                pa.default_memory_pool().release_unused()
+                store.forget_what_was_read()
         else:
             catalogue = known.catalogue.after(opened.ids, table, beside, weight)
         return _State(stamp, generation, opened, catalogue)

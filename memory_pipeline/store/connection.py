@@ -34,6 +34,8 @@ from memory_pipeline.store.transaction import Transaction
 
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
+#: What remains of DuckDB's cache when what was read is forgotten: enough for the small writes of other threads.
+_LITTLE_MB = 64
 #: Files, by path and header, that this process has seen with the schema of this program, and the bytes that their log
 #: had then: what a log adds changes no schema.
 _up_to_date: dict[tuple[Path, str], int] = {}
@@ -141,6 +143,11 @@ class Store:
         """
         with engine.memory_limit(memory_limit_mb), self.kept_open():
             yield
+
+    def forget_what_was_read(self) -> None:
+        """After a large read, give back the memory that DuckDB's cache in this process took for it."""
+        with engine.memory_limit(_LITTLE_MB):
+            pass
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:

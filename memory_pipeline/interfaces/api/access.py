@@ -85,6 +85,11 @@ class Access:
             raise NotFoundError(f"there is no project '{named}' yet; {why}")
         return named
 
+    def may_begin(self, store: Store) -> bool:
+        """Whether a memory for a project that the store does not have may begin it unasked: for a token that is bound
+        to projects, and in an empty store. Otherwise a mistyped name would begin one beside the others."""
+        return self.projects is not None or not self._known_projects(store)
+
     def _known_projects(self, store: Store) -> list[str]:
         if not store.exists():
             return []

@@ -76,7 +76,12 @@ class ContextRequest(Document):
 class MemoryToWrite(NewMemory):
     """A memory to be written."""
 
-    project_id: Project | None = Field(default=None, description=f"{_PROJECT} A project begins with its first memory.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+    create_project: bool = Field(
+        default=False,
+        description="Begin the project if the store does not have it. A token bound to projects begins its own "
+        "unasked, and so does the first memory of an empty store.",
+    )
     memory_type: MemoryType | None = Field(
         default=None, description="The kind of knowledge; null: told from the wording."
     )

@@ -78,7 +78,8 @@ def remember(
     response: Response, caller: CallerOf, body: Annotated[MemoryToWrite, body_of(MemoryToWrite)]
 ) -> Remembered:
     """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
-    told = caller.memory("write", body.project_id, may_be_new=True).remember(body)
+    may_be_new = body.create_project or caller.access.may_begin(caller.memories.store)
+    told = caller.memory("write", body.project_id, may_be_new=may_be_new).remember(body)
     if told.status == "unchanged":
         response.status_code = 200
     return told

@@ -122,15 +122,14 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
 
 
 def memory_for(memories: ServedMemories, access: Access, project: str | None, scope: Scope) -> ProjectMemory:
-    """The memory of the project that is asked for. A project begins with its first memory if the one who asks is bound
-    to it, or the store has none: a mistyped name begins none beside others.
+    """The memory of the project that is asked for; one that the store does not have begins where `Access` allows it.
 
     Raises ForbiddenError and InputError as `Access` does.
     """
     access.require(scope)
-    may_begin = scope == "write" and (access.projects is not None or not _projects(memories))
+    may_be_new = scope == "write" and access.may_begin(memories.store)
     try:
-        chosen = access.choose_project(memories.store, project, may_be_new=may_begin)
+        chosen = access.choose_project(memories.store, project, may_be_new=may_be_new)
     except NotFoundError:
         known = ", ".join(filter(access.allows, _projects(memories)))
         raise NotFoundError(f"there is no project '{project}'; {f'use {known}' if known else _NOTHING}") from None

@@ -170,3 +170,9 @@ def test_many_writes_and_reads_at_once_lose_nothing(client: Client) -> None:
     with client.store.reading() as tx:
         assert len(ids) == 16 and len(tx.memories.read(list(ids))) == 16
         assert tx.memories.read(["piano"])["piano"].useful_count == 16
+
+
+def test_a_mistyped_project_begins_none_beside_the_others(client: Client) -> None:
+    words = {"content": "The gateway has two nodes.", "project_id": "shpo"}
+    assert told(client.post("/api/v1/memories", words), 404)["error"] == "not_found"
+    assert told(client.post("/api/v1/memories", {**words, "create_project": True}), 201)["status"] == "created"
