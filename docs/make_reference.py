@@ -40,7 +40,8 @@ from memory_pipeline.interfaces.cli.results import (
     VerifiedSnapshot,
 )
 from memory_pipeline.interfaces.cli.setup import InitResult
-from memory_pipeline.interfaces.cli.source_settings import CheckedSource, DescribedSource, GoneMemory
+from memory_pipeline.interfaces.cli.source_checks import CheckedSource
+from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport

@@ -37,6 +37,11 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OUR_PAGE = re.compile(r"# (?:Playbook: |[A-Z][a-z ,]{6,60} \d{4}-\d{2}-\d{2}: (?:PASS|PARTIAL|FAIL|IDLE)\b)")
+#: A context as `recall.context` writes it: sections of lines that end with their day, source and id.
+_OUR_CONTEXT = re.compile(
+    r"## (?:Principles|Playbook|Patterns|Causes and effects|Readings|Notes)\n"
+    r"- [^\n]{0,8000}? \(\d{4}-\d{2}-\d{2}[^\n]{0,300}?\) \[[^\]\n]{1,300}\]\s*(?:\n|\Z)"
+)
 #: How exports of series, and the pages in HTML, begin.
 _OUR_DATA = re.compile(
     r"series_id,project_id,memory_id,at,"
@@ -90,7 +95,10 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
 
 def is_written_by_program(text: str) -> bool:
     """Whether a page says in its first lines that a program writes it; those of this program never enter a store."""
-    return bool(_OUR_PAGE.match(text) or _GENERATED.search(text[:_FIRST_LINES]) or _is_our_data(text.lstrip()))
+    begins = text.lstrip()
+    if _OUR_CONTEXT.match(begins):
+        return True
+    return bool(_OUR_PAGE.match(text) or _GENERATED.search(text[:_FIRST_LINES]) or _is_our_data(begins))
 
 
 def _is_our_data(text: str) -> bool:

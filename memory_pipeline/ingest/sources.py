@@ -7,7 +7,7 @@ unless something in it was left for a later night. What the program itself wrote
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +29,7 @@ from memory_pipeline.ingest.importing import Progress, import_memories
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.records import Memory, SourceFile
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 _CHUNK = 1 << 20
 #: Times that are not those of the words, but of their file or its reading.
@@ -107,18 +108,74 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     check_path(importer, path)
     choice = FileChoice(source.include, source.exclude)
     found: list[FoundFile] = []
+    others = _files_of_others(source, settings, before=True)
+    left_to = ""
     try:
         for name, file in importer.files(path, choice, skipped):
             status = file.stat()
+            owner = others.get(file.resolve()) if others else None
+            if owner and project_of(owner) == project_of(source):
+                left_to = owner.name
+                skipped.add("files of another source")
+                continue
             if not _is_ours(file, settings):
                 found.append(FoundFile(name, file, status.st_size, status.st_mtime_ns))
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
+    if not found and left_to:
+        raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
     if not found:
         for _ in importer.read_chosen(path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)
+
+
+def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -> dict[Path, SourceTable]:
+    """The files of the store's other sources whose path lies within this one's or around it, each with the first source
+    that reads it. With `before`, only sources that the settings name before this one."""
+    found: dict[Path, SourceTable] = {}
+    place = Path(source.path).resolve()
+    for other in settings.sources_of_store:
+        if other.name == source.name:
+            if before:
+                break
+            continue
+        there = Path(other.path).resolve()
+        if not (place.is_relative_to(there) or there.is_relative_to(place)) or other.format not in IMPORTERS:
+            continue
+        with suppress(OSError, InputError):
+            choice = FileChoice(other.include, other.exclude)
+            for _, file in importer_of(other.format).files(Path(other.path), choice, Skipped()):
+                found.setdefault(file.resolve(), other)
+    return found
+
+
+def overlaps(source: SourceTable, settings: Settings) -> list[str]:
+    """What is wrong with sources that read some of the same files, as sentences. Within one project, a file is left to
+    the source that comes first in the settings; into two projects, it is imported twice."""
+    others = _files_of_others(source, settings, before=False)
+    if not others:
+        return []
+    shared: Counter[str] = Counter()
+    with suppress(OSError, InputError):
+        choice = FileChoice(source.include, source.exclude)
+        for _, file in importer_of(source.format).files(Path(source.path), choice, Skipped()):
+            if owner := others.get(file.resolve()):
+                shared[owner.name] += 1
+    told = []
+    for owner in settings.sources_of_store:
+        if not (count := shared[owner.name]):
+            continue
+        both = f"'{source.name}' and '{owner.name}' read {how_many(count, 'file')} both"
+        if project_of(owner) == project_of(source):
+            told.append(f"{both}; each is read once, by the source that comes first in the settings")
+        else:
+            told.append(
+                f"{both}, into the projects '{project_of(source)}' and '{project_of(owner)}': what these say is "
+                "imported twice; remove one source, or keep the files out of it with exclude"
+            )
+    return told
 
 
 def check_not_ours(source: SourceTable) -> None:

@@ -222,4 +222,4 @@ class _Progress:
         self._told = now
         passed = (now - self._began).total_seconds()
         left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total else ""
-        self._log.info(f"{step}: {done} of {total}{left}")
+        self._log.info(f"{step}: {done}{f' of {total}' if total else ''}{left}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.openclaw import parse_workspace_file
 from memory_pipeline.interfaces.cli import output
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
@@ -131,3 +134,18 @@ def test_a_long_step_is_told_every_five_seconds_without_a_terminal(
         tell("entries", second * 500, 0)
     tell("entries", 6500, 6500)
     assert capsys.readouterr().err.splitlines() == ["  entries: 3000", "  entries: 5500", "  entries: 6500 of 6500"]
+
+
+def test_what_a_command_prints_into_a_workspace_is_not_read_back(tmp_path: Path) -> None:
+    """Also appended to a note of one's own, whose lines are read."""
+    page = tmp_path / "memory" / "2026-03-01.md"
+    page.parent.mkdir()
+    page.write_text("- 10:00 my own line\n\n")
+    text = "## Notes\n- the port is 5432 (2026-03-02) [a]\n<!-- memory-pipeline:output:end -->\n- more"
+    with page.open("a") as file, redirect_stdout(file):
+        output.emit(None, as_json=False, text=text)
+    entries = [entry.text for entry in parse_workspace_file(page, Skipped()).entries]
+    assert entries == ["10:00 my own line"]
+    with (tmp_path / "list.txt").open("w") as file, redirect_stdout(file):
+        output.emit(None, as_json=False, text=text)
+    assert (tmp_path / "list.txt").read_text() == f"{text}\n", "only files of Markdown are marked"

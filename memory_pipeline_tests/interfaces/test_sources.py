@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -173,7 +173,7 @@ def test_edits_that_wait_for_a_night_are_told_by_list_and_check(tmp_path: Path, 
     file = workspace / "memory" / "2026-03-02.md"
     file.write_text("- 10:00 the port is 5433\n- 11:00 mail to dana@example.org\n")
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    assert f"1 file, for the night of {today}" in command("sources", "list").out
+    assert f"1 file, from the night of {today} on" in command("sources", "list").out
     (found,) = shown("sources", "check")  # type: ignore[misc]
     assert (found["edits_waiting"], found["import"]["imported"], found["waits_for"]) == (1, 1, today)
     assert f"1 edit and 1 new entry wait for the night of {today}" in command("sources", "check").out
@@ -289,3 +289,49 @@ def test_an_export_of_ours_is_no_source(tmp_path: Path, workspace: Path) -> None
     assert done.code == 1 and "not read back" in done.told
     done = command("export", "jsonl", "-")
     assert done.code == 1 and "name it" in done.told and not (tmp_path / "-").exists()
+
+
+def test_sources_of_some_of_the_same_files_are_told_of_and_read_them_once(tmp_path: Path, workspace: Path) -> None:
+    inner = workspace / "memory" / "sub"
+    (inner / "memory").mkdir(parents=True)
+    (inner / "memory" / "2026-03-03.md").write_text("- 12:00 the fan is loud\n")
+    assert command("sources", "add", "agent").code == 0
+    two = command("sources", "add", inner, "--project", "other")
+    assert two.code == 0 and "Warning" in two.err and "imported twice" in two.err
+    assert "imported twice" in command("sources", "check").out
+    assert command("sources", "remove", "sub").code == 0
+    done = command("sources", "add", inner, "--project", "agent")
+    assert done.code == 1 and "is read by source 'agent' already" in done.told
+    assert command("sources", "remove", "agent").code == 0
+    assert command("sources", "add", inner, "--project", "agent").code == 0
+    one = command("sources", "add", "agent")
+    assert one.code == 0 and "each is read once" in one.err
+    assert shown("night")["entries_new"] == 3  # type: ignore[index]
+
+
+def test_what_waits_is_told_night_by_night(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    today, yesterday = datetime.now(UTC).date(), datetime.now(UTC).date() - timedelta(days=1)
+    (workspace / "MEMORY.md").write_text("- a line of today\n")
+    assert f"2 files, from the night of {yesterday} on" in command("sources", "list").out
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    told = (found["import"]["imported"], found["next_entries"], found["next_night"], found["waits_for"])
+    assert told == (3, 2, str(yesterday), str(today))
+    out = command("sources", "check").out
+    assert f"The night of {yesterday} takes 2 new entries; 1 new entry waits for the night of {today}" in out
+
+
+@pytest.mark.slow
+def test_a_file_that_is_gone_waits_and_one_that_moved_is_no_edit(tmp_path: Path, workspace: Path) -> None:
+    command("sources", "add", "agent")
+    (workspace / "memory" / "2026-03-03.md").write_text("- 12:00 the fan is loud\n")
+    assert command("night").code == 0
+    (workspace / "memory" / "2026-03-03.md").unlink()
+    (listed,) = shown("sources", "list")  # type: ignore[misc]
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    assert (listed["files_waiting"], found["edits_waiting"]) == (1, 1)
+    moved = workspace / "memory" / "old" / "2026-03-02.md"
+    moved.parent.mkdir()
+    (workspace / "memory" / "2026-03-02.md").rename(moved)
+    (found,) = shown("sources", "check")  # type: ignore[misc]
+    assert found["edits_waiting"] == 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.recall.context import Piece, build_context
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -58,6 +59,8 @@ def test_what_holds_in_general_comes_first_and_every_piece_has_its_day_source_an
         "## Notes\n- The gateway is slow. (2026-03-03, notes.md:3) [note]"
     )
     assert context.tokens == counted(context.text)
+    assert is_written_by_program(f"\n{context.text}\n"), "a reader of workspaces knows it for ours"
+    assert not is_written_by_program("## Notes\n- The gateway is slow. (2026-03-03)\n- See [note]\n")
 
 
 def test_of_a_best_piece_that_is_too_long_the_statements_nearest_to_the_task_are_given() -> None:

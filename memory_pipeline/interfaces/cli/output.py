@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,9 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.wording.hidden import UNSEEN, visible
+
+#: The marks around what a command prints into a file of Markdown, and how the names of such files end.
+_BLOCK, _MARKDOWN = "<!-- memory-pipeline:output:{} -->", (".md", ".markdown")
 
 
 def prepare_streams() -> None:
@@ -52,15 +56,42 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
         text = UNSEEN.sub(_escape, written)
     elif isinstance(text, str):
-        text = visible(text)
+        text = _fenced(visible(text))
     else:
-        text = "\n".join(_shown(line) for line in text)
+        text = _fenced("\n".join(_shown(line) for line in text))
     try:
         write_line(text)
     except OSError as error:
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was executed"
         ) from error
+
+
+def _fenced(text: str) -> str:
+    """The text; in a file of Markdown, between marks by which a reader of a workspace knows it for ours and leaves it
+    out: else a night would read what the store says back into the store."""
+    if not _is_markdown(sys.stdout):
+        return text
+    return f"{_BLOCK.format('start')}\n{text.replace(_BLOCK.format('end'), '')}\n{_BLOCK.format('end')}"
+
+
+def _is_markdown(stream: TextIO) -> bool:
+    """Whether a stream is written into a file of Markdown, or into one whose name cannot be told."""
+    try:
+        number = stream.fileno()
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return False
+        if sys.platform == "darwin":
+            import fcntl
+
+            name = os.fsdecode(fcntl.fcntl(number, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+        else:
+            name = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115 - of no file system
+    except ValueError:  # a stream in memory
+        return False
+    except OSError:
+        return sys.platform not in ("darwin", "linux")
+    return name.lower().endswith(_MARKDOWN)
 
 
 def _shown(line: str) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
 
 from pydantic import Field, ValidationError
@@ -19,31 +17,24 @@ from memory_pipeline.config.editing import add_source, remove_source
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document, Moment
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.errors import InputError, MemoryPipelineError
+from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest import IMPORTERS, ImportSummary, importer_of, workspace_importer
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest import IMPORTERS, importer_of, workspace_importer
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
-from memory_pipeline.ingest.importing import Progress
 from memory_pipeline.ingest.sources import (
     FoundFile,
     changed_files,
     check_not_ours,
     find_files,
     project_of,
-    read_source,
     with_known_projects,
 )
-from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.base import utf8_path
-from memory_pipeline.interfaces.cli.output import say
-from memory_pipeline.night.imported_notes import waiting_edits
-from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
+from memory_pipeline.night.waiting import next_night, night_of
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +47,14 @@ class ReadBefore:
 
 
 def waiting_files(
-    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings
-) -> dict[str, datetime]:
-    """The files with something that no night has taken: when they changed, or when what was left in them counts."""
-    changed = {
-        file.name: datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
-        for file in changed_files(found, known, source, settings)
-    }
-    left = {name: state.pending_from for name, state in known.items() if state.pending_from}
-    return left | changed
-
-
-#: Of more bytes than this, reading takes longer than a person waits without a word.
-_MUCH = 10_000_000
+    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings, at: date
+) -> dict[str, date]:
+    """The files with something that no night has taken, also those that are gone, with the first night that takes some
+    of it, if `at` is the one that runs next: it takes what a changed file says of earlier days, whenever it changed."""
+    left = {name: night_of(state.pending_from, at) for name, state in known.items() if state.pending_from}
+    changed = [file.name for file in changed_files(found, known, source, settings)]
+    gone = known.keys() - {file.name for file in found}
+    return left | dict.fromkeys([*changed, *gone], at)
 
 
 class DescribedSource(Document):
@@ -95,14 +81,14 @@ class DescribedSource(Document):
     @classmethod
     def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
         """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
-        waiting: dict[str, datetime] = {}
+        waiting: dict[str, date] = {}
         problem = None
         try:
             check_not_ours(source)
             found = find_files(source, settings, Skipped())
             files: int | None = len(found)
             if read is not None and source.enabled:
-                waiting = waiting_files(found, read.files, source, settings)
+                waiting = waiting_files(found, read.files, source, settings, read.following)
         except InputError as error:
             files, problem = None, str(error)
         return cls(
@@ -120,7 +106,7 @@ class DescribedSource(Document):
             files=files,
             last_read=read.at if read else None,
             files_waiting=len(waiting),
-            waits_for=night_of(min(waiting.values()), read.following) if read and waiting else None,
+            waits_for=min(waiting.values(), default=None),
         )
 
     @classmethod
@@ -140,18 +126,6 @@ class DescribedSource(Document):
             exclude=(),
             **{name: told.get(name, "") for name in ("format", "path", "project", "timezone", "store")},
         )
-
-
-class CheckedSource(Document):
-    """What a source would bring if it were read now; nothing was written."""
-
-    name: str = Field(description="The name of the source.")
-    path: str = Field(description="The workspace directory, or the file.")
-    error: str | None = Field(description="Why it, or which of its files, cannot be read.")
-    files: int = Field(description="Files that it has.")
-    edits_waiting: int = Field(description="Edits and removals that a night would take: the old words give way.")
-    waits_for: date | None = Field(description="The night that takes all of it at the latest; null if nothing waits.")
-    import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
 
 
 class GoneMemory(Document):
@@ -305,92 +279,3 @@ def _check_file_counts() -> None:
     origin = load_project_settings().origins["sources"]
     if origin.startswith("environment "):
         raise InputError(f"the sources come from the {origin}, not from a file; change them there")
-
-
-def checked_broken(broken: BrokenSource) -> CheckedSource:
-    """The check of a source whose table in the settings cannot be used."""
-    path = broken.given.get("path")
-    return CheckedSource(
-        name=broken.name,
-        path=path if isinstance(path, str) else "",
-        error=broken.problem,
-        files=0,
-        edits_waiting=0,
-        waits_for=None,
-        import_=ImportSummary().as_report(),
-    )
-
-
-def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress: Progress) -> list[CheckedSource]:
-    """Read sources into a copy of the store, or an empty one, that is removed afterwards."""
-    store = Store.of(settings)
-    with ExitStack() as stack:
-        if store.exists():
-            scratch = stack.enter_context(store.thrown_away())
-        else:
-            scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
-            with scratch.writing("sources check"):
-                pass
-        return [_checked(scratch, settings, source, progress) for source in sources]
-
-
-def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: Progress) -> CheckedSource:
-    summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
-    now = datetime.now(UTC)
-    try:
-        found = find_files(source, settings, Skipped())
-        files = len(found)
-        if (size := sum(file.size for file in found)) > _MUCH:
-            say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
-        contents = read_source(
-            scratch,
-            settings,
-            source,
-            as_of=now,
-            now=now,
-            embedder=lambda: choose_embedder(settings),
-            embed=False,
-            progress=lambda _, done, total: progress(f"entries of {source.name}", done, total),
-        )
-        summary = contents.summary or summary
-        if summary.read:
-            progress(f"entries of {source.name}", summary.read, summary.read)
-        error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
-        waiting = waiting_edits(scratch, settings, source, contents, now)
-        edits = waiting.waiting
-        changed = [moment for state in contents.read if (moment := contents.modified(state.file))]
-        last = max([*changed, *waiting.open_since.values()], default=None) if edits or summary.imported else None
-    except MemoryPipelineError as problem:
-        error = str(problem)
-    return CheckedSource(
-        name=source.name,
-        path=source.path,
-        error=error,
-        files=files,
-        edits_waiting=edits,
-        waits_for=night_of(last, next_night(scratch, now)) if last else None,
-        import_=summary.as_report(),
-    )
-
-
-def checked_text(found: CheckedSource) -> str:
-    """The result of a check as text."""
-    report = found.import_
-    lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
-    if found.files:
-        lines.append(
-            f"  {how_many(found.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
-            f"{report.imported:,} would be imported, {report.unchanged:,} known already, {report.quarantined:,} "
-            "quarantined."
-        )
-    if waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
-        sooner = "; new entries come sooner while the UI runs" if report.imported else ""
-        lines.append(f"  {waits}{sooner}.")
-    if report.masked:
-        lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
-    if report.skipped:
-        lines.append(f"  Left out: {in_numbers(report.skipped)}.")
-    if report.split:
-        lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
-    lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]
-    return "\n".join(lines)

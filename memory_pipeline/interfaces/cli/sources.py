@@ -18,7 +18,7 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
 from memory_pipeline.wording.counts import how_many
 
 sources_app = typer.Typer(
@@ -56,7 +56,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
 
 def _waiting(files: int, night: date | None) -> str:
-    return f"{how_many(files, 'file')}, for the night of {night}" if night else "-"
+    return f"{how_many(files, 'file')}, from the night of {night} on" if night else "-"
 
 
 @sources_app.command(
@@ -82,6 +82,7 @@ def sources_add(
     json_: JsonOption = False,
 ) -> None:
     """Add a source to the settings file; the next night reads it. Nothing is imported now."""
+    from memory_pipeline.ingest.sources import overlaps
     from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source, save_source
 
     source = new_source(
@@ -96,6 +97,8 @@ def sources_add(
         store=store,
     )
     file = save_source(source)
+    for problem in overlaps(source, settings_of(store)):
+        complain(f"Warning: {problem}.")
     text = (
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
@@ -132,13 +135,8 @@ def sources_check(
 ) -> None:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
-    from memory_pipeline.interfaces.cli.source_settings import (
-        broken_source,
-        check_sources,
-        checked_broken,
-        checked_text,
-        named_source,
-    )
+    from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
+    from memory_pipeline.interfaces.cli.source_settings import broken_source, named_source
 
     settings = settings_of(store)
     wrong = broken_source(settings, name) if name else None
@@ -146,7 +144,7 @@ def sources_check(
     chosen = (() if wrong else (named_source(settings, name),)) if name else settings.sources_of_store
     if not chosen and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [*check_sources(settings, chosen, progress_printer()), *map(checked_broken, broken)]
+    found = [*check_sources(settings, chosen, progress_printer()), *(checked_broken(one, settings) for one in broken)]
     emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)

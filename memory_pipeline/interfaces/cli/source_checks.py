@@ -1,0 +1,164 @@
+"""What sources would bring if they were read now: they are read into a copy of the store that is thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import UTC, date, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydantic import Field
+
+from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.ingest import ImportSummary
+from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.importing import Progress
+from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, overlaps, read_source
+from memory_pipeline.ingest.summary import ImportReport
+from memory_pipeline.interfaces.cli.output import say
+from memory_pipeline.night.imported_notes import waiting_edits
+from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
+from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
+
+#: Of more bytes than this, reading takes longer than a person waits without a word.
+_MUCH = 10_000_000
+
+
+class CheckedSource(Document):
+    """What a source would bring if it were read now; nothing was written."""
+
+    name: str = Field(description="The name of the source.")
+    path: str = Field(description="The workspace directory, or the file.")
+    error: str | None = Field(description="Why it, or which of its files, cannot be read.")
+    files: int = Field(description="Files that it has.")
+    edits_waiting: int = Field(description="Edits and removals that a night would take: the old words give way.")
+    next_entries: int = Field(description="New entries that the next night takes; the others are of a later time.")
+    next_night: date = Field(description="The night that runs next.")
+    waits_for: date | None = Field(description="The night that takes all of it at the latest; null if nothing waits.")
+    warnings: tuple[str, ...] = Field(description="Files that another source reads too.")
+    import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
+
+
+def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
+    """The check of a source whose table in the settings cannot be used."""
+    following = next_night(Store.of(settings), datetime.now(UTC))
+    path = broken.given.get("path")
+    return CheckedSource(
+        name=broken.name,
+        path=path if isinstance(path, str) else "",
+        error=broken.problem,
+        files=0,
+        edits_waiting=0,
+        next_entries=0,
+        next_night=following,
+        waits_for=None,
+        warnings=(),
+        import_=ImportSummary().as_report(),
+    )
+
+
+def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress: Progress) -> list[CheckedSource]:
+    """Read sources into a copy of the store, or an empty one, that is removed afterwards."""
+    store = Store.of(settings)
+    with ExitStack() as stack:
+        if store.exists():
+            scratch = stack.enter_context(store.thrown_away())
+        else:
+            scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
+            with scratch.writing("sources check"):
+                pass
+        return [_checked(scratch, settings, source, progress) for source in sources]
+
+
+def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: Progress) -> CheckedSource:
+    summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
+    now, warnings = datetime.now(UTC), tuple(overlaps(source, settings))
+    following, times = next_night(scratch, now), []
+    try:
+        check_not_ours(source)
+        found = find_files(source, settings, Skipped())
+        files = len(found)
+        if (size := sum(file.size for file in found)) > _MUCH:
+            say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
+        contents = read_source(
+            scratch,
+            settings,
+            source,
+            as_of=now,
+            now=now,
+            embedder=lambda: choose_embedder(settings),
+            embed=False,
+            progress=lambda _, done, total: progress(f"entries of {source.name}", done, total),
+        )
+        summary = contents.summary or summary
+        if summary.read:
+            progress(f"entries of {source.name}", summary.read, summary.read)
+        error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
+        waiting = waiting_edits(scratch, settings, source, contents, now)
+        edits = waiting.waiting
+        times = _times_of_new(Store.of(settings), scratch, contents)
+        last = max([*times, *(waiting.open_since.values() if edits else ())], default=None)
+    except MemoryPipelineError as problem:
+        error = str(problem)
+    return CheckedSource(
+        name=source.name,
+        path=source.path,
+        error=error,
+        files=files,
+        edits_waiting=edits,
+        next_entries=sum(moment.date() <= following for moment in times),
+        next_night=following,
+        waits_for=night_of(last, following) if last else None,
+        warnings=warnings,
+        import_=summary.as_report(),
+    )
+
+
+def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> list[datetime]:
+    """The times of the entries that were imported into the scratch store and that the store does not have."""
+    ids = list({memory_id for standing in contents.standing.values() for memory_id in standing})
+    known: Mapping[str, object] = {}
+    if store.exists():
+        with store.reading() as tx:
+            known = tx.memories.existing(ids)
+    with scratch.reading() as tx:
+        read = tx.memories.read([memory_id for memory_id in ids if memory_id not in known])
+    return [memory.created_at for memory in read.values()]
+
+
+def checked_text(found: CheckedSource) -> str:
+    """The result of a check as text."""
+    report = found.import_
+    lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
+    if found.files:
+        lines.append(
+            f"  {how_many(found.files, 'file')}; {how_many(report.read, 'entry')} in those with something new: "
+            f"{report.imported:,} would be imported, {report.unchanged:,} known already, {report.quarantined:,} "
+            "quarantined."
+        )
+    later = report.imported - found.next_entries
+    lines += [f"  Warning: {problem}." for problem in found.warnings]
+    if found.next_entries and later:
+        lines.append(
+            f"  The night of {found.next_night} takes {how_many(found.next_entries, 'new entry')}; "
+            f"{waiting_in_words(found.edits_waiting, later, str(found.waits_for))} at the latest; new entries come "
+            "sooner while the UI runs."
+        )
+    elif waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
+        sooner = "; new entries come sooner while the UI runs" if report.imported else ""
+        lines.append(f"  {waits}{sooner}.")
+    if report.masked:
+        lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
+    if report.skipped:
+        lines.append(f"  Left out: {in_numbers(report.skipped)}.")
+    if report.split:
+        lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
+    lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]
+    return "\n".join(lines)
