@@ -265,9 +265,29 @@ def _on_occasions(template: Rule, rules: Sequence[Rule], least: int) -> str | No
     dropped = {
         template.said[n].start for rule in rules for a, b, _, _ in _apart(template.said, rule.said) for n in range(a, b)
     }
-    action = _text_of([word for word in template.action.words if word.start not in dropped])
+    words = [word for word in template.action.words if word.start not in dropped]
+    noun, names = _names_before(template, rules)
+    place = next((n + 1 for n, word in enumerate(words) if word is noun), len(words))
+    told = f" ({_listed(names, 'or')})" if len(names) > 1 else ""
+    action = f"{_text_of(words[:place])}{told} {_text_of(words[place:])}".rstrip()
     occasion = f"{template.occasion.opener.split()[0]} {_listed(phrases, 'or')}"
     return _sentence(template, action, occasion, _shared_reason(template, rules))
+
+
+def _names_before(template: Rule, rules: Sequence[Rule]) -> tuple[Word | None, list[str]]:
+    """The noun before which the rules name different things (`template cache`, `CDN cache`), and these names; none if
+    there are several such nouns."""
+    apart = [_apart(template.said, rule.said) for rule in rules]
+    ends = {b for regions in apart for _, b, _, _ in regions}
+    if len(ends) != 1:
+        return None, []
+    end = ends.pop()
+    start = min(a for regions in apart for a, _, _, _ in regions)
+    found = [
+        rule.said[regions[0][2] : regions[0][3]] if regions else template.said[start:end]
+        for rule, regions in zip(rules, apart, strict=True)
+    ]
+    return template.said[end], list(dict.fromkeys(_text_of(words) for words in found if words))
 
 
 def _about_things(template: Rule, rules: Sequence[Rule], least: int) -> str | None:

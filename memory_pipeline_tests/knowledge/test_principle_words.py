@@ -12,7 +12,8 @@ FAMILIES = {
         Take a backup before updating Home Assistant, the February release broke two automations. It takes 4 minutes.
         Before you update the router firmware, take a backup: last time it forgot every port forwarding.
         Always take a backup before updating the NAS; there is no way back to the old version.""",
-    "Clear the cache after editing e-mail templates, replacing product images or renaming a category.": """
+    "Clear the cache (template, CDN or menu) after editing e-mail templates, replacing product images or renaming a "
+    "category.": """
         After editing e-mail templates clear the template cache, or customers receive the old text.
         After replacing product images, clear the CDN cache, otherwise the old pictures stay for a day.
         After renaming a category clear the menu cache, or the navigation shows the old name.""",
