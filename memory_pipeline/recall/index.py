@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.errors import EmbeddingError, StoreBusyError
+from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.knowledge.contradictions import superseded_ids
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
@@ -133,24 +133,40 @@ class ProjectIndex:
                 return state
             try:
                 self._state = self._refreshed(state)
-            except (StoreBusyError, portalocker.LockException):
-                if state is None or state.generation.sequence < self._must_see:
+            except StoreBusyError:
+                if self._must_wait(state):
                     raise
             assert self._state is not None
             return self._state
 
+    def _must_wait(self, state: _State | None) -> bool:
+        """Whether a state is not good enough to answer from."""
+        return state is None or state.generation.sequence < self._must_see
+
     def _refreshed(self, state: _State | None) -> _State:
-        wait = _AT_FIRST_S if state is None else _A_MOMENT_S
         try:
-            with self._files.locked(wait):
-                return self._updated(state)
-        except OSError as error:
+            return self._held_and_updated(state)
+        except (OSError, ValueError) as error:
             _log.warning("the index of '%s' is kept in a temporary directory: %s", self._project, error)
             directory = tempfile.mkdtemp(prefix="memory-pipeline-index-")
             weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
             self._files = self._files_in(Path(directory))
-            with self._files.locked(wait):
-                return self._updated(None)
+        try:
+            return self._held_and_updated(None)
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"no index of '{self._project}' can be written, neither beside the store nor in '{directory}': "
+                f"{error}; free some space, or name a directory with enough of it in the environment variable TMPDIR"
+            ) from error
+
+    def _held_and_updated(self, state: _State | None) -> _State:
+        try:
+            with self._files.locked(_AT_FIRST_S if self._must_wait(state) else _A_MOMENT_S):
+                return self._updated(state)
+        except portalocker.LockException as error:
+            raise StoreBusyError(
+                f"another process is making the index of '{self._project}'; try again when it has finished"
+            ) from error
 
     def _updated(self, state: _State | None) -> _State:
         """Bring the files up to date, and give the state of the store as one transaction sees it."""
@@ -159,8 +175,7 @@ class ProjectIndex:
         except DamagedIndexError as error:
             _log.warning("the index of '%s' is made again: %s", self._project, error)
             opened = None
-        must_wait = state is None or state.generation.sequence < self._must_see
-        store = self._store if must_wait else self._hurried
+        store = self._store if self._must_wait(state) else self._hurried
         stamp = store.stamp() if store.exists() else ()
         with store.reading() as tx:
             generation = tx.recallable.generation()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -9,12 +10,13 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.recall import index as index_module
 from memory_pipeline.recall.documents import Filters
@@ -157,6 +159,15 @@ def test_a_directory_that_cannot_be_written_costs_only_time(store: Store) -> Non
     shutil.rmtree(home_of(store))
     home_of(store).write_text("a file in its place")
     assert found_by(index_of(store)) == wanted
+
+
+def test_where_no_index_can_be_written_the_error_says_what_to_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(index_module.IndexFiles, "write", full)
+    with pytest.raises(StoreError, match="free some space"):
+        index_of(store).fresh()
 
 
 def test_while_another_holds_the_store_a_known_state_answers(store: Store) -> None:
