@@ -19,6 +19,14 @@ READINGS_GOAL = 0.98
 #: Share of the active tokens that seven nights should save, in percent.
 TOKENS_GOAL = 25
 _SHOWN_SOURCES, _WIDTH = 4, 112
+#: What it means that paraphrases are missed.
+_WITHOUT_MODEL = (
+    "Notes that say one thing in words of their own stay apart when no model reads them; nothing of them is lost."
+)
+
+
+#: The kind of an example that is a series.
+SERIES = "A series"
 
 
 class Answered(Document):
@@ -185,12 +193,15 @@ def as_text(card: ScoreCard) -> str:
     promised = sum(row.kept is not None for row in rows)
     missed = f"{len(card.missed)} of {promised} promises missed: {'; '.join(card.missed)}."
     lines += _wrapped(f"All {promised} promises kept." if card.reached else missed, "  ")
+    if any("Paraphrases" in label for label in card.missed):
+        lines += _wrapped(_WITHOUT_MODEL, "  ")
     if card.principles:
         lines += ["", "Principles:", *(line for text in card.principles for line in _wrapped(text, "  = "))]
     for example in card.examples:
         notes = example.sources[:_SHOWN_SOURCES]
         hidden = len(example.sources) - len(notes)
-        lines += ["", f"{example.kind}, {len(example.sources)} notes:"]
+        beside = " (unusual readings besides stay as they are)" if example.kind == SERIES else ""
+        lines += ["", f"{example.kind}, {len(example.sources)} notes{beside}:"]
         lines += [line for note in notes for line in _wrapped(note, "  - ")]
         lines += [f"    ... and {hidden} more"] if hidden else []
         lines += ["became:", *_wrapped(example.memory, "  = ")]

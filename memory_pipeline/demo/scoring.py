@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.demo.scorecard import Answered, Example, ScoreCard, judged
+from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard, judged
 from memory_pipeline.demo.workspace import demo_directory, load_truth
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
@@ -124,7 +124,7 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         "answered": tuple(Answered(tokens=n, before=before.answered[n], after=after.answered[n]) for n in BUDGETS),
         "questions": before.questions,
         "sources_identical": before.sources == after.sources,
-        "examples": tuple(_examples({"A lesson": lessons, "A cause": causes, "A series": lines}, memories, ends)),
+        "examples": tuple(_examples({"A lesson": lessons, "A cause": causes, SERIES: lines}, memories, ends)),
     }
     return judged(ScoreCard(**figures, missed=(), reached=False))
 

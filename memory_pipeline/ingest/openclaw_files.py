@@ -23,6 +23,8 @@ from memory_pipeline.wording.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
 _IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")
+#: Files of a workspace that tell the agent how to work; they hold no memories.
+_AGENTS = ("AGENTS.md", "BOOTSTRAP.md", "HEARTBEAT.md", "IDENTITY.md", "README.md", "TOOLS.md")
 _FOLDERS = ("memory", "DailyLogs", "raw")
 _MANAGED_HEADINGS = re.compile(
     r"^#{1,6}\s+(?:Light Sleep|REM Sleep|Deep Sleep|Reflections|Possible Lasting Truths"
@@ -78,6 +80,13 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         named += [
             (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
         ]
+    if choice.among is None:
+        known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
+        left = [*root.glob("*.md"), *root.glob("*/*.md")]
+        for path in left:
+            top = path.relative_to(root).parts[0]
+            if path.name not in known and top not in _FOLDERS and not top.startswith("."):
+                skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
     for path, role in named:
         if not path.is_file():
             continue

@@ -183,7 +183,9 @@ class CountedRun(KeptDocument):
         description="Memories whose words are no longer in their source, those of edited entries included.",
     )
     sources: tuple[SourceReport, ...] = Field(description="What the run read of each source.")
-    memories_scanned: int = Field(title="Memories scanned", description="Eligible memories.")
+    memories_scanned: int = Field(
+        title="Memories scanned (a day old, active, no readings)", description="Eligible memories."
+    )
     clusters_found: int = Field(
         title="Clusters found", description="Clusters, including those that an earlier night decided."
     )

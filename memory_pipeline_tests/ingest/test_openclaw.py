@@ -17,6 +17,7 @@ from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped, in_n
 from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw import read_openclaw
+from memory_pipeline.ingest.openclaw_files import workspace_files
 from memory_pipeline_tests.build import NOW
 
 
@@ -228,3 +229,12 @@ def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tm
     assert len(read) > 1 and skipped.split == 1
     assert in_numbers(skipped.counts) == "1 file without memories, or excluded"
     assert in_numbers({"lines of code dumps": 1200}) == "1,200 lines of code dumps"
+
+
+def test_notes_outside_of_the_known_directories_are_told_of(tmp_path: Path) -> None:
+    for name in ("memory/a.md", "notes/ops.md", "plan.md", "AGENTS.md", ".git/x.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("- a line\n")
+    skipped = Skipped()
+    assert [file.relative for file in workspace_files(tmp_path, skipped, ALL_FILES)] == ["memory/a.md"]
+    assert skipped.counts == {"files of Markdown outside of memory/, DailyLogs/ and raw/": 2}

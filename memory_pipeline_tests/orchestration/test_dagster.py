@@ -27,7 +27,7 @@ from memory_pipeline.definitions import defs
 from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
 from memory_pipeline.orchestration.assets.imported_notes import SOURCE_CHECKS
-from memory_pipeline.orchestration.assets.sources import SOURCES, source_asset
+from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
 from memory_pipeline.orchestration.history import RunHistory
@@ -41,9 +41,18 @@ from memory_pipeline.orchestration.schedules import (
     principles_schedule,
 )
 from memory_pipeline.orchestration.sensors import failed_night_notice
-from memory_pipeline.records import Archive, AtomDecision, Causal, Cluster, DuplicateGroup, EligibleMemory, Measured
+from memory_pipeline.records import (
+    Archive,
+    AtomDecision,
+    Causal,
+    Cluster,
+    DuplicateGroup,
+    EligibleMemory,
+    Measured,
+    SourceReading,
+)
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, fill, lesson, run
+from memory_pipeline_tests.build import FIRST, fill, lesson, run, settings_for
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
 DAY = "2026-03-03"
@@ -348,6 +357,18 @@ def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
     assert parents[order[0]] == {"imported_notes"} and parents["imported_notes"] == {"memory_store"}
     assert parents["atoms"] == {"archives"} and parents["playbook"] == {"archives", "principles"}
     assert parents["reports"] == {"atoms", "playbook"}
+
+
+def test_a_night_that_finds_a_source_unchanged_observes_it_too(
+    instance: DagsterInstance, store: Store, tmp_path: Path
+) -> None:
+    source = SourceTable(name="w", path=str(tmp_path / "w"))
+    (tmp_path / "w" / "memory").mkdir(parents=True)
+    (tmp_path / "w" / "memory" / "2026-03-01.md").write_text("- one\n")
+    read = SourceReading("w", "unchanged", files=1, later=2)
+    seen = observation_of("w", settings_for(store, sources=(source,)), read)
+    assert seen.metadata["files"].value == 1 and seen.metadata["waiting"].value == 2
+    assert seen.asset_key.path == ["sources", "w"] and seen.data_version
 
 
 def test_sources_are_observed(instance: DagsterInstance, store: Store, tmp_path: Path) -> None:

@@ -128,6 +128,10 @@ def initialise(
     from memory_pipeline.orchestration.partitions import first_day_of
 
     with instance_of(settings) as instance:
+        from memory_pipeline.orchestration.assets.sources import observation_of
+
+        seen = settings.with_values({"sources": (source,)})
+        instance.report_runless_asset_event(observation_of(source.name, seen))
         request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
         report = run_night_job(instance, settings, request, progress)
     first = first_day_of(settings) or request.partition

@@ -83,9 +83,11 @@ def imported_notes(
         raise
     if any(r.new or r.changed or r.gone or r.error or r.edits_later for r in readings):
         context.log.info(in_words(readings))
+    settings = night.effective_settings()
+    known = {source.name for source in settings.sources}
     for reading in readings:
-        if reading.status == "read":
-            context.log_event(observation_of(reading.source, night))
+        if reading.source in known:
+            context.log_event(observation_of(reading.source, settings, reading))
     yield Output(readings, metadata=_metadata(readings, tonight.as_of.isoformat()))
     yield from _checks(readings)
 

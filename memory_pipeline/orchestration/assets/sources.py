@@ -21,12 +21,13 @@ from dagster import (
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.orchestration.asset_defaults import OBSERVED, OWNERS, SOURCES_GROUP
 from memory_pipeline.orchestration.describe import schema_of
 from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.store import Store
 
 
@@ -62,7 +63,7 @@ def source_asset(source: SourceTable) -> AssetsDefinition:
     )
 
     def observe(night: NightResource) -> Iterator[ObserveResult]:
-        yield ObserveResult(asset_key=key, **_observed(source, night))
+        yield ObserveResult(asset_key=key, **_observed(source, night.effective_settings()))
 
     decorate: Callable[[Callable[..., Any]], AssetsDefinition] = multi_observable_source_asset(
         specs=[spec], name=f"observe_{source.key}"
@@ -70,21 +71,22 @@ def source_asset(source: SourceTable) -> AssetsDefinition:
     return decorate(observe)
 
 
-def observation_of(name: str, night: NightResource) -> AssetObservation:
-    """What a night that has read a source saw of it, so that its page is up to date without a run of its own."""
-    source = next(one for one in night.effective_settings().sources if one.name == name)
-    seen = _observed(source, night)
+def observation_of(name: str, settings: Settings, read: SourceReading | None = None) -> AssetObservation:
+    """What a night or an import that has looked at a source saw of it, so that its page is up to date without a run of
+    its own."""
+    source = next(one for one in settings.sources if one.name == name)
+    seen = _observed(source, settings)
+    taken = {"new": read.new, "edited": read.changed, "waiting": read.later + read.edits_later} if read else {}
     return AssetObservation(
-        source_key(source.key), metadata=seen["metadata"], tags={DATA_VERSION_TAG: seen["data_version"].value}
+        source_key(source.key), metadata=seen["metadata"] | taken, tags={DATA_VERSION_TAG: seen["data_version"].value}
     )
 
 
-def _observed(source: SourceTable, night: NightResource) -> dict[str, Any]:
+def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
     """The data version of a source and what the UI shows of it."""
     from memory_pipeline.ingest.candidates import Skipped
     from memory_pipeline.ingest.sources import find_files, project_of
 
-    settings = night.effective_settings()
     try:
         files = find_files(source, settings, Skipped())
     except InputError as error:
