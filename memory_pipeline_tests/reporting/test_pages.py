@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory_pipeline.recall.difference import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
-from memory_pipeline.reporting.model import NightFigures
+from memory_pipeline.reporting.model import NightFigures, SeriesReport
 from memory_pipeline.reporting.names import page_name
 from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page
 from memory_pipeline.store import Store
@@ -51,6 +51,30 @@ def test_the_page_of_a_night_draws_the_nights_before_it(store: Store) -> None:
     grown = cluster.model_copy(update={"member_count": 9})
     assert "<li>and 1 more</li>" in as_html(report.model_copy(update={"largest_clusters": (grown,)}), nights)
     assert as_markdown(report).startswith(f"# Night of {DAY}: PASS\n\n1 cluster compressed. Run `run-{DAY}`, ")
+
+
+def test_a_page_of_a_preview_says_would_of_series_and_nothing_of_a_draft_that_is_not_there(store: Store) -> None:
+    fill(store, lesson(4))
+    report = run(store, DAY, dry_run=True)
+    series = SeriesReport(
+        memory_id="s",
+        project_id="p",
+        content="Load 3.",
+        updated=False,
+        readings=5,
+        archived=5,
+        breaking=(),
+        breaking_ids=(),
+    )
+    (cluster,) = report.largest_clusters
+    left = cluster.model_copy(
+        update={"compression_ratio": 0.0, "facts": "0+0/0", "status": "skipped", "abstraction": ""}
+    )
+    kept = cluster.model_copy(update={"compression_ratio": 2.5, "facts": "2+1/3"})
+    shown = report.model_copy(update={"series": (series,), "largest_clusters": (left, kept)})
+    for page in (as_html(shown, []), as_markdown(shown)):
+        assert "5 readings would be archived" in page and "0.0 times" not in page and "0+0/0" not in page
+        assert "2.5 times shorter, keeps 2 of 3 facts and has 1 of them attached" in page
 
 
 def test_a_page_says_how_many_clusters_it_does_not_show(store: Store) -> None:

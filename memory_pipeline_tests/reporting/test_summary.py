@@ -54,6 +54,18 @@ def test_a_summary_says_what_the_sources_brought(store: Store) -> None:
     assert "Sources         5 new, 1 edited (the new words supersede the old), 2 gone" in text
 
 
+def test_a_summary_names_memories_that_were_not_found_again_and_what_to_do(store: Store) -> None:
+    fill(store, lesson(4))
+    found = {"recall_sampled": 50, "recall_found": 48, "recall_rate": 0.96}
+    report = run(store, DAY).model_copy(update=found)
+    text = "\n".join(summary(report))
+    assert "Found again     48 of 50 archived memories that were asked for; enough, nothing needs doing" in text
+    assert "nothing to decide" in text
+    text = "\n".join(summary(report.model_copy(update={"recall_found": 47, "recall_rate": 0.94})))
+    assert "3 archived memories that a search did not bring back (below, under 'Not found again')" in text
+    assert "Not found again\n" in text and "nothing to decide" not in text and "rollback --abstraction" in text
+
+
 def test_a_notice_names_the_first_error(store: Store) -> None:
     fill(store, lesson(4))
     broken = ErrorReport(cluster_id="", stage="source notes", error="it is gone; check its path", timestamp=FIRST)
