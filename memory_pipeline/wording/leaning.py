@@ -22,6 +22,8 @@ _SOMETHING = re.compile(
 )
 _DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
 _PERSONAL = frozenset(("it", "they", "he", "she"))
+#: Whom these mean is clear from further away: what stands between is seldom a person.
+_OF_PERSONS = frozenset(("he", "she", "his", "her"))
 _OBJECTS = frozenset(("it", "them", "him"))
 _OWNED = frozenset(("its", "their", "his", "her"))
 
@@ -37,7 +39,7 @@ def leaning_of(sentence: str) -> int | None:
         if word.low in _DEMONSTRATIVES and not place:
             return ON_ALL if place + 1 < len(words) and words[place + 1].is_verb else ON_SUBJECT
         if word.low in _PERSONAL | _OWNED and _opens(words[:place]):
-            return ON_SUBJECT
+            return ON_SOMETHING if word.low in _OF_PERSONS else ON_SUBJECT
         if word.low in _OBJECTS and _has_only_a_subject(words[:place]):
             return ON_SOMETHING
     return ON_SOMETHING if _SOMETHING.search(text) else None

@@ -15,7 +15,7 @@ from memory_pipeline.wording.leaning import ON_ALL, ON_SOMETHING, ON_SUBJECT, le
         ("Because of that the job was skipped.", ON_ALL),
         ("This happened twice in May.", ON_ALL),
         ("It needs 310 GB.", ON_SUBJECT),
-        ("She refuses the fish flavour.", ON_SUBJECT),
+        ("She refuses the fish flavour.", ON_SOMETHING),
         ("In summer it is 13 hours.", ON_SUBJECT),
         ("Its cover is in the cellar.", ON_SUBJECT),
         ("Only the mobile network shows it.", ON_SOMETHING),
