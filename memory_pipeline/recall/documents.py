@@ -215,6 +215,7 @@ class Metrics(Document):
     last_run_at: Moment | None = Field(description="When the last night that was not a dry run ended.")
     last_run_id: str | None = Field(description="Its run.")
     last_verdict: str | None = Field(description="Its verdict.")
+    last_night: date | None = Field(description="The day (UTC) of that night: an earlier one, if it was backfilled.")
     next_run_at: Moment | None = Field(description="When the next night is due by its schedule.")
     memories_by_type: dict[str, int] = Field(description="Active memories by type.")
     memories_by_level: dict[str, int] = Field(description="Active memories by abstraction level.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.recall.documents import Metrics
@@ -30,6 +30,7 @@ def metrics_of(tx: Transaction, project_id: str, now: datetime) -> Metrics:
         last_run_at=datetime.fromisoformat(last["finished_at"]) if last else None,
         last_run_id=last["run_id"] if last else None,
         last_verdict=last["verdict"] if last else None,
+        last_night=date.fromisoformat(last["partition"]) if last else None,
         next_run_at=next_night(now),
         memories_by_type=counts.by_type,
         memories_by_level={str(level): count for level, count in counts.by_level.items()},

@@ -91,7 +91,17 @@ def test_feedback_and_uses_are_counted() -> None:
 def test_metrics_and_context_speak_of_one_project() -> None:
     figures = command("metrics", "--project", "shop").out
     assert "Memories        1 active, 0 archived" in figures
+    assert "Last night      none" in figures
     assert "Piano" not in command("context", "practice on the gateway", "--project", "shop").out
+
+
+def test_metrics_tell_the_day_of_the_last_night_which_may_have_been_backfilled(tmp_path: Path) -> None:
+    store = Store(tmp_path / "nights.duckdb")
+    fill(store, lesson(5))
+    for day in (4, 3):
+        run(store, date(2026, 3, day), settings_for(store))
+    told = command("metrics", "--store", str(store.path)).out
+    assert "Last night      that of 2026-03-03, run " in told and " UTC, " in told
 
 
 def test_lines_fit_the_terminal(tmp_path: Path) -> None:

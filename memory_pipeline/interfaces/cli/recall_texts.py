@@ -102,7 +102,9 @@ def _node_lines(node: LineageNode, relation: str, depth: int, width: int | None,
 
 def metrics_lines(figures: Metrics, width: int | None) -> list[str]:
     """The figures of a project, each with its name."""
-    run = f"{_time(figures.last_run_at)}{f', {figures.last_verdict}' if figures.last_verdict else ''}"
+    run = "none"
+    if figures.last_night:
+        run = f"that of {figures.last_night}, run {_time(figures.last_run_at)}, {figures.last_verdict}"
     rows = {
         "Project": figures.project_id,
         "Memories": f"{figures.active_memories:,} active, {figures.archived_memories:,} archived",

@@ -141,7 +141,7 @@ def initialise(
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",
-        "  memory-pipeline night                           run it; one night takes everything up to now",
+        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
         f"  memory-pipeline backfill --from {first} --to {request.partition}   instead: a night for each day",
         f"  {'':48}so far, {(request.partition - first).days + 1:,} of them, of some seconds each",
         "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
