@@ -123,6 +123,7 @@ class Sources:
             join memories m on m.id = e.memory_id
             semi join (select project_id, content_hash from memories where id in (select unnest($1::text[]))) w
               on w.project_id = m.project_id and w.content_hash = m.content_hash
+            semi join source_files f on f.source = e.source and f.file = e.file
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """,
@@ -197,14 +198,27 @@ class Sources:
         return [_ENTRIES.read(row) for row in rows]
 
     def withdraw(self, run_ids: Sequence[str]) -> None:
-        """Take back what runs found gone. Their files are read again by the next night, which finds it anew."""
+        """Take back what runs found gone. Their files, also those that no longer exist, are looked at again by the next
+        night, which finds it anew."""
         self._sql.run(
             """
-            delete from source_files f
+            update source_files f
+            set digest = ''
             where exists (
                 select 1
                 from source_entries e
                 where e.source = f.source and e.file = f.file and e.run_id in (select unnest($1::text[])))
+            """,
+            [list(run_ids)],
+        )
+        self._sql.run(
+            """
+            insert into source_files by name
+            select e.source, e.file, 0 as size, 0 as modified_ns, '' as digest, max(e.gone_at) as read_as_of
+            from source_entries e
+            anti join source_files f on f.source = e.source and f.file = e.file
+            where e.gone_at is not null and e.run_id in (select unnest($1::text[]))
+            group by e.source, e.file
             """,
             [list(run_ids)],
         )

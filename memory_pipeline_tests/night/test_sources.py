@@ -400,6 +400,24 @@ def test_words_of_a_moved_file_are_not_superseded_by_lines_that_quote_them(store
 
 
 @pytest.mark.slow
+def test_a_rollback_of_a_night_that_took_a_vanished_file_leaves_it_to_the_next_one(
+    store: Store, tmp_path: Path
+) -> None:
+    root = tmp_path / "agent"
+    settings, newest = moved_a_night_ago(store, root)
+    (root / "memory/infra/hosts.md").unlink()
+    write(root, "memory/2026-03-02.md", "- 10:00 the port is 5432\n", on(2))
+    gone = run(store, newest, settings, run_id="taken").entries_gone
+    roll_back(store, settings, RollbackScope(run_id="taken"))
+    with store.reading() as tx:
+        assert gone > 0 and tx.sources.gone() == []
+    assert run(store, newest, settings, run_id="anew").entries_gone > 0
+    with store.reading() as tx:
+        assert len({one.memory_id for one in tx.sources.gone()}) >= 3
+    whole(store)
+
+
+@pytest.mark.slow
 def test_words_that_moved_and_are_edited_there_give_way(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "agent"
     settings, newest = moved_a_night_ago(store, root)
