@@ -3,8 +3,9 @@ embedded, and in the audit log."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -50,6 +51,7 @@ def remember(
         _check_time(candidate.created_at, now)
         check_candidate(candidate)
         candidate, masked = mask_candidate(candidate) if mask else (candidate, Counter[str]())
+        candidate = _in_its_project(store, candidate, project)
         entry = admit(candidate, Occurrences(), project, embedder, now)
     except (RowError, EmbeddingError) as error:
         rejected = storable(reject_candidate(candidate, str(error)), mask)
@@ -77,6 +79,19 @@ def remember(
             tx.vectors.add([memory.id], vector, embedder.name)
         sequence = tx.recallable.generation().sequence
     return Told(memory, "new_version" if found.new_versions else "created", masked, sequence)
+
+
+def _in_its_project(store: Store, candidate: Candidate, project: str) -> Candidate:
+    """The candidate with an id of its own if another project has the one it was given: nobody learns of what another
+    project has (law 8)."""
+    if candidate.native_id is None or not store.exists():
+        return candidate
+    with store.reading() as tx:
+        owner = tx.memories.existing([candidate.native_id]).get(candidate.native_id)
+    if owner is None or owner[0] == project:
+        return candidate
+    digest = hashlib.sha256(project.encode()).hexdigest()[:12]
+    return replace(candidate, native_id=f"{candidate.native_id}@{digest}")
 
 
 def _check_time(created_at: datetime | None, now: datetime) -> None:

@@ -40,7 +40,12 @@ def spaced(text: str) -> str:
 
 def query_terms(query: str, language: str) -> list[str]:
     """The different terms of a query, the first 64, in order."""
-    return list(dict.fromkeys(analyzer(language).analyze(spaced(query))))[:_QUERY_WORDS]
+    return terms_of(query, language)[:_QUERY_WORDS]
+
+
+def terms_of(text: str, language: str) -> list[str]:
+    """The different terms of a text, in order."""
+    return list(dict.fromkeys(analyzer(language).analyze(spaced(text))))
 
 
 def _pairs(run: str) -> str:

@@ -59,6 +59,11 @@ class Filters(Document):
     def _pattern_types_exist(cls, types: tuple[str, ...]) -> tuple[str, ...]:
         return _among(types, PATTERN_TYPES, "pattern type")
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves anything out."""
+        return self != type(self)()
+
     def admits(self, memory: Memory) -> bool:
         """Whether a search with this filter considers a memory."""
         return (
@@ -96,7 +101,7 @@ class RecalledMemory(Document):
     abstraction_level: int = Field(description="0 raw, 1 merged, 2 a pattern, 3 a principle.")
     pattern_type: str | None = Field(description="The kind of pattern.")
     confidence_score: float | None = Field(description="Confidence of an abstraction, 0 to 1.")
-    relevance_score: float | None = Field(description="Relevance to the query, 0 to 1 for the best; null without one.")
+    relevance_score: float | None = Field(description="Relevance to the query, 0 to 1; null without one.")
     source_memory_count: int = Field(description="How many memories it was made from directly; 0 for a raw one.")
     categories: tuple[str, ...] = Field(description="The subjects it is about.")
     tags: tuple[str, ...] = Field(description="Further labels.")

@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +26,13 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.knowledge.contradictions import superseded_ids
+from memory_pipeline.recall.analysis import query_terms, terms_of
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
 from memory_pipeline.recall.ranking import DEPTH, rank
 from memory_pipeline.recall.search import weights_in
-from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, Scores
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Generation, Store, Transaction
@@ -44,6 +45,9 @@ _A_MOMENT_S, _AT_FIRST_S = 0.15, 120.0
 #: Rows that words and vectors each propose when a filter leaves out most of what they find.
 _DEPTH_WITH_FILTER = 20_000
 _QUERIES_KEPT = 256
+#: Of how many of the best memories it is asked how well they answer at all; cosines of texts that have nothing to do
+#: with each other, and of a question and its answer (the default model's, on the demo and a real workspace).
+_LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
 
@@ -101,14 +105,35 @@ class ProjectIndex:
         if vector is not None and len(state.files.matrix):
             near = state.files.matrix.nearest(vector, DEPTH, admitted)
             near = near[admitted[near]]
-        times = named_times(query, catalogue.days)
-        rows, scores = rank(found, state.files.matrix, vector, near, catalogue.rowwise, self._weights, times)
+        times, newness = named_times(query, catalogue.days), newness_for(query, catalogue.days)
+        rowwise, matrix = catalogue.rowwise, state.files.matrix
+        rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness)
+        if not len(rows) and filters.narrows and vector is not None:
+            # Who asks for a day or a type wants what there is, even if it has little to do with the words.
+            everything = np.flatnonzero(admitted)[-DEPTH:]
+            loosely = replace(self._weights, min_relevance=-1.0)
+            rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness)
         keep = admitted[rows]
         if not sources_too:
             keep &= ~catalogue.stood_for(rows, admitted)
         rows, scores = rows[keep], scores[keep]
+        scores = scores * self._strength(query, vector, state, rows[:_LOOKED_AT])
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         return matches, len(rows)
+
+    def _strength(self, query: str, vector: Vectors | None, state: _State, rows: NDArray[np.int64]) -> float:
+        """How well the best memories answer a query at all, 0 to 1: by the share of its words that one has, or by its
+        cosine. What is best among the irrelevant is not relevant."""
+        language = self._settings.recall.language
+        asked = set(query_terms(query, language))
+        strength = _LEAST_STRENGTH
+        for memory in state.catalogue.memories(rows.tolist()) if asked else ():
+            own = asked & set(terms_of(memory.content, language))
+            strength = max(strength, len(own) / len(asked))
+        if vector is not None and len(rows) and len(state.files.matrix):
+            nearest = float(state.files.matrix.cosines(rows, vector).max())
+            strength = max(strength, (nearest - _FAR) / (_NEAR - _FAR))
+        return min(strength, 1.0)
 
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""

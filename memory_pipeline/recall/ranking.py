@@ -19,6 +19,8 @@ from memory_pipeline.recall.words import Scores
 DEPTH = 200
 #: What a row of the day, or of the month, that a query names gains, in standard deviations.
 _DAY_GAIN, _MONTH_GAIN = 3.0, 1.0
+#: What the newest row gains if the query asks how things are now.
+_NEW_GAIN = 2.0
 #: What the lowest possible of normalised scores keeps above nothing.
 _LEAST = 1e-3
 #: How much of the weight that archived memories lack the one that stands for them has back when it is found through
@@ -71,10 +73,12 @@ def rank(
     rowwise: Rowwise,
     weights: Weights,
     times: tuple[NamedTime, ...] = (),
+    newness: Floats | None = None,
 ) -> tuple[Rows, Floats]:
     """The relevant rows, best first, with scores from 0 to 1; ties in the order of rows.
 
-    `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores.
+    `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0 to
+    1, for a query that asks how things are now.
     """
     count = len(rowwise.weight)
     by_words, cosine = np.zeros(count), np.zeros(count)
@@ -101,12 +105,15 @@ def rank(
     fused = total[pool] + weights.neighbours * gained
     for time in times:
         fused[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
+    if newness is not None:
+        fused += _NEW_GAIN * newness[pool]
     named = np.concatenate([time.rows for time in times]) if times else np.zeros(0, dtype=np.int64)
     kept = is_relevant[pool] | (relevant_beside & (weights.neighbours > 0)) | np.isin(pool, named)
     pool, fused = pool[kept], fused[kept]
     if not len(pool):
         return pool, np.zeros(0)
-    relevance = np.maximum(fused - lowest, 0.0) + _LEAST
+    above = fused - lowest
+    relevance = np.maximum(above, 0.0) + _LEAST * np.exp(np.minimum(above, 0.0))
     relevance *= rowwise.weight[pool] / relevance.max()
     pool, relevance = _with_replacements(pool, relevance, rowwise)
     order = np.lexsort((pool, -relevance))

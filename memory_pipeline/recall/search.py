@@ -18,7 +18,7 @@ from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
 from memory_pipeline.recall.ranking import DEPTH, Weights, rank
 from memory_pipeline.recall.rowwise import Searchable, listed
-from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.facts import content_words, stem
@@ -90,8 +90,8 @@ class SearchIndex(Generic[_Searchable]):
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
             near = self._matrix.nearest(vector, DEPTH)
-        times = named_times(query, self._listed.days)
-        rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times)
+        times, newness = named_times(query, self._listed.days), newness_for(query, self._listed.days)
+        rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 

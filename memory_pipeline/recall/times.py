@@ -18,6 +18,10 @@ _MONTH = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"(\d{4}|-{4})-(\d{2})-(\d{2})")
+#: Words of a question about how things are now.
+_NOW = re.compile(r"\b(?:now|nowadays|current(?:ly)?|latest|newest|at the moment|these days|today)\b", re.IGNORECASE)
+#: Days after which a memory counts half as new.
+_HALF_AS_NEW = 14.0
 #: Rows of one named time that are looked at.
 _MOST = 5_000
 
@@ -38,6 +42,15 @@ def named_times(query: str, days: Days) -> tuple[NamedTime, ...]:
             number = _MONTHS[name.casefold()] if name else int(month[6])
             found.append(NamedTime(_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
     return tuple(time for time in found if len(time.rows))
+
+
+def newness_for(query: str, days: Days) -> NDArray[np.float64] | None:
+    """How new each row is, from 1 for the newest day, if a query asks how things are now; else None."""
+    if not len(days) or not _NOW.search(query):
+        return None
+    age = (days.max() - days).astype("timedelta64[D]").astype(np.float64)
+    newness: NDArray[np.float64] = 0.5 ** (age / _HALF_AS_NEW)
+    return newness
 
 
 def _rows(days: Days, year: int | None, month: int, day: int | None) -> NDArray[np.int64]:

@@ -123,3 +123,21 @@ def test_metrics_count_the_project_alone(shop: ProjectMemory) -> None:
     metrics = shop.metrics()
     assert (metrics.total_memories, metrics.raw_memories, metrics.reduction_percentage) == (2, 2, 0.0)
     assert metrics.next_run_at is not None
+
+
+def test_an_id_of_another_project_tells_nothing_of_it(shop: ProjectMemory) -> None:
+    told = shop.remember("The scales need new batteries.", id="piano")
+    assert (told.status, told.id != "piano") == ("created", True)
+    assert shop.remember("The scales need new batteries.", id="piano").status == "unchanged"
+
+
+def test_what_is_best_among_the_irrelevant_has_no_high_score(shop: ProjectMemory) -> None:
+    best = shop.search("the certificate expires").results[0].relevance_score
+    worst = shop.search("the lasagne and the oven").results
+    assert best is not None and best > 0.9
+    assert all(one.relevance_score is not None and one.relevance_score < 0.5 for one in worst)
+
+
+def test_who_asks_for_a_day_gets_what_there_is(shop: ProjectMemory) -> None:
+    assert shop.search("zzz qqq").results == ()
+    assert {one.id for one in shop.search("zzz qqq", until="2026-03-01").results} == {"gateway", "invoices"}

@@ -151,3 +151,12 @@ def test_chains_of_replacements_end_at_the_active_memory_and_circles_end_nowhere
     into = np.array([1, 2, -1, 4, 3, -1])
     archived = np.array([True, True, False, True, True, True])
     assert ends_of(into, archived).tolist() == [2, 2, 2, -1, -1, -1]
+
+
+def test_a_question_about_now_prefers_what_is_newer() -> None:
+    sizes = [
+        memory(str(n), f"The brain has {words} thousand memories.", datetime(2026, 4, n, tzinfo=UTC))
+        for n, words in ((1, "three"), (2, "four"), (28, "five"))
+    ]
+    assert found(sizes, "how many memories does the brain have now")[0] == "28"
+    assert found(sizes, "how many memories did the brain have on April 2nd")[0] == "2"
