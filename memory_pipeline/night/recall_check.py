@@ -15,6 +15,7 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
+from memory_pipeline.records import MADE
 from memory_pipeline.store import Text
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
@@ -61,16 +62,17 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         projects.setdefault(memory.project_id, []).append(memory)
     touched = sorted({by_id[i].project_id for i in archived_ids if i in by_id})
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
+    with night.store.reading() as tx:
+        replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
     questions: dict[str, str] = {}
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
         if len(questions) == night.settings.compression.recall_sample:
             break
         memory = by_id[memory_id]
-        question = question_for(line_in(memory.content), frequencies[memory.project_id])
+        told_in = _series_words(by_id.get(replacements[memory_id]))
+        question = question_for(line_in(memory.content), frequencies[memory.project_id], told_in)
         if question is not None:
             questions[memory_id] = question
-    with night.store.reading() as tx:
-        replacements = tx.lineage.replacements_of(questions)
     found: set[str] = set()
     missed: list[Missed] = []
     try:
@@ -86,6 +88,12 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     except EmbeddingError as error:
         night.note_error("", "recall", error)
     return RecallCheck(len(found), len(questions), tuple(missed))
+
+
+def _series_words(replacement: Text | None) -> str | None:
+    """What a series says of its line: a person asks for a reading by the words by which it is known."""
+    is_series = replacement is not None and (replacement.source.connector, replacement.source.file) == (MADE, "series")
+    return replacement.content if replacement is not None and is_series else None
 
 
 def _all_texts(night: Night) -> list[Text]:

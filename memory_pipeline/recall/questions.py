@@ -34,8 +34,9 @@ def word_frequencies(texts: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def question_for(text: str, frequencies: Mapping[str, int]) -> str | None:
-    """The query that should find a text, or None if no word is suitable.
+def question_for(text: str, frequencies: Mapping[str, int], told_in: str | None = None) -> str | None:
+    """The query that should find a text, or None if no word is suitable. With `told_in`, only words that this other
+    text tells too are asked for, unless they are too few.
 
     The words are the rarest by `frequencies` (the project's, see `word_frequencies`), in their order in the text; of
     equally rare words, the longer comes first, then the earlier. No sentence of the text is repeated.
@@ -43,6 +44,10 @@ def question_for(text: str, frequencies: Mapping[str, int]) -> str | None:
     places: dict[str, int] = {}
     for place, word in enumerate(_words(text)):
         places.setdefault(word.lower(), place)
+    if told_in is not None:
+        told = {word.lower() for word in _words(told_in)}
+        both = {word: place for word, place in places.items() if word in told}
+        places = both if len(both) >= FEWEST_WORDS else places
     ranked = sorted(places, key=lambda word: (frequencies.get(word, 0), -len(word), places[word]))
     count = min(MOST_WORDS, max(FEWEST_WORDS, len(ranked) // _ONE_IN))
     chosen = sorted(ranked[:count], key=places.__getitem__)

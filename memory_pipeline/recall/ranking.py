@@ -24,9 +24,9 @@ _NEW_GAIN = 2.0
 #: What the lowest possible of normalised scores keeps above nothing.
 _LEAST = 1e-3
 #: How much of the weight that archived memories lack the one that stands for them has back when it is found through
-#: their words. Without it, 4 of 250 archived memories of a real workspace were not found again by a question about
-#: them; with it, all (docs/design.md, "Recall").
-_GIVEN_BACK = 0.5
+#: their words. Within 50 tokens, 26 of the demo's 28 questions were answered with a half, 28 with nine tenths; of 250
+#: archived memories of a real workspace, 4 were not found again by a question about them with none.
+_GIVEN_BACK = 0.9
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.recall import word_frequencies
+from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.recall.questions import _words
 
 _TEXTS = st.lists(st.text(st.sampled_from("aAbnoNtTİßé1_- .*\n"), max_size=30) | st.text(max_size=40), max_size=5)
@@ -22,3 +22,12 @@ def test_a_word_is_counted_once_for_each_text_that_says_something_by_it(texts: l
 
 def test_stop_words_are_not_counted_in_any_case() -> None:
     assert word_frequencies(["The gateway and THE Printer", "a Gateway"]) == {"gateway": 2, "printer": 1}
+
+
+def test_a_reading_is_asked_for_by_the_words_that_its_series_tells() -> None:
+    line = "Brain ingestion finished: 12 entries, dashboard regeneration pending, quorum reached"
+    series = "Brain ingestion finished, 12 entries on 3 April 2026; 16 readings since 14 March."
+    asked = question_for(line, Counter({"brain": 9}), series)
+    assert asked is not None
+    assert {"dashboard", "quorum"}.isdisjoint(asked.split())
+    assert question_for(line, Counter({"brain": 9}), "Other words.") == question_for(line, Counter({"brain": 9}))
