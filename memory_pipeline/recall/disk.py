@@ -101,6 +101,10 @@ class IndexFiles:
         with portalocker.Lock(self._directory / _LOCK, timeout=timeout_s, check_interval=0.01):
             yield
 
+    def forget(self) -> None:
+        """Have the files made again the next time."""
+        (self._directory / _MANIFEST).unlink(missing_ok=True)
+
     def read(self, known: Opened | None) -> Opened | None:
         """The files as they are, verified; None if there are none. `known`: what this process opened before, which is
         returned if nothing has changed. Call it while they are locked. Raises DamagedIndexError."""

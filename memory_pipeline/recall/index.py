@@ -33,7 +33,7 @@ from memory_pipeline.recall.documents import Filters, Mode
 from memory_pipeline.recall.ranking import DEPTH, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
-from memory_pipeline.recall.words import NOTHING, Scores
+from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Generation, Store, Transaction
 from memory_pipeline.wording.normalise import embedding_text
@@ -95,6 +95,18 @@ class ProjectIndex:
         embedder fails, words alone decide.
         """
         vector = None if mode == "bm25" else self.vector_of(query)
+        try:
+            return self._searched(query, vector, limit, filters, mode, sources_too)
+        except DamagedWordsError as error:
+            _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
+            with self._refreshing:
+                self._state = None
+                self._files.forget()
+            return self._searched(query, vector, limit, filters, mode, sources_too)
+
+    def _searched(
+        self, query: str, vector: Vectors | None, limit: int, filters: Filters, mode: Mode, sources_too: bool
+    ) -> tuple[list[Match], int]:
         state = self.fresh()
         catalogue = state.catalogue
         admitted = catalogue.admitted(filters)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,27 @@ class WordIndex:
         if not terms:
             return NOTHING
         searcher = self._searcher
-        hits = searcher.search(_any_of(terms, self._schema), depth, count=False).hits
-        if not hits:
-            return NOTHING
-        rows = searcher.fast_field_values("row", [address for _, address in hits])
+        with _panics_named():
+            hits = searcher.search(_any_of(terms, self._schema), depth, count=False).hits
+            if not hits:
+                return NOTHING
+            rows = searcher.fast_field_values("row", [address for _, address in hits])
         return np.array(rows, dtype=np.int64), np.array([score for score, _ in hits], dtype=np.float64)
+
+
+class DamagedWordsError(Exception):
+    """A file of the index is not what was written."""
+
+
+@contextmanager
+def _panics_named() -> Iterator[None]:
+    """tantivy panics over files that were changed under it, with an error that no handler of errors would catch."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException" or isinstance(error, ValueError):
+            raise DamagedWordsError(str(error)) from None
+        raise
 
 
 def _any_of(terms: Iterable[str], schema: Any) -> Any:

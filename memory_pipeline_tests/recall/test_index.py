@@ -161,6 +161,16 @@ def test_a_directory_that_cannot_be_written_costs_only_time(store: Store) -> Non
     assert found_by(index_of(store)) == wanted
 
 
+def test_an_index_that_is_damaged_under_a_server_is_made_again(store: Store) -> None:
+    index = index_of(store)
+    wanted = found_by(index)
+    for file in (home_of(store)).rglob("words/*"):
+        content = file.read_bytes()
+        with file.open("r+b") as opened:
+            opened.write(bytes(byte ^ 0x5A for byte in content))
+    assert found_by(index) == wanted
+
+
 def test_where_no_index_can_be_written_the_error_says_what_to_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import begins_with, write_text
+from memory_pipeline.files import write_text
 from memory_pipeline.interfaces.api.access import SCOPES, Access, Scope
 from memory_pipeline.store.identifiers import only_one
 
@@ -128,11 +128,13 @@ class Tokens:
         return token
 
     def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
-        """End a token, by its name or id. Raises InputError if there is none that is still good."""
+        """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
+        there is none that was not revoked."""
         with self._changing() as kept:
-            good = {one.id: one for one in kept if one.is_good(now)}
-            named = [one for one in good.values() if one.name == name_or_id]
-            found = named[0] if named else only_one(good, name_or_id, "token", "'memory-pipeline token list' shows all")
+            standing = {one.id: one for one in kept if one.revoked_at is None}
+            named = sorted((o for o in standing.values() if o.name == name_or_id), key=lambda one: not one.is_good(now))
+            mend = "'memory-pipeline token list' shows all"
+            found = named[0] if named else only_one(standing, name_or_id, "token", mend)
             revoked = found.model_copy(update={"revoked_at": now})
             kept[kept.index(found)] = revoked
         return _described(revoked)
@@ -194,7 +196,16 @@ class Tokens:
             yield kept
             document = _TokenFile(tokens=tuple(kept)).model_dump(mode="json")
             text = json.dumps(document, indent=1) + "\n"
-            write_text(self._path, text, begins_with('{\n "memory_pipeline_tokens"'), private=True)
+            write_text(self._path, text, _holds_tokens, private=True)
+
+
+def _holds_tokens(path: Path) -> bool:
+    """Whether a file is one of tokens, however another program has laid it out."""
+    try:
+        _TokenFile.model_validate_json(path.read_bytes())
+    except ValidationError:
+        return False
+    return True
 
 
 def _described(token: DescribedToken) -> DescribedToken:

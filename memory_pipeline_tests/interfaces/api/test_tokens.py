@@ -151,3 +151,16 @@ def test_tokens_on_the_command_line(data: Path) -> None:
     whole = Path("all.jsonl")
     assert command("export", "jsonl", whole, "--all").code == 0
     assert json.loads(made.out)["id"] not in whole.read_text() and "token:agent" not in whole.read_text()
+
+
+def test_a_file_that_another_program_laid_out_anew_can_still_be_changed(tokens: Tokens, store: Store) -> None:
+    made = tokens.create("agent", ["read"], None, NOW)
+    path = token_path(store.path)
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    tokens.revoke("agent", NOW)
+    assert tokens.access(made.token, NOW) is None
+
+
+def test_an_expired_token_can_be_revoked(tokens: Tokens) -> None:
+    made = tokens.create("agent", ["read"], None, NOW, NOW + timedelta(days=1))
+    assert tokens.revoke(made.id, NOW + timedelta(days=2)).revoked_at is not None
