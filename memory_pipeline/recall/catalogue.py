@@ -19,7 +19,7 @@ from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.recall.ranking import Rowwise
 from memory_pipeline.recall.rowwise import ends_of, rows_of, weights_of
-from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
+from memory_pipeline.records import MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import memory_of
 
 #: From so many changed rows on, the columns are put together again.
@@ -42,14 +42,15 @@ class Beside:
 @dataclass(frozen=True)
 class Catalogue:
     """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
-    `changed`: those that are newer than it. `days`: datetime64[D] that each refers to; `types`, `pattern_types`:
-    places in the lists of their names, -1 for none."""
+    `changed`: those that are newer than it. `days`: datetime64[D] that each refers to; `was_noted`: whether no night
+    made it; `types`, `pattern_types`: places in the lists of their names, -1 for none."""
 
     ids: list[str]
     row_of: dict[str, int]
     table: pa.Table
     changed: dict[int, Memory]
     days: NDArray[np.datetime64]
+    was_noted: Booleans
     levels: Small
     types: Small
     pattern_types: Small
@@ -81,6 +82,7 @@ class Catalogue:
             table=table,
             changed={},
             days=_days(table),
+            was_noted=_was_noted(table),
             levels=table["abstraction_level"].to_numpy().astype(np.int8),
             types=_codes(table["memory_type"], MEMORY_TYPES),
             pattern_types=_codes(table["pattern_type"], PATTERN_TYPES),
@@ -124,6 +126,7 @@ class Catalogue:
             table=self.table,
             changed=changed,
             days=extended.set(self.days, _days(delta)),
+            was_noted=extended.set(self.was_noted, _was_noted(delta)),
             levels=extended.set(self.levels, delta["abstraction_level"].to_numpy()),
             types=extended.set(self.types, _codes(delta["memory_type"], MEMORY_TYPES)),
             pattern_types=extended.set(self.pattern_types, _codes(delta["pattern_type"], PATTERN_TYPES)),
@@ -220,6 +223,11 @@ def _days(table: pa.Table) -> NDArray[np.datetime64]:
     minutes = table["utc_offset"].to_numpy().astype("timedelta64[m]")
     days: NDArray[np.datetime64] = (table["effective_date"].to_numpy() + minutes).astype("datetime64[D]")
     return days
+
+
+def _was_noted(table: pa.Table) -> Booleans:
+    noted: Booleans = pc.not_equal(table["source_connector"], MADE).to_numpy()
+    return noted
 
 
 def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> Small:

@@ -31,6 +31,14 @@ _SECTIONS: dict[ItemKind, str] = {
 }
 #: How much likeness to what is chosen counts against relevance, and from which cosine on a piece says nothing new.
 _LIKENESS, _SAME = 0.35, 0.92
+#: How much a piece of a kind counts beside others of the same relevance: what holds in general, then what was learned
+#: or decided, then what was noted.
+_OF_KIND: dict[ItemKind, float] = {"principle": 1.2, "pattern": 1.15, "playbook": 1.1, "atom": 1.0, "series": 1.0}
+_LEARNED, _NOTED = 1.1, 0.95
+_LEARNED_TYPES = frozenset({"error_fix", "decision", "learning", "warning", "lesson"})
+#: What a piece counts at least for its age, and after how many days half of the rest is gone: what is old may be out of
+#: date.
+_LEAST_FOR_AGE, _HALF_AS_NEW = 0.8, 60.0
 #: Less relevant pieces would dilute what is relevant.
 _LEAST_RELEVANCE = 0.2
 #: Fewer tokens than this are not worth a part of a memory.
@@ -53,13 +61,14 @@ class Piece:
 
     def line(self) -> str:
         """The piece in Markdown, with its day, source and id; an id that names the file is enough for both."""
-        named = self.source.rpartition(":")[0] or self.source
-        told = f"{self.day}" if named in self.id else f"{self.day}, {self.source}"
+        file = self.source.rpartition(":")[0]
+        told = f"{self.day}" if file and f":{file}#" in self.id else f"{self.day}, {self.source}"
         return f"- {' '.join(self.content.split())} ({told}) [{self.id}]"
 
 
 def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
     """What a search found. `vectors`: float32 (len(matches), dimension), by match."""
+    newest = max((match.memory.day for match in matches), default=date.min)
     return [
         Piece(
             _kind(match.memory),
@@ -68,7 +77,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
             match.memory.day,
             source_of(match.memory),
             match.memory.confidence_score,
-            match.score,
+            match.score * _worth(match.memory) * _for_age((newest - match.memory.day).days),
             vector,
         )
         for match, vector in zip(matches, vectors, strict=True)
@@ -184,6 +193,16 @@ def _text(pieces: Sequence[Piece]) -> str:
         if lines:
             parts.append("\n".join([f"## {title}", *lines]))
     return "\n\n".join(parts)
+
+
+def _worth(memory: Memory) -> float:
+    """How much a memory counts beside others of the same relevance."""
+    kind = _kind(memory)
+    return _OF_KIND.get(kind, _LEARNED if memory.memory_type in _LEARNED_TYPES else _NOTED)
+
+
+def _for_age(days: int) -> float:
+    return float(_LEAST_FOR_AGE + (1 - _LEAST_FOR_AGE) * 0.5 ** (days / _HALF_AS_NEW))
 
 
 def _kind(memory: Memory) -> ItemKind:

@@ -117,7 +117,8 @@ class ProjectIndex:
         if vector is not None and len(state.files.matrix):
             near = state.files.matrix.nearest(vector, DEPTH, admitted)
             near = near[admitted[near]]
-        times, newness = named_times(query, catalogue.days), newness_for(query, catalogue.days)
+        times = named_times(query, catalogue.days, catalogue.was_noted)
+        newness = newness_for(query, catalogue.days)
         rowwise, matrix = catalogue.rowwise, state.files.matrix
         rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness)
         if not len(rows) and filters.narrows and vector is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.ranking import Rowwise
-from memory_pipeline.records import Source
+from memory_pipeline.records import MADE, Source
 
 #: How much use may raise a rank: at most a tenth, a twentieth for each doubling of the times it was called useful, a
 #: hundredth for each doubling of the times it was recalled.
@@ -47,10 +47,12 @@ class Searchable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Memories that were given, by row. `days`: datetime64[D] that each refers to."""
+    """Memories that were given, by row. `days`: datetime64[D] that each refers to; `was_noted`: whether no night made
+    it."""
 
     ids: list[str]
     days: NDArray[np.datetime64]
+    was_noted: NDArray[np.bool_]
     rowwise: Rowwise
 
 
@@ -92,7 +94,8 @@ def listed(memories: Sequence[Searchable], archived_weight: float, superseded: C
     before, after = neighbours_in(places_table([_place_of(memory) for memory in memories]))
     weight = weights_of(archived, older, none, none, archived_weight)
     days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
-    return Listed(ids, days, Rowwise(before, after, weight, ends_of(into, archived)))
+    was_noted = np.array([memory.source.connector != MADE for memory in memories], dtype=bool)
+    return Listed(ids, days, was_noted, Rowwise(before, after, weight, ends_of(into, archived)))
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

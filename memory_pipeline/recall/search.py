@@ -90,7 +90,8 @@ class SearchIndex(Generic[_Searchable]):
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
             near = self._matrix.nearest(vector, DEPTH)
-        times, newness = named_times(query, self._listed.days), newness_for(query, self._listed.days)
+        days = self._listed.days
+        times, newness = named_times(query, days, self._listed.was_noted), newness_for(query, days)
         rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]

@@ -28,8 +28,12 @@ _MOST = 5_000
 Days = NDArray[np.datetime64]
 
 
-def named_times(query: str, days: Days) -> tuple[NamedTime, ...]:
-    """The rows that refer to days and months that a query names. `days`: datetime64[D], the day of each row."""
+def named_times(query: str, days: Days, was_noted: NDArray[np.bool_]) -> tuple[NamedTime, ...]:
+    """The rows that refer to days and months that a query names. `days`: datetime64[D], the day of each row.
+
+    `was_noted`: whether a row is no memory that a night made: the day of such a one is only that of its newest source,
+    and it is found through those of its sources that are of the day.
+    """
     found: list[NamedTime] = []
     for fact in find_facts(query):
         date = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
@@ -41,7 +45,8 @@ def named_times(query: str, days: Days) -> tuple[NamedTime, ...]:
             name, in_year = month[1] or month[3], month[2] or month[4] or month[5]
             number = _MONTHS[name.casefold()] if name else int(month[6])
             found.append(NamedTime(_rows(days, int(in_year) if in_year else None, number, None), is_day=False))
-    return tuple(time for time in found if len(time.rows))
+    noted = (NamedTime(time.rows[was_noted[time.rows]], time.is_day) for time in found)
+    return tuple(time for time in noted if len(time.rows))
 
 
 def newness_for(query: str, days: Days) -> NDArray[np.float64] | None:

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 
-from memory_pipeline.errors import StoreBusyError
+from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
@@ -30,10 +30,17 @@ class Uses:
             self._waiting.update(memory_ids)
             is_due = self._waiting.total() >= _MOST_WAITING
         if is_due:
-            threading.Thread(target=self.write, name="counts of use", daemon=True).start()
+            threading.Thread(target=self._write_quietly, name="counts of use", daemon=True).start()
+
+    def _write_quietly(self) -> None:
+        try:
+            self.write()
+        except MemoryPipelineError as error:
+            _log.warning("counts of use wait: %s", error)
 
     def write(self) -> None:
-        """Write what waits; a store that others hold gets it the next time."""
+        """Write what waits; a store that others hold gets it the next time. Whatever else fails, nothing that waits is
+        dropped."""
         with self._lock:
             counted, self._waiting = self._waiting, Counter()
         if not counted:
@@ -41,7 +48,9 @@ class Uses:
         try:
             with self._store.writing(self._actor) as tx:
                 tx.memories.count_uses(counted, {})
-        except StoreBusyError:
-            _log.debug("the store is held; %d recalls are counted later", counted.total())
+        except BaseException as error:
             with self._lock:
                 self._waiting.update(counted)
+            if not isinstance(error, StoreBusyError):
+                raise
+            _log.debug("the store is held; %d recalls are counted later", counted.total())

@@ -114,3 +114,26 @@ def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> Non
     found = {one.id: one.superseded_by for one in mine.search("which PostgreSQL does billing use").results}
     assert found == {"16": None, "15": "16"}
     assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["16"]
+
+
+def test_an_id_cannot_pass_for_a_source() -> None:
+    told = piece("openclaw:p:MEMORY.md#api", "The zone is UTC+9.", 0.9)
+    assert "(2026-03-03, notes.md:3)" in told.line()
+    assert "(2026-03-03) [" in piece("openclaw:p:notes.md#1f", "The zone is UTC+9.", 0.9).line()
+
+
+def test_what_was_learned_comes_before_what_was_noted_and_new_before_old(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    told = "The gateway runs with the key of the vault"
+    notes = [
+        candidate(f"{told}, noted.", FIRST, native_id="noted"),
+        candidate(f"{told}, learned.", FIRST, native_id="learned", memory_type="lesson"),
+        candidate(f"{told}, decided.", FIRST - timedelta(days=300), native_id="old", memory_type="lesson"),
+    ]
+    fill(store, notes)
+    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    given = mine.context("how does the gateway get the key of the vault", 500).items
+    relevance = {item.id: item.relevance_score for item in given}
+    assert next(iter(relevance)) == "learned"
+    assert relevance["learned"] > relevance.get("noted", 0)
+    assert relevance["learned"] > relevance.get("old", 0)

@@ -141,3 +141,13 @@ def test_what_is_best_among_the_irrelevant_has_no_high_score(shop: ProjectMemory
 def test_who_asks_for_a_day_gets_what_there_is(shop: ProjectMemory) -> None:
     assert shop.search("zzz qqq").results == ()
     assert {one.id for one in shop.search("zzz qqq", until="2026-03-01").results} == {"gateway", "invoices"}
+
+
+def test_counts_of_use_wait_when_they_cannot_be_written(shop: ProjectMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.search("certificate of the gateway")
+    with monkeypatch.context() as broken:
+        broken.setattr(Store, "writing", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+        with pytest.raises(OSError, match="no space"):
+            shop.close()
+    shop.close()
+    assert shop.memories().loc["gateway", "reuse_count"] == 1

@@ -121,13 +121,13 @@ DAYS = np.array([date(2026, 4, 2), date(2026, 5, 2), date(2025, 5, 2), date(2026
     ],
 )
 def test_days_and_months_that_a_query_names_are_known(query: str, rows: list[int], is_day: bool) -> None:
-    (time,) = named_times(query, DAYS)
+    (time,) = named_times(query, DAYS, np.ones(len(DAYS), dtype=bool))
     assert (time.rows.tolist(), time.is_day) == (rows, is_day)
 
 
 @pytest.mark.parametrize("query", ["may I deploy", "march on", "version 2.5.2 of the tool", "12 items"])
 def test_other_words_name_no_time(query: str) -> None:
-    assert named_times(query, DAYS) == ()
+    assert named_times(query, DAYS, np.ones(len(DAYS), dtype=bool)) == ()
 
 
 def test_a_memory_of_the_named_day_is_found_first() -> None:
@@ -160,3 +160,12 @@ def test_a_question_about_now_prefers_what_is_newer() -> None:
     ]
     assert found(sizes, "how many memories does the brain have now")[0] == "28"
     assert found(sizes, "how many memories did the brain have on April 2nd")[0] == "2"
+
+
+def test_the_day_of_what_a_night_made_is_not_the_day_that_is_meant() -> None:
+    day = datetime(2026, 5, 4, tzinfo=UTC)
+    series = memory(
+        "series", "Nothing went wrong in 30 readings of the health check.", day, source=Source("night", "series")
+    )
+    crash = memory("crash", "The worker crashed twice before noon.", day)
+    assert found([series, crash], "what went wrong on 4 May")[0] == "crash"
