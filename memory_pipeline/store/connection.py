@@ -359,9 +359,14 @@ class Store:
 
 
 def _holder_in(error: Exception) -> str | None:
-    """The holder of the store: of our own lock, or of DuckDB's, which other programs take too."""
+    """The holder of the store: of our own lock, or of DuckDB's, which other programs take too.
+
+    DuckDB lets go of a file that was detached beside a running query only when nothing refers to it any more.
+    """
     if isinstance(error, InUseError):
         return str(error)
+    if "is already attached by database" in str(error):
+        return f"process {os.getpid()} (this one)"
     held = _HOLDER.search(str(error))
     return f"process {held['pid']} ({Path(held['program']).name})" if held else None
 

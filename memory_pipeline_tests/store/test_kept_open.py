@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 from memory_pipeline.errors import DamagedStoreError
-from memory_pipeline.store import Store
+from memory_pipeline.store import Store, engine
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import log_path
 from memory_pipeline_tests.build import sql_rows
@@ -86,6 +87,16 @@ def test_who_reads_and_then_writes_needs_nobody_to_let_go(store: Store) -> None:
         store.verify()
         store.fold()
     look(store)
+
+
+def test_a_file_that_duckdb_has_not_let_go_of_yet_is_waited_for(store: Store) -> None:
+    note(store, "first")
+    store.settle()
+    engine._engine().execute(f"attach '{store.path}' as lingering")
+    letting_go = threading.Timer(0.1, lambda: engine._engine().execute("detach lingering"))
+    letting_go.start()
+    look(store)
+    letting_go.join()
 
 
 @pytest.mark.slow
