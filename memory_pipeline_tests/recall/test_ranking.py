@@ -163,9 +163,6 @@ def test_a_question_about_now_prefers_what_is_newer() -> None:
 
 
 def test_the_day_of_what_a_night_made_is_not_the_day_that_is_meant() -> None:
-    day = datetime(2026, 5, 4, tzinfo=UTC)
-    series = memory(
-        "series", "Nothing went wrong in 30 readings of the health check.", day, source=Source("night", "series")
-    )
-    crash = memory("crash", "The worker crashed twice before noon.", day)
-    assert found([series, crash], "what went wrong on 4 May")[0] == "crash"
+    days = np.array(["2026-05-04", "2026-05-04"], dtype="datetime64[D]")
+    (time,) = named_times("what went wrong on 4 May", days, np.array([False, True]))
+    assert time.rows.tolist() == [1]
