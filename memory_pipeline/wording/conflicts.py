@@ -64,6 +64,10 @@ _DIRECTION = frozenset(
 _PIVOTS = _DIRECTION | {stem(word) for word in _DIRECTION}
 
 
+#: More words that only one side has are a clause of its own, which tells more of the same.
+_LONGEST_PUT_IN = 3
+
+
 @dataclass(frozen=True, slots=True)
 class ConflictFinding:
     """Why two texts conflict: the kind (`number`, `unit`, `date`, `time`, `name`, `identifier`, `negation`,
@@ -268,7 +272,10 @@ def _put_in(difference: Difference) -> ConflictFinding | None:
     for kind, turning in (("negation", RESTRICTIONS), ("quantifier", _NARROWING)):
         if words & turning:
             return ConflictFinding(kind, f"{min(words & turning)} on one side")
-    figure = next((word for word in (*difference.left, *difference.right) if _is_figure(word)), None)
+    put_in = (*difference.left, *difference.right)
+    if len(put_in) > _LONGEST_PUT_IN:
+        return None
+    figure = next((word for word in put_in if _is_figure(word)), None)
     return ConflictFinding(WORDING, f"{figure} on one side") if figure else None
 
 

@@ -35,7 +35,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.templates import list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-4"
+WORDS_VERSION = "series-5"
 #: The ranges of so many figures are said; of a line with more figures that vary, its own words come before ranges.
 _MOST_RANGES = 4
 #: Where a series memory begins to count.
@@ -45,12 +45,8 @@ _COUNTED = re.compile(
     re.DOTALL,
 )
 _MOST_WORDS = 8
-#: What programs say when all is well: set apart as a value is, or as nothing that failed.
-_WELL = re.compile(
-    r"(?:[=(\[×]|:\s)\s*(success|successful|ok|passed|clean|healthy|valid)(?=\s*(?:[,;)\]|(→]|\.?$|\.\s))"
-    r"|(?<![\d.,/])(0 (?:failed|failures|errors))\b",
-    re.IGNORECASE,
-)
+#: What programs count when all is well.
+_WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
 #: A line with more characters is told in parts; of so many pairs at most.
 _LONGEST_LINE, _MOST_PAIRS = 600, 40
 
@@ -155,16 +151,16 @@ def _span(series: Series) -> str:
 
 
 def _all_well(series: Series) -> str:
-    """That all readings say `success`, `OK` or `0 failed`, if they do."""
+    """That all readings say `0 failed`, if they do: another number would have stood in the same place. A line with
+    another word, `failure` for `success`, is of another shape, so that nothing can be said of all."""
     text, places = series.newest.line.text, series.places
     columns = zip(places, series.columns, strict=True)
     held = [(place.start, place.end) for place, column in columns if len(set(column)) > 1]
     words = []
     for match in _WELL.finditer(text):
-        group = 1 if match.group(1) else 2
-        start, end = match.span(group)
+        start, end = match.span()
         if all(end <= a or b <= start for a, b in held):
-            words.append(match.group(group))
+            words.append(match.group())
     return f", all {listed(list(dict.fromkeys(words)))}" if words else ""
 
 

@@ -19,7 +19,7 @@ from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_f
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
 #: They become another program, serve standard input, or take no arguments and run for a minute.
-_LEFT_OUT = {"ui", "mcp", "demo"}
+_LEFT_OUT = {"ui", "mcp", "serve", "demo"}
 #: They start Dagster, which takes seconds.
 _LONG = {"night", "backfill", "kb-compress", "init", "jobs list", "jobs show", "jobs start", "jobs cancel"}
 _READ_ONLY = {
