@@ -162,7 +162,12 @@ def test_many_writes_and_reads_at_once_lose_nothing(client: Client) -> None:
         told(client.post(SEARCH, {"query": "what does the shelf hold", **ours}))
 
     ours = {"project_id": "storage"}
-    told(client.post("/api/v1/memories", {"content": "The storage room is in the cellar.", **ours}), 201)
+    told(
+        client.post(
+            "/api/v1/memories", {"content": "The storage room is in the cellar.", **ours, "create_project": True}
+        ),
+        201,
+    )
     with ThreadPoolExecutor(32) as pool:
         written, used = [pool.submit(write, n) for n in range(16)], [pool.submit(use, n) for n in range(16)]
         ids = {one.result() for one in written}
