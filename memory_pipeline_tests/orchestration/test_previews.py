@@ -111,7 +111,7 @@ def test_a_long_table_is_shown_in_part_and_whole_behind_a_link() -> None:
 def test_a_plot_is_small_enough_to_be_shown_in_its_place() -> None:
     drawn = plot([100_000 + n * 997 % 3301 for n in range(40)], "Active tokens after each night").value
     assert drawn.startswith("![Active tokens after each night](data:image/svg+xml;base64,") and len(drawn) < INLINE
-    assert plot([5], "x").value == "There is one value so far."
+    assert plot([5], "x").value == "x: 5; a plot is drawn from the second night on."
 
 
 def test_long_work_tells_its_progress_with_the_time_that_is_left(caplog: pytest.LogCaptureFixture) -> None:
