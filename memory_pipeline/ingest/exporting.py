@@ -48,7 +48,7 @@ def write_rows(
     came from is never replaced.
     """
     check_export(store, name, path, force=force)
-    single_files = {name for name, importer in IMPORTERS.items() if not importer.takes_directory}
+    single_files = {name for name, importer in IMPORTERS.items() if importer.takes_directory is False}
     if path.name in {m.source.file for m in memories if m.source.connector in single_files} and path.exists():
         raise OutputError(
             f"memories of this store came from a file named '{path.name}'; name another file than '{path}'"

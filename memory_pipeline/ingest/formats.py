@@ -33,8 +33,8 @@ def importer_of(name: str) -> Importer:
 def workspace_importer(root: Path) -> Importer:
     """The importer that recognises a directory, else the first one that takes directories, whose error names what is
     missing."""
-    workspaces = [importer for importer in IMPORTERS.values() if importer.takes_directory]
-    return next((importer for importer in workspaces if importer.recognises(root)), workspaces[0])
+    workspaces = [importer for importer in IMPORTERS.values() if importer.takes_directory is not False]
+    return next((importer for importer in workspaces if importer.evidence(root)), workspaces[0])
 
 
 def read_format(
@@ -49,7 +49,7 @@ def read_format(
     """Open `path` as format `name`. Raises InputError for an unknown format or a path of the wrong kind."""
     importer = importer_of(name)
     check_path(importer, path)
-    if not importer.takes_directory and is_full_export(path, name):
+    if importer.takes_directory is False and is_full_export(path, name):
         return FullExport(path, name, default_zone, now, settings.import_.max_line_bytes)
     return importer.read_chosen(path, default_zone, now, settings, skipped, choice)
 
@@ -62,6 +62,6 @@ def check_path(importer: Importer, path: Path) -> None:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     if not found:
         raise InputError(f"'{path}' does not exist; check the path")
-    if is_directory is not importer.takes_directory:
+    if importer.takes_directory not in (None, is_directory):
         what = "directory" if is_directory else "file"
         raise InputError(f"'{path}' is a {what}; format {importer.name} takes {importer.takes}")

@@ -18,12 +18,13 @@ from memory_pipeline.ingest.file_names import readable_name
 
 class Importer(ABC):
     """One import format. `name` is its name on the command line and in the sources of its memories; `takes`
-    describes the kind of path; `about` describes the content, for the reference."""
+    describes the kind of path, and `takes_directory` is None if that may be a file as well as a directory; `about`
+    describes the content, for the reference."""
 
     name: ClassVar[str]
     about: ClassVar[str]
     takes: ClassVar[str] = "a file"
-    takes_directory: ClassVar[bool] = False
+    takes_directory: ClassVar[bool | None] = False
 
     @abstractmethod
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
@@ -43,9 +44,10 @@ class Importer(ABC):
         """The chosen files at a path, each under the name that its memories have for it."""
         yield readable_name(path.name), path
 
-    def recognises(self, path: Path) -> bool:
-        """Whether a directory is an agent's workspace of this format, which `init` accepts."""
-        return False
+    def evidence(self, path: Path) -> str | None:
+        """What in the content of an existing path shows that it is of this format, as words that follow "it has";
+        None if nothing does. Reads little, changes nothing, and never raises for bad content."""
+        return None
 
     def default_project(self, path: Path) -> str:
         """The project of memories that name none, if the user names none either."""

@@ -74,9 +74,10 @@ class OpenClawImporter(Importer):
         """Every file of the workspace that is chosen."""
         return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
 
-    def recognises(self, path: Path) -> bool:
-        """Whether the directory has a file of a workspace."""
-        return next(workspace_files(path, Skipped(), ALL_FILES), None) is not None
+    def evidence(self, path: Path) -> str | None:
+        """The first file of a workspace."""
+        first = next(workspace_files(path, Skipped(), ALL_FILES), None) if path.is_dir() else None
+        return first.relative if first else None
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""

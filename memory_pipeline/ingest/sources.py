@@ -92,7 +92,7 @@ def with_known_projects(settings: Settings, store: Store) -> Settings:
 
 def _may_have_moved(source: SourceTable) -> bool:
     """Whether the project of a source is the name of its directory."""
-    return not source.project and source.format in IMPORTERS and importer_of(source.format).takes_directory
+    return not source.project and source.format in IMPORTERS and importer_of(source.format).takes_directory is not False
 
 
 def _with_known_project(source: SourceTable, projects: Sequence[str]) -> SourceTable:

@@ -39,8 +39,8 @@ class Diary(Importer):
                 else Rejected(file.name, 1, "an empty day")
             )
 
-    def recognises(self, path: Path) -> bool:
-        return any(path.glob("*.day"))
+    def evidence(self, path: Path) -> str | None:
+        return "days" if any(path.glob("*.day")) else None
 
     def default_project(self, path: Path) -> str:
         return f"diary-{path.name}"

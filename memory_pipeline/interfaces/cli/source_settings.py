@@ -246,7 +246,7 @@ def _format_of(place: Path) -> str:
     if place.is_dir():
         return workspace_importer(place).name
     ending = place.suffix.lower().removeprefix(".")
-    known = [name for name, importer in IMPORTERS.items() if not importer.takes_directory]
+    known = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
     if ending in known or not place.exists():
         return ending if ending in known else known[0]
     raise InputError(f"the format of '{place}' does not follow from its name; give --format {', '.join(known)}")
