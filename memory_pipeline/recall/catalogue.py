@@ -160,7 +160,7 @@ class Catalogue:
 
     def admitted(self, filters: Filters) -> Booleans:
         """By row, whether a search with these filters considers it; what was rolled back never is."""
-        return self._in_use if filters == Filters() else self._admitted(filters)
+        return self._admitted(filters) if filters.narrows else self._in_use
 
     def stood_for(self, rows: NDArray[np.int64], admitted: Booleans) -> Booleans:
         """Which of these rows are archived into an admitted memory, which stands for them."""

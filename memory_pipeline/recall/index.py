@@ -110,7 +110,7 @@ class ProjectIndex:
         state = self.fresh()
         catalogue = state.catalogue
         admitted = catalogue.admitted(filters)
-        depth = DEPTH if filters == Filters() else _DEPTH_WITH_FILTER
+        depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
         found = state.files.words.search(query, depth) if mode != "dense" else NOTHING
         found = _only(found, admitted)
         near = NOTHING[0]

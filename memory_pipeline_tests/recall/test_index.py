@@ -18,11 +18,14 @@ import pytest
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.interfaces.api.documents import SearchFilters
 from memory_pipeline.recall import index as index_module
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.index import ProjectIndex
 from memory_pipeline.recall.matrix import SIGNS_FROM, Matrix, signs_of
 from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.recall.ranking import DEPTH
+from memory_pipeline.recall.words import Scores, WordIndex
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, restore_snapshot
 from memory_pipeline_tests import processes
@@ -266,3 +269,22 @@ def test_a_search_as_of_a_day_finds_what_was_active_then(store: Store) -> None:
     assert {one.id for one in then if not one.archived} >= {f"gateway-{n}" for n in range(4)}
     assert not any(one.abstraction_level == 2 for one in then)
     assert mine.search("restart the payment gateway", as_of="2026-03-02", categories=["none"]).results == ()
+
+
+def test_an_empty_filter_of_the_api_costs_no_more_than_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, notes())
+    index = index_of(store)
+    index.search(QUERIES[0], limit=5, filters=Filters())
+    depths: list[int] = []
+    search = WordIndex.search
+
+    def recorded(words: WordIndex, query: str, depth: int) -> Scores:
+        depths.append(depth)
+        return search(words, query, depth)
+
+    monkeypatch.setattr(WordIndex, "search", recorded)
+    index.search(QUERIES[0], limit=5, filters=SearchFilters())
+    index.search(QUERIES[0], limit=5, filters=SearchFilters(levels=(0,)))
+    assert depths[0] == DEPTH < depths[1]
+    catalogue = index.fresh().catalogue
+    assert catalogue.admitted(SearchFilters()) is catalogue.admitted(Filters())
