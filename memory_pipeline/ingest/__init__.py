@@ -1,8 +1,9 @@
 """Imports memories and exports them again: one file per format, and one gate that all candidates pass."""
 
 from memory_pipeline.ingest.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
-from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format, workspace_importer
+from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format
 from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.ingest.recognising import recognise, the_format_of
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.wording.redaction import redact
 
@@ -15,7 +16,8 @@ __all__ = [
     "import_memories",
     "importer_of",
     "read_format",
+    "recognise",
     "redact",
-    "workspace_importer",
+    "the_format_of",
     "write_rows",
 ]

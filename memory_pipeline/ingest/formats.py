@@ -26,15 +26,8 @@ IMPORTERS: Mapping[str, Importer] = {
 def importer_of(name: str) -> Importer:
     """The importer of a format. Raises InputError for an unknown one."""
     if name not in IMPORTERS:
-        raise InputError(f"no format is called '{name}'; use one of {', '.join(IMPORTERS)}")
+        raise InputError(f"no format is called '{name}'; use auto, or one of {', '.join(IMPORTERS)}")
     return IMPORTERS[name]
-
-
-def workspace_importer(root: Path) -> Importer:
-    """The importer that recognises a directory, else the first one that takes directories, whose error names what is
-    missing."""
-    workspaces = [importer for importer in IMPORTERS.values() if importer.takes_directory is not False]
-    return next((importer for importer in workspaces if importer.evidence(root)), workspaces[0])
 
 
 def read_format(

@@ -29,6 +29,12 @@ class ParquetImporter(Importer):
         """Every row."""
         return read_parquet(path, default_zone, now, settings.import_.max_line_bytes)
 
+    def evidence(self, path: Path) -> str | None:
+        """Parquet's mark, and the column `content`."""
+        from memory_pipeline.ingest.signs import sign_of_parquet
+
+        return sign_of_parquet(path)
+
 
 def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
     """One memory per row. Raises InputError for a file that is not Parquet or has no column `content`."""
@@ -42,6 +48,17 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
             yield Rejected(name, number, f"the content is longer than {max_line_bytes} bytes")
         else:
             yield read_row(row, name, number, default_zone, now, ParquetImporter.name)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The names of the columns of a file. Raises InputError for one that is not Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(f"'{path}' is not a readable Parquet file: {_first_line(error)}") from error
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:

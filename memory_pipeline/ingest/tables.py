@@ -37,6 +37,12 @@ class JsonlImporter(Importer):
         """Every line."""
         return read_jsonl(path, default_zone, now, settings.import_.max_line_bytes)
 
+    def evidence(self, path: Path) -> str | None:
+        """JSON objects with a text in `content`, one a line."""
+        from memory_pipeline.ingest.signs import sign_of_jsonl
+
+        return sign_of_jsonl(path)
+
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
         """A file without any JSON object is often a CSV."""
         is_other = all(NO_OBJECT in row.reason for row in rejected)
@@ -53,6 +59,12 @@ class CsvImporter(Importer):
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
         return read_csv(path, default_zone, now, settings.import_.max_line_bytes)
+
+    def evidence(self, path: Path) -> str | None:
+        """A header with the column `content`."""
+        from memory_pipeline.ingest.signs import sign_of_csv
+
+        return sign_of_csv(path)
 
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:

@@ -219,7 +219,7 @@ def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: 
         (["check"], "there is no store at"),
         (["snapshot", "verify", "x"], "there is no store at"),
         (["export", "jsonl", "missing/x.jsonl"], "directory that exists"),
-        (["init", "nowhere"], "'nowhere' is not a directory"),
+        (["init", "nowhere"], "'nowhere' does not exist"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_a_non_zero_exit(tmp_path: Path, arguments: list[str], words: str) -> None:

@@ -64,7 +64,7 @@ def test_adding_and_removing_keeps_what_a_person_wrote(tmp_path: Path, workspace
         (["add", "agent", "--tz", "Mars/Base"], "no time zone is called 'Mars/Base'"),
         (["add", "agent", "--name", "a b"], "use letters, digits"),
         (["add", "agent", "--format", "nonsense"], "no format is called"),
-        (["add", "."], "has no MEMORY.md"),
+        (["add", "."], "is a directory that no format knows"),
         (["remove", "other"], "have no source 'other'"),
         (["check", "other"], "have no source 'other'"),
         (["check"], "no source feeds this store"),

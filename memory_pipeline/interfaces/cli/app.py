@@ -84,9 +84,15 @@ def demo(
     emit(card, as_json=json_, text=text)
 
 
-@app.command(epilog="Example: memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+@app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
 def init(
-    workspace: Annotated[Path, typer.Argument(help="An OpenClaw workspace directory.")],
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="A workspace, or another directory or file with memories (default: the usual place that has some).",
+        ),
+    ] = None,
     project: Annotated[
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
@@ -96,11 +102,11 @@ def init(
     json_: JsonOption = False,
 ) -> None:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
-    nothing."""
+    nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
     from memory_pipeline.interfaces.cli.setup import initialise
 
     settings, opened = open_store(store)
-    report, text = initialise(settings, opened, workspace, project, tz, say, progress_printer())
+    report, text = initialise(settings, opened, place, project, tz, say, progress_printer())
     emit(report, as_json=json_, text=text)
 
 
@@ -112,14 +118,15 @@ class _ImportCommand(TyperCommand):
 
         (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
         *names, last = IMPORTERS
-        cast(TyperArgument, argument).help = f"{', '.join(names)} or {last}."
+        cast(TyperArgument, argument).help = f"auto (told by the content), {', '.join(names)} or {last}."
         super().format_help(ctx, formatter)
 
 
 @app.command(
     "import",
     cls=_ImportCommand,
-    epilog="Example: memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
+    epilog="Examples: memory-pipeline import auto ~/exports/memories.jsonl; "
+    "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
 )
 def import_(
     format_: Annotated[str, typer.Argument(metavar="FORMAT")],
@@ -131,9 +138,10 @@ def import_(
     json_: JsonOption = False,
 ) -> None:
     """Import memories into the store. Importing the same input again changes nothing."""
-    from memory_pipeline.interfaces.cli.setup import import_into, import_text, nothing_was_read
+    from memory_pipeline.interfaces.cli.setup import import_into, import_text, named_or_recognised, nothing_was_read
 
     settings, opened = open_store(store)
+    format_, path = named_or_recognised(format_, path, say)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
     emit(summary.as_report(), as_json=json_, text=import_text(summary))
     if problem := nothing_was_read(summary, format_, path):

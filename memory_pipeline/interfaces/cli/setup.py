@@ -17,9 +17,10 @@ from memory_pipeline.documents import Document
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
+from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.recognising import AUTO
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.nights import (
     NightRequest,
@@ -30,6 +31,7 @@ from memory_pipeline.interfaces.cli.nights import (
     run_night_job,
 )
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
+from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.imported_notes import import_source
 from memory_pipeline.orchestration.home import config_file, load_project_settings
@@ -62,7 +64,7 @@ def import_into(
         raise InputError("--project is empty; name the project, or leave the option out")
     now = datetime.now(UTC)
     skipped = Skipped()
-    reading = read_format(name, Path(os.path.expanduser(path)), default_zone, now, settings, skipped)  # noqa: PTH111 - never raises
+    reading = read_format(name, path, default_zone, now, settings, skipped)
     summary = import_memories(
         store,
         reading,
@@ -74,6 +76,28 @@ def import_into(
     )
     summary.note_skipped(skipped)
     return summary
+
+
+def named_or_recognised(name: str, path: Path, say: Say) -> tuple[str, Path]:
+    """The format and the real place of what is imported; `auto` is replaced by what the content shows, which is
+    said."""
+    place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
+    if name != AUTO:
+        return name, place
+    found = the_format_of(place)
+    say(f"{found.told(path)}.")
+    return found.importer.name, place
+
+
+def choose_place(say: Say) -> Path:
+    """The only usual place that holds memories. What was found is said, with the command for each if there are
+    several; then InputError is raised."""
+    places = find_places(os.environ, Path.home(), Path.cwd())
+    if len(places) == 1:
+        say(f"Found {places[0].told}: it has {places[0].evidence}.")
+    for place in places if len(places) > 1 else ():
+        say(f"Found {place.told}\n  {place.command}")
+    return the_only_place(places).path
 
 
 def import_text(summary: ImportSummary) -> str:
@@ -109,16 +133,17 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
 def initialise(
     settings: Settings,
     store: Store,
-    workspace: Path,
+    place: Path | None,
     project: str | None,
     tz: str | None,
     say: Say,
     progress: Progress,
 ) -> tuple[InitResult, list[str]]:
-    """Import a workspace, make it a source of the configuration file, and preview the last complete night."""
-    root = real_path(workspace, "the workspace")
-    if not root.is_dir():
-        raise InputError(f"'{workspace}' is not a directory; give the workspace's own directory")
+    """Import a workspace, or whatever else a source can read, make it a source of the configuration file, and preview
+    the last complete night. Without a path, the usual places are searched."""
+    root = real_path(place or choose_place(say), "the path")
+    if not root.exists():
+        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
     source = _source_of(settings, root, project, tz)
     brought = import_source(store, settings, source, progress)
     say(import_text(brought))

@@ -19,7 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest import IMPORTERS, importer_of, workspace_importer
+from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
 from memory_pipeline.ingest.sources import (
@@ -243,13 +243,13 @@ def new_source(
 
 
 def _format_of(place: Path) -> str:
-    if place.is_dir():
-        return workspace_importer(place).name
+    """The format that the content shows; if it shows none, as of a file that is still empty, that of the name."""
     ending = place.suffix.lower().removeprefix(".")
-    known = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
-    if ending in known or not place.exists():
-        return ending if ending in known else known[0]
-    raise InputError(f"the format of '{place}' does not follow from its name; give --format {', '.join(known)}")
+    rows = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
+    if ending in rows and not place.is_dir() and (not place.exists() or not recognise(place)):
+        return ending
+    found = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
+    return found.importer.name
 
 
 def _free_name(place: Path, taken: set[str]) -> str:
