@@ -80,9 +80,13 @@ class Notices(Section):
 
 
 class Connectors(Section):
-    """`connectors`: the form of earlier versions; nights read `sources`."""
+    """`connectors`: other programs' files; nights read `sources`."""
 
     workspace: str = setting("", "An OpenClaw workspace whose files no command overwrites; nights read `sources`.")
+    brain: str = setting(
+        "~/.openclaw/workspace/brain.db", "The `brain.db` of `import brain` and `sync brain` without a path.",
+        "HELIOS_DB_PATH",
+    )  # fmt: skip
 
 
 class Recall(Section):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory_pipeline.records import MemoryBase
+from memory_pipeline.records import Causal, MemoryBase
 from memory_pipeline.wording.counts import how_many
 
 
@@ -80,7 +80,24 @@ def in_numbers(counts: Mapping[str, int]) -> str:
     return ", ".join(told)
 
 
-Reading = Iterator[Candidate | Rejected]
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause and its effect as a source states it: its id there, who states it, and the ids of the memories that it
+    rests on. `file` and `line`: where it was read."""
+
+    native_id: str
+    causal: Causal
+    confidence: float
+    created_at: datetime
+    stated_by: str
+    source_ids: tuple[str, ...]
+    file: str
+    line: int
+
+
+#: What a reader passes on, one after the other.
+Item = Candidate | Rejected | Finding
+Reading = Iterator[Item]
 
 
 class RowError(ValueError):

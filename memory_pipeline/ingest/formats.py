@@ -9,17 +9,25 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Item, Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.full_import import FullExport, is_full_export
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.parquet import ParquetImporter
+from memory_pipeline.ingest.stores.brain import BrainImporter
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
 
 #: In the order in which they are shown to users.
 IMPORTERS: Mapping[str, Importer] = {
-    importer.name: importer for importer in (OpenClawImporter(), JsonlImporter(), CsvImporter(), ParquetImporter())
+    importer.name: importer
+    for importer in (
+        OpenClawImporter(),
+        JsonlImporter(),
+        CsvImporter(),
+        ParquetImporter(),
+        BrainImporter(),
+    )
 }
 
 
@@ -38,7 +46,7 @@ def read_format(
     settings: Settings,
     skipped: Skipped,
     choice: FileChoice = ALL_FILES,
-) -> Iterable[Candidate | Rejected]:
+) -> Iterable[Item]:
     """Open `path` as format `name`. Raises InputError for an unknown format or a path of the wrong kind."""
     importer = importer_of(name)
     check_path(importer, path)

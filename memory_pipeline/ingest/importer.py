@@ -44,9 +44,18 @@ class Importer(ABC):
         """The chosen files at a path, each under the name that its memories have for it."""
         yield readable_name(path.name), path
 
+    def parts(self, file: Path) -> tuple[Path, ...]:
+        """The files that together hold what a file says, itself first: programs keep what they wrote last in a log
+        beside their database. They need not exist."""
+        return (file,)
+
     def evidence(self, path: Path) -> str | None:
         """What in the content of an existing path shows that it is of this format, as words that follow "it has";
         None if nothing does. Reads little, changes nothing, and never raises for bad content."""
+        return None
+
+    def default_path(self, settings: Settings) -> Path | None:
+        """The path that is read if the user names none; None if one has to be named."""
         return None
 
     def default_project(self, path: Path) -> str:

@@ -28,8 +28,9 @@ from memory_pipeline.ingest.admission import (
     version_id,
 )
 from memory_pipeline.ingest.admitted import Admitted
-from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
+from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.findings import bring_findings
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import check_candidate, makes_claims
 from memory_pipeline.ingest.masking import mask_candidate
@@ -49,7 +50,7 @@ _MEMORY_LIMIT_MB = 192
 
 def import_memories(
     store: Store,
-    reading: Iterable[Candidate | Rejected],
+    reading: Iterable[Item],
     *,
     project: str,
     embedder: Embedder,
@@ -58,13 +59,15 @@ def import_memories(
     progress: Progress = lambda step, done, total: None,
     actor: str = "import",
     accept: Callable[[Memory], Memory | None] = lambda memory: memory,
+    accept_finding: Callable[[Finding], bool] = lambda finding: True,
     embed: bool = True,
 ) -> ImportSummary:
     """Import every readable row into the store, embed it, and return a summary.
 
     `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
     the import: the next night embeds the rest. `accept` gets every memory, in order, and returns it as it is to be
-    written, or None to leave it out; with `embed` off nothing is embedded.
+    written, or None to leave it out, and `accept_finding` says the same of causes and effects; with `embed` off nothing
+    is embedded.
     """
     try:
         identifier(project, "the project's name")
@@ -76,7 +79,8 @@ def import_memories(
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
     ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor, accept)
-    stream = iter(reading)
+    findings: list[Finding] = []
+    stream = _without_findings(iter(reading), findings)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
     stream = chain(first, stream)
     with store.small_steps(_MEMORY_LIMIT_MB):
@@ -86,6 +90,8 @@ def import_memories(
             ongoing.take(batch)
             progress("import", summary.read, 0)
         ongoing.admit_claims()
+        taken = [finding for finding in findings if accept_finding(finding)]
+        summary.notes += bring_findings(store, taken, project=project, mask=mask, actor=actor)
         if isinstance(reading, FullExport):
             summary.notes += bring_what_follows(store, reading, actor)
         if embed:
@@ -114,6 +120,15 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
         summary.read = summary.imported = tx.memories.count()
     summary.notes.append("The store was empty and now equals the exported one.")
     return True
+
+
+def _without_findings(stream: Iterator[Item], findings: list[Finding]) -> Iterator[Candidate | Rejected]:
+    """The rows; findings, which rest on memories, are put aside until these are in."""
+    for item in stream:
+        if isinstance(item, Finding):
+            findings.append(item)
+        else:
+            yield item
 
 
 def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
@@ -174,8 +189,10 @@ class _ImportInProgress:
         counts = Counter(dict(candidate.masked))
         if not self.mask:
             return candidate, counts
-        candidate, found = mask_candidate(candidate)
-        return candidate, counts + found
+        masked, found = mask_candidate(candidate)
+        if masked.content != candidate.content:  # a vector is one of the words, which are others now
+            masked = replace(masked, embedding=None, embedding_model=None)
+        return masked, counts + found
 
     def _second_of(self, memory: Memory) -> list[Rejected]:
         """A row whose id is already waiting: either identical, or different content, which is an error."""

@@ -20,7 +20,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.admission import version_id
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
@@ -38,13 +38,24 @@ _UNDATED = ("mtime", "import")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of a source on disk; `digest` is empty until its bytes are read."""
+    """A file of a source on disk; `digest` is empty until its bytes are read. `parts`: the files that hold what it
+    says, if those are several; size and time are those of all together."""
 
     name: str
     path: Path
     size: int
     modified_ns: int
     digest: str = ""
+    parts: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, file: Path, parts: tuple[Path, ...]) -> FoundFile:
+        """A file as it is now. Raises OSError if it cannot be looked at."""
+        first = file.stat()
+        others = [part.stat() for part in parts[1:] if part.exists()]
+        size = first.st_size + sum(status.st_size for status in others)
+        modified = max([first.st_mtime_ns, *(status.st_mtime_ns for status in others if status.st_size)])
+        return cls(name, file, size, modified, parts=parts)
 
 
 @dataclass
@@ -112,14 +123,13 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     left_to = ""
     try:
         for name, file in importer.files(path, choice, skipped):
-            status = file.stat()
             owner = others.get(file.resolve()) if others else None
             if owner and project_of(owner) == project_of(source):
                 left_to = owner.name
                 skipped.add("files of another source")
                 continue
             if not _is_ours(file, settings):
-                found.append(FoundFile(name, file, status.st_size, status.st_mtime_ns))
+                found.append(FoundFile.of(name, file, importer.parts(file)))
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     if not found and left_to:
@@ -203,7 +213,7 @@ def changed_files(
     known: Mapping[str, SourceFile],
     source: SourceTable,
     settings: Settings,
-    digest: Callable[[FoundFile], str] = lambda file: digest_of(file.path),
+    digest: Callable[[FoundFile], str] = lambda file: digest_of(file),
 ) -> Iterator[FoundFile]:
     """The files whose bytes, or how they are read, differ from the last reading; only files with another size or time
     are hashed. Files that `digest` gives no hash of come without one."""
@@ -218,13 +228,15 @@ def changed_files(
             yield replace(file, digest=of_bytes + salt if of_bytes else "")
 
 
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file's bytes; empty if it cannot be read."""
+def digest_of(file: FoundFile) -> str:
+    """SHA-256 of a file's bytes, and of those of its other parts; empty if it cannot be read."""
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
+        for part in file.parts or (file.path,):
+            if part == file.path or part.exists():
+                with part.open("rb") as opened:
+                    while chunk := opened.read(_CHUNK):
+                        digest.update(chunk)
     except OSError:
         return ""
     return digest.hexdigest()
@@ -293,6 +305,7 @@ def read_source(
         mask=settings.import_.redact,
         actor=f"source {source.name}",
         accept=ledger.take,
+        accept_finding=ledger.take_finding,
         progress=progress,
         embed=embed,
     )
@@ -335,10 +348,16 @@ class _Ledger:
         self.pending_from[file] = min(self.pending_from.get(file, at), at)
         return None
 
+    def take_finding(self, finding: Finding) -> bool:
+        """Whether the night takes a finding; one that it leaves waits in its file."""
+        if finding.created_at < self.as_of:
+            return True
+        at = finding.created_at
+        self.pending_from[finding.file] = min(self.pending_from.get(finding.file, at), at)
+        return False
 
-def _without_unreadable(
-    reading: Iterable[Candidate | Rejected], unreadable: dict[str, str]
-) -> Iterator[Candidate | Rejected]:
+
+def _without_unreadable(reading: Iterable[Item], unreadable: dict[str, str]) -> Iterator[Item]:
     """The reading; a file that cannot be read is noted, so that the next night tries it again."""
     for item in reading:
         if isinstance(item, Rejected) and item.reason.startswith(UNREADABLE):

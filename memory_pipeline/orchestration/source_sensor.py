@@ -97,7 +97,7 @@ def find_changes(settings: Settings, known: Known, cursor: Cursor) -> Changes:
             hashes[key] = before
         elif file.size <= left or left == _MOST_BYTES:
             left -= file.size
-            hashes[key] = [file.size, file.modified_ns, digest_of(file.path)]
+            hashes[key] = [file.size, file.modified_ns, digest_of(file)]
         return str(hashes[key][2]) if key in hashes else ""
 
     for source in settings.sources_of_store:

@@ -30,7 +30,7 @@ class Atom:
     project_id: Annotated[str, Column("The project in which it applies.")]
     causal: Annotated[Causal, Column("The cause and its effect.")]
     confidence: Annotated[
-        float, Column("0.7 when a night creates it, 0.1 more for each further memory, 1 when someone states it.")
+        float, Column("0.7 when a night creates it, 0.1 more for each further memory, 1 when someone states it here.")
     ]
     source_ids: Annotated[tuple[str, ...], Column("The abstractions or memories that support it.")]
     created_at: Annotated[datetime, Column("When it was first found or stated.")]

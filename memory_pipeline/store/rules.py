@@ -308,8 +308,7 @@ DEEP_RULES = (
             group by a.id
         ) n on n.id = a.id
         where a.retracted_at is null
-          and abs(a.confidence - case when a.stated_by is not null then 1.0
-                                      else least(1.0, 0.7 + 0.1 * (n.findings - 1)) end) > 1e-6
+          and a.stated_by is null and abs(a.confidence - least(1.0, 0.7 + 0.1 * (n.findings - 1))) > 1e-6
         """,
         RESTORE,
     ),

@@ -77,10 +77,11 @@ def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -
 
 def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
     shown = " ".join(CliRunner().invoke(app, ["import", "--help"]).output.split())
-    assert "openclaw, jsonl, csv, parquet or diary." in shown
+    *others, _ = IMPORTERS
+    assert f"{', '.join(others)} or diary." in shown
     assert "| `diary` | a directory of days | A diary: a text file a day. |" in written_reference()
     settings = settings_for(store)
-    with pytest.raises(InputError, match="use one of openclaw, jsonl, csv, parquet, diary"):
+    with pytest.raises(InputError, match=f"use one of {', '.join(IMPORTERS)}"):
         import_into(settings, store, "nonsense", days, None, None, lambda *_: None)
     with pytest.raises(InputError, match=r"is a file; format diary takes a directory of days"):
         import_into(settings, store, "diary", days / "monday.day", None, None, lambda *_: None)

@@ -130,7 +130,10 @@ class _ImportCommand(TyperCommand):
 )
 def import_(
     format_: Annotated[str, typer.Argument(metavar="FORMAT")],
-    path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),
+    ] = None,
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     quiet: QuietOption = False,
@@ -141,7 +144,7 @@ def import_(
     from memory_pipeline.interfaces.cli.setup import import_into, import_text, named_or_recognised, nothing_was_read
 
     settings, opened = open_store(store)
-    format_, path = named_or_recognised(format_, path, say)
+    format_, path = named_or_recognised(settings, format_, path, say)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
     emit(summary.as_report(), as_json=json_, text=import_text(summary))
     if problem := nothing_was_read(summary, format_, path):

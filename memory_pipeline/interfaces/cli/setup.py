@@ -78,9 +78,13 @@ def import_into(
     return summary
 
 
-def named_or_recognised(name: str, path: Path, say: Say) -> tuple[str, Path]:
+def named_or_recognised(settings: Settings, name: str, path: Path | None, say: Say) -> tuple[str, Path]:
     """The format and the real place of what is imported; `auto` is replaced by what the content shows, which is
-    said."""
+    said. Without a path it is where the format usually is."""
+    if path is None:
+        path = None if name == AUTO else importer_of(name).default_path(settings)
+    if path is None:
+        raise InputError(f"name the path to import: 'memory-pipeline import {name} PATH'")
     place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
     if name != AUTO:
         return name, place

@@ -1,0 +1,94 @@
+"""Reads SQLite files of other programs, which may be writing to them meanwhile: read-only, and never as a whole."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from memory_pipeline.errors import InputError
+
+_MAGIC = b"SQLite format 3\x00"
+_PAGE = 200
+#: How long a reader waits for another program that holds the file, in seconds.
+_PATIENCE_S = 10.0
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a path is a file that begins as SQLite's do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def beside(path: Path) -> tuple[Path, ...]:
+    """The file, and the log in which a program that is running keeps what it wrote last."""
+    return path, path.with_name(f"{path.name}-wal")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file for reading alone. Texts that are not UTF-8 come with lone surrogates, which no row may contain.
+
+    Raises InputError if it is no SQLite file, is damaged, or stays locked.
+    """
+    try:
+        with closing(_opened(path)) as connection:
+            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            yield connection
+    except sqlite3.Error as error:
+        raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S)
+    try:
+        connection.execute("select count(*) from sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if beside(path)[1].exists() or not is_sqlite(path):
+            raise
+        # In a directory that cannot be written to, a file that nobody has open can only be read like this.
+        connection = sqlite3.connect(f"{address}&immutable=1", uri=True)
+    return connection
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """The columns of a table; none if there is no such table."""
+    return tuple(str(row[1]) for row in connection.execute(f"pragma table_info({quoted(table)})"))
+
+
+def quoted(name: str) -> str:
+    """A name of a table or column as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unless_longer(column: str, most_bytes: int) -> str:
+    """An expression for a column that is null where its value has more bytes: such a value is never loaded."""
+    name = quoted(column)
+    return f"case when length(cast({name} as blob)) <= {most_bytes} then {name} end"
+
+
+def rows(
+    connection: sqlite3.Connection, statement: str, parameters: Sequence[object] = ()
+) -> Iterator[tuple[object, ...]]:
+    """The rows of a statement, a few at a time."""
+    with closing(connection.execute(statement, parameters)) as cursor:
+        while page := cursor.fetchmany(_PAGE):
+            yield from page
+
+
+def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:
+    """Whether a path is a SQLite file with one of these tables and at least the columns named with it. Never raises."""
+    if not is_sqlite(path):
+        return False
+    try:
+        with reading(path) as connection:
+            return any(columns and columns <= set(columns_of(connection, table)) for table, columns in needed)
+    except InputError:
+        return False

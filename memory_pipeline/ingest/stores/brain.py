@@ -1,0 +1,374 @@
+"""Reads a `brain.db`: memories, their vectors, and causal atoms, in any of the schemas that its programs wrote.
+
+Memories are in `stm` or `memories`, their time in `created_at` or `timestamp`, mostly by the local clock;
+vectors are in `embeddings`, by `source_type` and `source_id` or by `memory_id`. What this program wrote into the file
+is never read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Causal, Source
+
+#: Tables of memories, and what each has at least.
+MEMORY_TABLES = (("stm", frozenset({"id", "content"})), ("memories", frozenset({"id", "content", "categories"})))
+#: What `compressed_from` of a row names as its maker if this program wrote it.
+MADE_BY = "memory_pipeline"
+_WANTED = (
+    "id", "content", "categories", "importance", "access_count", "created_at", "timestamp", "expires_at",
+    "compressed_from", "archived_by", "archived_at",
+)  # fmt: skip
+_MODEL, _DIMENSION = "all-MiniLM-L6-v2", 384
+_MOST_IMPORTANT = 3.0
+_JUST_BELOW_CRITICAL = 2.49
+_PAGE = 200
+#: Characters of a long text that are kept beside its vector.
+_BEGINNING = 1000
+_MOST_BYTES = 4 * MAX_CONTENT
+
+
+class BrainImporter(Importer):
+    """A `brain.db`."""
+
+    name = "brain"
+    about = "The SQLite file of a Helios brain (`brain.db`): memories, vectors and causal atoms."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every memory that has not expired, then every atom."""
+        return read_brain(path, default_zone, now, skipped, with_vectors=settings.embedding.model == "minilm")
+
+    def evidence(self, path: Path) -> str | None:
+        """Its table of memories."""
+        if not is_sqlite(path):
+            return None
+        try:
+            with reading(path) as connection:
+                table = memory_table(connection)
+        except InputError:
+            return None
+        return f"a table '{table}' of memories with their categories" if table else None
+
+    def default_path(self, settings: Settings) -> Path | None:
+        """The brain that the settings name."""
+        return Path(settings.connectors.brain).expanduser()
+
+    def parts(self, file: Path) -> tuple[Path, ...]:
+        """The file and its write-ahead log."""
+        return beside(file)
+
+
+def memory_table(connection: sqlite3.Connection) -> str | None:
+    """The table of memories of a brain; None if it has none."""
+    for table, needed in MEMORY_TABLES:
+        if needed <= set(columns_of(connection, table)):
+            return table
+    return None
+
+
+def store_id(native_id: str) -> str:
+    """The id of a brain's memory in the store."""
+    return f"{BrainImporter.name}:{native_id}"
+
+
+def is_made_here(compressed_from: object) -> bool:
+    """Whether a row's `compressed_from` says that this program made the row."""
+    try:
+        told = json.loads(compressed_from) if isinstance(compressed_from, str) else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and told.get("made_by") == MADE_BY
+
+
+def read_brain(
+    path: Path, default_zone: tzinfo, now: datetime, skipped: Skipped, *, with_vectors: bool = False
+) -> Reading:
+    """The memories and atoms of a brain. Raises InputError if it is none.
+
+    `with_vectors`: take over the vectors of all-MiniLM-L6-v2; a row whose vector is of another model, another size or
+    another text comes without.
+    """
+    name = readable_name(path.name)
+    with reading(path) as connection:
+        table = memory_table(connection)
+        if table is None:
+            raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
+        yield from _Memories(connection, table, name, default_zone, now, skipped, with_vectors).read()
+        yield from _pins(connection, name, default_zone, now)
+        yield from _atoms(connection, name, default_zone, now)
+
+
+class _Memories:
+    """The rows of the table of memories."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        name: str,
+        default_zone: tzinfo,
+        now: datetime,
+        skipped: Skipped,
+        with_vectors: bool,
+    ) -> None:
+        self._connection, self._table, self._name = connection, table, name
+        self._zone, self._now, self._skipped = default_zone, now, skipped
+        self._columns = [column for column in _WANTED if column in columns_of(connection, table)]
+        self._vectors = _Vectors(connection, table) if with_vectors else None
+        self._into = self._replacements()
+
+    def read(self) -> Reading:
+        """Each row as a candidate, in the order in which they were written."""
+        told = self._rows()
+        while page := list(islice(told, _PAGE)):
+            vectors = self._vectors.of(page) if self._vectors else {}
+            for line, row in page:
+                if is_made_here(row.get("compressed_from")):
+                    self._skipped.add("memories that this program wrote")
+                    continue
+                try:
+                    if self._is_expired(row):
+                        self._skipped.add("expired memories")
+                        continue
+                    yield self._candidate(row, line, vectors.get(str(row["id"])))
+                except RowError as error:
+                    content = row.get("content")
+                    yield Rejected.of(self._name, line, str(error), content if isinstance(content, str) else "")
+
+    def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        shown = [unless_longer(c, _MOST_BYTES) if c == "content" else quoted(c) for c in self._columns]
+        statement = f"select {', '.join(shown)} from {quoted(self._table)} order by {quoted('rowid')}"
+        for line, row in enumerate(rows(self._connection, statement), 1):
+            yield line, dict(zip(self._columns, row, strict=True))
+
+    def _is_expired(self, row: Mapping[str, Any]) -> bool:
+        """Whether its time has come; one that cannot be read has not."""
+        try:
+            until = _moment(row.get("expires_at"), self._zone)
+        except RowError:
+            return False
+        return until is not None and until <= self._now
+
+    def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
+        native_id = values.identifier(row["id"], "id")
+        if native_id is None:
+            raise RowError("id is empty")
+        content = row["content"]
+        if not isinstance(content, str):
+            raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
+        created = parse_moment(_first(row, "created_at", "timestamp"), self._zone, self._now)
+        categories = _categories(row.get("categories"))
+        importance = values.number(row, "importance", float("-inf"), float("inf"))
+        importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
+        return Candidate(
+            content=content,
+            source=Source(BrainImporter.name, self._name, line),
+            native_id=store_id(native_id),
+            typed_under=categories,
+            categories=categories,
+            importance=importance,
+            created_at=created.astimezone(UTC) if created else None,
+            utc_offset=minutes_ahead(created) if created else 0,
+            created_at_quality="exact" if created else "import",
+            reuse_count=_count(row.get("access_count")),
+            embedding=vector,
+            embedding_model=_MODEL if vector else None,
+            **self._history(row, native_id, importance, created),
+        )
+
+    def _history(
+        self, row: Mapping[str, Any], native_id: str, importance: float, created: datetime | None
+    ) -> dict[str, Any]:
+        """What another program made of the row: an abstraction has its sources, and each of them its abstraction."""
+        history: dict[str, Any] = {}
+        sources = _sources_of(row.get("compressed_from"))
+        if sources:
+            history["source_links"] = tuple((store_id(one), "distilled", 1.0) for one in sources if one != native_id)
+            history["abstraction_level"] = 2
+        into = self._into.get(native_id)
+        if into and row.get("archived_by"):
+            at = _moment(row.get("archived_at"), self._zone) or created or self._now
+            history |= {
+                "archived_by": values.text_value(row, "archived_by"),
+                "archived_at": min(at, self._now).astimezone(UTC),
+                "consolidated_into_id": store_id(into),
+                "importance_before": min(importance, _JUST_BELOW_CRITICAL),
+            }
+        return history
+
+    def _replacements(self) -> dict[str, str]:
+        """By memory that another program archived, its abstraction."""
+        if not {"compressed_from", "archived_by"} <= set(self._columns):
+            return {}
+        statement = f"select id, compressed_from from {quoted(self._table)} where compressed_from is not null"
+        into: dict[str, str] = {}
+        for native_id, compressed_from in rows(self._connection, statement):
+            if isinstance(native_id, str) and not is_made_here(compressed_from):
+                into.update((one, native_id) for one in _sources_of(compressed_from) if one != native_id)
+        return into
+
+
+class _Vectors:
+    """The vectors of memories, read a page at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, table: str) -> None:
+        self._connection = connection
+        columns = set(columns_of(connection, "embeddings"))
+        self._key = next((name for name in ("source_id", "memory_id") if name in columns), None)
+        self._value = next((name for name in ("embedding", "vector") if name in columns), None)
+        self._columns = columns
+        self._kinds = {table, "stm", "memory", "memories"}
+
+    def of(self, page: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, tuple[float, ...]]:
+        """By id, the usable vectors of some rows. A text that was changed since has none."""
+        if self._key is None or self._value is None:
+            return {}
+        texts = {row["id"]: row["content"] for _, row in page}
+        shown = [self._key, self._value, *(n for n in ("source_type", "model", "content") if n in self._columns)]
+        marks = ", ".join("?" * len(texts))
+        statement = (
+            f"select {', '.join(map(quoted, shown))} from embeddings where {quoted(self._key)} in ({marks}) "
+            f"order by {quoted('rowid')}"
+        )
+        found = {}
+        for row in rows(self._connection, statement, list(texts)):
+            told = dict(zip(shown, row, strict=True))
+            key = told[self._key]
+            if told.get("source_type", "stm") not in self._kinds or not _is_of(told.get("content"), texts.get(key)):
+                continue
+            if (vector := _vector(told[self._value], told.get("model"))) is not None:
+                found[str(key)] = vector
+        return found
+
+
+def _is_of(embedded: object, content: object) -> bool:
+    """Whether a text that was embedded is what the row says now: the whole or, of a long one, the beginning."""
+    if not isinstance(embedded, str) or not isinstance(content, str):
+        return embedded is None
+    return embedded == content or (len(embedded) >= _BEGINNING and content.startswith(embedded))
+
+
+def _vector(value: object, model: object) -> tuple[float, ...] | None:
+    """A vector of the built-in model, of unit length; None if it is none."""
+    is_other = isinstance(model, str) and model.rpartition("/")[2] != _MODEL
+    if is_other or not isinstance(value, bytes) or len(value) != 4 * _DIMENSION:
+        return None
+    numbers = np.frombuffer(value, dtype="<f4").astype(np.float64)
+    length = float(np.sqrt((numbers**2).sum())) if np.isfinite(numbers).all() else 0.0
+    return tuple((numbers / length).tolist()) if length > 1e-6 else None
+
+
+def _pins(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: datetime) -> Reading:
+    """What the agent keeps in its context at all times: pinned memories under their labels."""
+    if not {"id", "label", "content", "pinned_at"} <= set(columns_of(connection, "working_memory")):
+        return
+    statement = "select id, label, content, pinned_at from working_memory order by rowid"
+    for line, (native_id, label, content, pinned_at) in enumerate(rows(connection, statement), 1):
+        try:
+            if not isinstance(content, str):
+                raise RowError(f"content is {values.shown(content)}, which is not text")
+            created = parse_moment(pinned_at, default_zone, now)
+            yield Candidate(
+                content=content,
+                source=Source(BrainImporter.name, name, line),
+                native_id=store_id(values.identifier(native_id, "id") or ""),
+                typed_under=(),
+                categories=_categories(label),
+                created_at=created.astimezone(UTC) if created else None,
+                utc_offset=minutes_ahead(created) if created else 0,
+                created_at_quality="exact" if created else "import",
+                pinned=True,
+            )
+        except RowError as error:
+            yield Rejected.of(name, line, f"the pinned row's {error}", content if isinstance(content, str) else "")
+
+
+def _atoms(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: datetime) -> Reading:
+    """The atoms, each with the memory that it rests on."""
+    columns = set(columns_of(connection, "atoms"))
+    if not {"id", "subject", "action", "outcome"} <= columns:
+        return
+    wanted = ("id", "subject", "action", "outcome", "consequences", "confidence", "source", "created_at", "timestamp",
+              "source_memory_id")  # fmt: skip
+    shown = [column for column in wanted if column in columns]
+    statement = f"select {', '.join(map(quoted, shown))} from atoms order by {quoted('rowid')}"
+    for line, row in enumerate(rows(connection, statement), 1):
+        told = dict(zip(shown, row, strict=True))
+        try:
+            yield _finding(told, name, line, default_zone, now)
+        except RowError as error:
+            yield Rejected.of(name, line, f"the atom's {error}", str(told.get("subject") or ""))
+
+
+def _finding(row: Mapping[str, Any], name: str, line: int, default_zone: tzinfo, now: datetime) -> Finding:
+    native_id = values.identifier(row["id"], "id")
+    parts = [" ".join((values.text_value(row, part, _LONGEST_PART) or "").split()) for part in _PARTS]
+    missing = next((part for part, text in zip(_PARTS[:3], parts, strict=False) if not text), None)
+    if native_id is None or missing:
+        raise RowError(f"{missing or 'id'} is empty")
+    confidence = values.number(row, "confidence", 0.0, 1.0)
+    created = parse_moment(_first(row, "created_at", "timestamp"), default_zone, now)
+    source = values.identifier(row.get("source_memory_id"), "source_memory_id")
+    return Finding(
+        native_id=store_id(native_id),
+        causal=Causal(*parts),
+        confidence=1.0 if confidence is None else confidence,
+        created_at=(created or now).astimezone(UTC),
+        stated_by=values.text_value(row, "source") or BrainImporter.name,
+        source_ids=(store_id(source),) if source else (),
+        file=name,
+        line=line,
+    )
+
+
+_PARTS = ("subject", "action", "outcome", "consequences")
+_LONGEST_PART = 4000
+
+
+def _first(row: Mapping[str, Any], *names: str) -> object:
+    return next((row[name] for name in names if not values.is_absent(row.get(name))), None)
+
+
+def _moment(value: object, default_zone: tzinfo) -> datetime | None:
+    """A time of any year to come."""
+    return parse_moment(value, default_zone, datetime.max.replace(tzinfo=UTC, year=9000))
+
+
+def _categories(value: object) -> tuple[str, ...]:
+    """A JSON list, or the text itself as the only one."""
+    try:
+        return values.labels({"categories": value}, "categories")
+    except RowError:
+        return (value[: values.MAX_NAME],) if isinstance(value, str) and value.isprintable() else ()
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**31 else 0
+
+
+def _sources_of(compressed_from: object) -> list[str]:
+    """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
+    try:
+        told = json.loads(compressed_from) if isinstance(compressed_from, str) else None
+    except (ValueError, RecursionError):
+        return []
+    named = told.get("source_ids") if isinstance(told, dict) else told
+    return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
