@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS, workspace_importer
+from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.recognising import the_format_of
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source
@@ -72,7 +73,7 @@ def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -
         ["diary:monday.day", "diary:tuesday.day"],
     )
     assert {memory.project_id for memory in memories} == {"diary-mine"}
-    assert workspace_importer(days).name == "diary" and workspace_importer(days.parent).name == "openclaw"
+    assert the_format_of(days).importer.name == "diary"
 
 
 def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
@@ -81,7 +82,7 @@ def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
     assert f"{', '.join(others)} or diary." in shown
     assert "| `diary` | a directory of days | A diary: a text file a day. |" in written_reference()
     settings = settings_for(store)
-    with pytest.raises(InputError, match=f"use one of {', '.join(IMPORTERS)}"):
+    with pytest.raises(InputError, match=f"one of {', '.join(IMPORTERS)}"):
         import_into(settings, store, "nonsense", days, None, None, lambda *_: None)
     with pytest.raises(InputError, match=r"is a file; format diary takes a directory of days"):
         import_into(settings, store, "diary", days / "monday.day", None, None, lambda *_: None)
