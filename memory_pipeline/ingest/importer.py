@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import ClassVar
@@ -57,6 +57,21 @@ class Importer(ABC):
     def default_path(self, settings: Settings) -> Path | None:
         """The path that is read if the user names none; None if one has to be named."""
         return None
+
+    def file_of(self, source_file: str) -> str:
+        """The file, as `files` names it, that holds what a memory names as its file: several conversations may be in
+        one."""
+        return source_file
+
+    def is_said_for_good(self, file: str) -> bool:
+        """Whether the words of a file were said, so that they stay true when the file is removed or rewritten: a
+        transcript, which its program deletes after a while. Otherwise words that are gone were edited or removed."""
+        return False
+
+    def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
+        """What a user should know of files that no night has read, by name with the time of their last change, as
+        sentences."""
+        return ()
 
     def default_project(self, path: Path) -> str:
         """The project of memories that name none, if the user names none either."""

@@ -18,10 +18,10 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.dates import EARLIEST, at_midnight, file_date, leading_time, written_time
+from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.foreign import file_time, project_of_directory
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.openclaw_files import (
@@ -33,13 +33,13 @@ from memory_pipeline.ingest.openclaw_files import (
     text_of,
     workspace_files,
 )
+from memory_pipeline.ingest.splitting import parts_of
 from memory_pipeline.ingest.values import MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.normalise import LEADING_STAMP
 from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.sentences import split_statements
 
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60
@@ -81,8 +81,7 @@ class OpenClawImporter(Importer):
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""
-        slug = re.sub(r"[^\w]+", "-", real_path(path).name.lower()).strip("-")
-        return slug or "default"
+        return project_of_directory(path)
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the words."""
@@ -155,7 +154,7 @@ def _read_file(
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
         times.append((moment, how) if moment <= now else (fallback, quality))
     for entry, (moment, how) in _equal_ones_by_time(entries, times):
-        for part in _parts(entry.text, max_tokens, skipped):
+        for part in parts_of(entry.text, max_tokens, skipped):
             yield replace(_candidate(file, entry, part, moment, how, recalls), masked=masked)
             masked = ()
 
@@ -268,31 +267,11 @@ def _day_above(entry: Entry) -> date | None:
 
 def _file_time(file: WorkspaceFile, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
     if dated is None:
-        try:
-            written = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).replace(microsecond=0)
-        except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
-            return now, "import"
-        return (written.astimezone(default_zone), "mtime") if EARLIEST <= written <= now else (now, "import")
+        return file_time(file.path, now, default_zone)
     day, clock = dated
     if clock is None:
         return at_midnight(day, default_zone), "date"
     return datetime.combine(day, clock, default_zone), "exact"
-
-
-def _parts(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
-    """The text, or, if it is longer than the limit, its statements packed into parts below the limit."""
-    limit = max_tokens * 4
-    if len(text) <= limit:
-        return [text]
-    skipped.split += 1
-    parts: list[str] = []
-    for statement in split_statements(text):
-        for piece in (statement[i : i + limit] for i in range(0, len(statement), limit)):
-            if parts and len(parts[-1]) + len(piece) < limit:
-                parts[-1] += "\n" + piece
-            else:
-                parts.append(piece)
-    return parts
 
 
 def parse_workspace_file(path: Path, skipped: Skipped) -> Note:

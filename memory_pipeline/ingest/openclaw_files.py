@@ -104,10 +104,13 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
 
 def is_written_by_program(text: str) -> bool:
     """Whether a page says in its first lines that a program writes it; those of this program never enter a store."""
+    return is_our_page(text) or bool(_GENERATED.search(text[:_FIRST_LINES]))
+
+
+def is_our_page(text: str) -> bool:
+    """Whether this program wrote a page, a context or a file of data."""
     begins = text.lstrip()
-    if _OUR_CONTEXT.match(begins):
-        return True
-    return bool(_OUR_PAGE.match(text) or _GENERATED.search(text[:_FIRST_LINES]) or _is_our_data(begins))
+    return bool(_OUR_CONTEXT.match(begins) or _OUR_PAGE.match(text) or _is_our_data(begins))
 
 
 def _is_our_data(text: str) -> bool:

@@ -64,7 +64,8 @@ class SourceContents:
 
     `summary`: of the import; None if no file had anything new. `standing`: by file that was read, the memories in the
     store whose words stand in it, in order. `later`: entries that were left for their own night. `vanished`: files of
-    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `words`: all
+    the last reading that no longer exist; `unreadable`: files that could not be read, with the reason. `said`: files
+    whose words stay said, whatever becomes of them. `words`: all
     that stands in the files that were read, also what waits, as project and hash. `read`: the states to keep of the
     files that were read, and `pending` the entries in them that wait.
     """
@@ -75,6 +76,7 @@ class SourceContents:
     later: int = 0
     vanished: tuple[str, ...] = ()
     unreadable: dict[str, str] = field(default_factory=dict)
+    said: frozenset[str] = frozenset()
     words: set[tuple[str, str]] = field(default_factory=set)
     read: list[SourceFile] = field(default_factory=list)
     pending: dict[str, datetime] = field(default_factory=dict)
@@ -280,7 +282,9 @@ def read_source(
         with store.reading() as tx:
             known = {} if everything else tx.sources.files(source.name)
             seen_before = tx.sources.pending(source.name)
+    importer = importer_of(source.format)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
+    contents.said = frozenset(filter(importer.is_said_for_good, {*known, *(file.name for file in files)}))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
     for name in [name for name, file in due.items() if not file.digest]:
         contents.unreadable[name] = "it cannot be opened"
@@ -291,7 +295,7 @@ def read_source(
     if not due:
         return contents
     undated = max(datetime.fromtimestamp(file.modified_ns / 1e9, UTC) for file in due.values())
-    ledger = _Ledger(as_of, seen_before)
+    ledger = _Ledger(as_of, seen_before, importer.file_of)
     reading = read_format(
         source.format, path, zone(source.timezone or settings.import_.timezone), now, settings, skipped,
         FileChoice.of(due),
@@ -331,6 +335,7 @@ class _Ledger:
 
     as_of: datetime
     seen_before: Mapping[str, datetime]
+    file_of: Callable[[str], str]
     read: dict[str, list[Memory]] = field(default_factory=lambda: defaultdict(list))
     waiting: dict[str, datetime] = field(default_factory=dict)
     pending_from: dict[str, datetime] = field(default_factory=dict)
@@ -340,7 +345,7 @@ class _Ledger:
         before = self.seen_before.get(memory.id)
         if before and memory.created_at_quality in _UNDATED and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
-        file, at = memory.source.file or "", memory.created_at
+        file, at = self.file_of(memory.source.file or ""), memory.created_at
         self.read[file].append(memory)
         if at < self.as_of:
             return memory

@@ -78,6 +78,8 @@ def find_edits(
     everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
     stands = elsewhere | contents.words | {words_of(memories[i]) for i in everywhere if i in memories}
     for file in [*contents.standing, *contents.vanished]:
+        if file in contents.said:
+            continue
         standing = contents.standing.get(file, [])
         mine = of_file.get(file, [])
         gone = [e.memory_id for e in mine if e.gone_at is None and e.memory_id not in everywhere]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest import export_memories, import_memories, read_format
+from memory_pipeline.ingest import IMPORTERS, export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.store import Store
@@ -101,29 +101,42 @@ def test_whatever_rows_hold_a_night_an_export_and_another_import_carry_them(grou
 _PIECES = st.one_of(
     st.binary(max_size=40),
     st.sampled_from(
-        (b"\n", b"\r\n", b"\r", b",", b'"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"[", b"{", b"content,id",
-         b'{"content": "a row"}', b"- a note", b"# Heading", b"```", b"<!-- openclaw:dreaming:x:start -->")
+        (b'{"type": "user", "message": {"content": "words"}}\n', b"\n", b"\r\n", b"\r", b",", b'"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"[", b"{", b"content,id",
+         b'{"content": "a row"}', b"- a note", b"---", b"# Heading", b"```", b"<!-- openclaw:dreaming:x:start -->")
     ),
 )  # fmt: skip
 
 
+#: Formats of directories: the file that holds anything, and a good one beside it, whose words must come in.
+_BESIDE = {
+    "openclaw": ("memory/2026-03-01.md", "MEMORY.md", "- a good note\n"),
+    "claude-code": (
+        "s1.jsonl",
+        "s2.jsonl",
+        '{"type": "user", "uuid": "u1", "sessionId": "s2", "message": {"role": "user", "content": "a good note"}}\n',
+    ),
+}
+
+
 @QUICK
-@given(st.lists(_PIECES, max_size=30).map(b"".join), st.sampled_from(("jsonl", "csv", "parquet", "openclaw")))
+@given(st.lists(_PIECES, max_size=30).map(b"".join), st.sampled_from(tuple(IMPORTERS)))
 def test_whatever_bytes_a_file_holds_an_import_says_what_is_wrong(data: bytes, name: str) -> None:
     with place() as home:
         path = home / "file"
-        if name == "openclaw":
-            (path / "memory").mkdir(parents=True)
-            (path / "memory" / "2026-03-01.md").write_bytes(data)
-            (path / "MEMORY.md").write_bytes(b"- a good note\n")
+        if name in _BESIDE:
+            odd, good, words = _BESIDE[name]
+            for file, held in ((odd, data), (good, words.encode())):
+                (path / file).parent.mkdir(parents=True, exist_ok=True)
+                (path / file).write_bytes(held)
         else:
             path.write_bytes(data)
         store = Store(home / "s.duckdb")
+        assert isinstance(IMPORTERS[name].evidence(path), str | None)
         try:
             bring(store, path, name)
         except MemoryPipelineError:
             return
-        if name == "openclaw":
+        if name in _BESIDE:
             with store.reading() as tx:
                 assert "a good note" in {memory.content for memory in tx.memories.all()}
         sound(store)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,8 +18,16 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.importing import Progress
-from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, overlaps, read_source
+from memory_pipeline.ingest.sources import (
+    FoundFile,
+    SourceContents,
+    check_not_ours,
+    find_files,
+    overlaps,
+    read_source,
+)
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.night.imported_notes import waiting_edits
@@ -85,6 +93,7 @@ def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: 
         check_not_ours(source)
         found = find_files(source, settings, Skipped())
         files = len(found)
+        warnings += tuple(_warnings_of(source, found, settings, now))
         if (size := sum(file.size for file in found)) > _MUCH:
             say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
@@ -119,6 +128,17 @@ def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: 
         warnings=warnings,
         import_=summary.as_report(),
     )
+
+
+def _warnings_of(source: SourceTable, found: Sequence[FoundFile], settings: Settings, now: datetime) -> Sequence[str]:
+    """What the format says of the files that no night has read."""
+    store = Store.of(settings)
+    known: Mapping[str, object] = {}
+    if store.exists():
+        with store.reading() as tx:
+            known = tx.sources.files(source.name)
+    unread = {one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known}
+    return importer_of(source.format).warnings(unread, now)
 
 
 def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> list[datetime]:

@@ -1,0 +1,166 @@
+"""Transcripts of Claude Code: which lines are words of the human or of the agent, and which are nobody's.
+
+A message is written as a line for each of its blocks; resumed and forked sessions repeat earlier lines under their own
+ids (`uuid`), so that a repeated line is the memory that is known already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.foreign import foreign_id
+from memory_pipeline.ingest.json_lines import json_records
+from memory_pipeline.ingest.lines import opened
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
+
+_SUBAGENTS = "lines of subagents"
+_COMMANDS = "commands and what they printed"
+_OTHER = "lines of other kinds"
+_BY_KIND = {
+    "queue-operation": "lines that repeat what was said",
+    "last-prompt": "lines that repeat what was said",
+    "api-request-blob": "lines that repeat what was said",
+    "system": OF_SYSTEM,
+    "summary": "titles and other notes of the program",
+    "ai-title": "titles and other notes of the program",
+    "custom-title": "titles and other notes of the program",
+    "file-history-snapshot": "titles and other notes of the program",
+}
+_NOBODYS = (
+    ("isCompactSummary", "texts about a compaction"),
+    ("isVisibleInTranscriptOnly", "texts about a compaction"),
+    ("isMeta", OF_SYSTEM),
+    ("isSynthetic", OF_SYSTEM),
+    ("isApiErrorMessage", OF_SYSTEM),
+)
+_SYNTHETIC_MODEL = "<synthetic>"
+_COMPACTED = "This session is being continued from a previous conversation"
+#: Texts that the program puts into the human's messages, by the tag around them.
+_REMINDER = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat)>(?:(?!<\1>).)*?</\1>",
+    re.DOTALL,
+)
+#: What a text begins with that the human did not say.
+_PRINTED = re.compile(
+    r"\s*(?:<(?:local-command-stdout|local-command-stderr|bash-input|bash-stdout|bash-stderr|task-notification"
+    r"|command-name|command-message|command-args|user-memory-input|user-prompt-submit-hook|agent-notification"
+    r"|session-start-hook|teammate-message)\b|Caveat: The messages below were generated|\[Request interrupted by user"
+    r"|\[Image: source)"
+)
+_ARGUMENTS = re.compile(r"<command-args>([^<]{1,20000})</command-args>")
+_LEAST_WORDS = 3
+_BEGINNING = 20_000
+
+
+def read_transcript(
+    path: Path, name: str, limit: int, transcripts: Transcripts, project_of: Callable[[object], str | None]
+) -> Reading:
+    """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
+    skipped = transcripts.skipped
+    with opened(path) as file:
+        for record in json_records(file, name, limit, skipped, _why_left_out):
+            if isinstance(record, Rejected):
+                yield record
+                continue
+            number, line = record
+            try:
+                found = _said(line, skipped)
+            except RowError as error:
+                yield Rejected(name, number, str(error))
+                continue
+            if found is None:
+                continue
+            speaker, words = found
+            own = line.get("uuid")
+            yield from transcripts.memories(
+                Turn(
+                    speaker=speaker,
+                    words=words,
+                    file=name,
+                    line=number,
+                    told_at=line.get("timestamp"),
+                    native_id=foreign_id(transcripts.connector, own) if isinstance(own, str) and own.strip() else None,
+                    project=project_of(line.get("cwd")),
+                )
+            )
+
+
+def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
+    """Who says what in a line; None if it is nobody's words. Raises RowError for a line that cannot be understood."""
+    kind = line.get("type")
+    if not isinstance(kind, str):
+        raise RowError("the line has no type")
+    if line.get("isSidechain") is True or line.get("agentId"):
+        skipped.add(_SUBAGENTS)
+        return None
+    if kind == "attachment":
+        return _typed_meanwhile(line.get("attachment"), skipped)
+    if kind not in ("user", "assistant"):
+        skipped.add(_BY_KIND.get(kind, _OTHER))
+        return None
+    why = next((why for mark, why in _NOBODYS if line.get(mark) is True), None)
+    if why is None and not _is_human(line.get("origin")):
+        why = OF_SYSTEM
+    if why:
+        skipped.add(why)
+        return None
+    message = line.get("message")
+    if not isinstance(message, Mapping):
+        raise RowError("the line has no message")
+    if message.get("model") == _SYNTHETIC_MODEL:
+        skipped.add(OF_SYSTEM)
+        return None
+    texts = texts_in(message.get("content"), skipped)
+    return (AGENT, "\n".join(texts)) if kind == "assistant" else _said_by_human(texts, skipped)
+
+
+def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str] | None:
+    """What the human typed while the agent was at work, which has no line of its own; other attachments are none."""
+    if (
+        isinstance(attachment, Mapping)
+        and attachment.get("type") == "queued_command"
+        and attachment.get("commandMode", "prompt") == "prompt"
+        and attachment.get("isMeta") is not True
+        and _is_human(attachment.get("origin"))
+    ):
+        return _said_by_human(texts_in(attachment.get("prompt"), skipped), skipped)
+    skipped.add(_OTHER)
+    return None
+
+
+def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str]:
+    return HUMAN, "\n".join(filter(None, (_humans_own(text, skipped) for text in texts)))
+
+
+def _is_human(origin: object) -> bool:
+    """Whether a line says nothing of its origin, or that a human typed it."""
+    kind = origin.get("kind") if isinstance(origin, Mapping) else None
+    return kind in (None, "human")
+
+
+def _humans_own(words: str, skipped: Skipped) -> str:
+    """What the human typed, without what the program put around it."""
+    words, reminders = _REMINDER.subn("", words) if "</" in words else (words, 0)
+    if reminders:
+        skipped.add(OF_SYSTEM, reminders)
+    if words.lstrip().startswith(_COMPACTED):
+        skipped.add("texts about a compaction")
+        return ""
+    if _PRINTED.match(words):
+        skipped.add(_COMMANDS)
+        told = _ARGUMENTS.search(words)
+        return told[1] if told and len(told[1].split()) >= _LEAST_WORDS else ""
+    return words
+
+
+def _why_left_out(line: str) -> str | None:
+    """What a line is that is too long to be read, by its beginning."""
+    beginning = line[:_BEGINNING]
+    if '"tool_result"' in beginning or '"toolUseResult"' in beginning:
+        return RESULTS
+    kind = re.search(r'"type"\s*:\s*"([\w-]{1,40})"', beginning)
+    return _BY_KIND.get(kind[1]) if kind else None

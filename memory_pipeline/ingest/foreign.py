@@ -1,0 +1,54 @@
+"""What the importers of other programs' files share: ids from native ones, names of projects, times of files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from memory_pipeline.files import real_path
+from memory_pipeline.ingest.dates import EARLIEST
+from memory_pipeline.ingest.values import MAX_ID
+
+_DIGEST = 32
+
+
+def foreign_id(format_name: str, *native: object) -> str:
+    """The id of what another program calls by `native`: `<format>:<native id>`, in a form that every import takes."""
+    told = ":".join([format_name, *(str(part) for part in native)])
+    kept = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "_" for c in told).strip()
+    if kept == told and len(told) <= MAX_ID:
+        return told
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{kept[: MAX_ID - _DIGEST - 1]}~{digest}"
+
+
+def project_name(name: str) -> str:
+    """A directory's name as that of a project: in lower case, with hyphens; `default` if nothing is left of it."""
+    return re.sub(r"[^\w]+", "-", name.lower()).strip("-") or "default"
+
+
+def project_of_directory(path: Path) -> str:
+    """The project that a directory is named after."""
+    return project_name(real_path(path).name)
+
+
+def part_name(file: str, part: str) -> str:
+    """The name of one conversation in a file of several, as the sources of its memories give it."""
+    return f"{file}#{part}"
+
+
+def file_of_part(name: str) -> str:
+    """The file that holds a part."""
+    return name.partition("#")[0]
+
+
+def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
+    """When a file was last changed, in a zone, and the quality of that time; the time of the import if the file's is
+    none."""
+    try:
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
+    except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
+        return now, "import"
+    return (written.astimezone(zone), "mtime") if EARLIEST <= written <= now else (now, "import")

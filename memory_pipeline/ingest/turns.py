@@ -1,0 +1,181 @@
+"""Turns of conversations: what a human or an agent said, as memories, whatever program wrote the transcript.
+
+Only words that somebody said become memories. Calls of tools and their results, thoughts, images, texts of the system
+and what this program put in are counted by kind and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Literal
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.openclaw_files import is_our_page
+from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.wording.redaction import redact
+
+Speaker = Literal["human", "agent"]
+#: The tags of those who speak: each turn has one of them.
+HUMAN: Speaker = "human"
+AGENT: Speaker = "agent"
+
+_SPEAKERS: Mapping[str, Speaker] = {
+    **dict.fromkeys(("user", "human"), HUMAN),
+    **dict.fromkeys(("assistant", "agent", "ai", "model", "bot"), AGENT),
+}
+#: Roles of messages that nobody said.
+_NOBODY = frozenset(
+    "system developer tool function toolresult tool_result toolcall tool_call context observation critic".split()
+)
+
+OF_SYSTEM = "texts of the system"
+OUR_OWN = "texts of this program"
+CALLS, RESULTS, THOUGHTS = "calls of tools", "results of tools", "thoughts of the agent"
+_OTHER_BLOCKS = "blocks of other kinds"
+_KINDS_OF_BLOCKS = {
+    **dict.fromkeys(("tool_use", "toolCall", "tool_call", "toolUse", "server_tool_use", "mcp_tool_use"), CALLS),
+    **dict.fromkeys(("tool_result", "toolResult", "mcp_tool_result", "web_search_tool_result"), RESULTS),
+    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), THOUGHTS),
+    **dict.fromkeys(
+        ("image", "input_image", "image_url", "document", "file", "audio", "video"), "images and other files"
+    ),
+}
+_WORDS = frozenset(("text", "input_text", "output_text", ""))
+#: What a hook of this program, or another consolidator, put into a message.
+_MARK = re.compile(r"<!--\s{0,4}((?:openclaw:dreaming|memory-pipeline):[\w-]{1,80}):(start|end)\s{0,4}-->")
+_BROKEN = re.compile(r"[\x00\ud800-\udfff]")
+
+
+def speaker_of(role: object) -> Speaker | None:
+    """Who speaks in a role; None if nobody does, or it is not known who."""
+    return _SPEAKERS.get(role.strip().lower()) if isinstance(role, str) else None
+
+
+def is_nobody(role: object) -> bool:
+    """Whether what stands in a role is nobody's words: the system's, or a tool's."""
+    return isinstance(role, str) and role.strip().lower().replace("-", "_") in _NOBODY
+
+
+def words_in(content: object, skipped: Skipped) -> str:
+    """The words of a message, as `texts_in` finds them, with a line for each text."""
+    return "\n".join(texts_in(content, skipped))
+
+
+def texts_in(content: object, skipped: Skipped) -> list[str]:
+    """The texts of a message: the one that it is, or those among its blocks. Other blocks are counted by kind.
+
+    Raises RowError if it is neither.
+    """
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [content]
+    if not isinstance(content, list):
+        raise RowError("content is neither a text nor a list of blocks")
+    texts = []
+    for block in content:
+        if isinstance(block, str):
+            texts.append(block)
+            continue
+        kind = block.get("type", "") if isinstance(block, Mapping) else None
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if isinstance(kind, str) and kind in _WORDS and isinstance(text, str):
+            texts.append(text)
+        else:
+            skipped.add(_KINDS_OF_BLOCKS.get(kind, _OTHER_BLOCKS) if isinstance(kind, str) else _OTHER_BLOCKS)
+    return [text for text in texts if text.strip()]
+
+
+def without_put_in(text: str, skipped: Skipped) -> str:
+    """The text without the blocks that this program or a consolidator put in between its markers, whose lines stay
+    empty; a block without an end stays."""
+    if ":start" not in text:
+        return text
+    kept: list[str] = []
+    done, opened = 0, ("", 0)
+    for mark in _MARK.finditer(text):
+        if mark[2] == "start" and not opened[0]:
+            opened = (mark[1], mark.start())
+        elif mark[2] == "end" and mark[1] == opened[0]:
+            kept += [text[done : opened[1]], "\n" * text.count("\n", opened[1], mark.end())]
+            done, opened = mark.end(), ("", 0)
+            skipped.add(OUR_OWN)
+    return "".join([*kept, text[done:]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn of a conversation. `file` and `line`: its conversation, and its order in it; `told_at`: its time as the
+    transcript gives it; `native_id`: the message's own id, after the name of its format."""
+
+    speaker: Speaker
+    words: str
+    file: str
+    line: int
+    told_at: object = None
+    native_id: str | None = None
+    project: str | None = None
+
+
+@dataclass
+class Transcripts:
+    """Makes memories of the turns of one import. `undated`: the time and its quality of turns that tell none."""
+
+    connector: str
+    zone: tzinfo
+    now: datetime
+    settings: Settings
+    skipped: Skipped
+    undated: tuple[datetime, str] | None = None
+
+    def memories(self, turn: Turn) -> Reading:
+        """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used."""
+        try:
+            yield from self._memories(turn)
+        except RowError as error:
+            yield Rejected.of(turn.file, turn.line, str(error), turn.words)
+
+    def _memories(self, turn: Turn) -> Iterator[Candidate]:
+        if _BROKEN.search(turn.words):
+            self.skipped.add("characters that are none", len(_BROKEN.findall(turn.words)))
+        words = clean_text(without_put_in(turn.words, self.skipped)).strip()
+        if not words:
+            return
+        if is_our_page(words):
+            self.skipped.add(OUR_OWN)
+            return
+        moment, quality = self._time(turn)
+        rules = self.settings.import_
+        masked: Counter[str] = Counter()
+        if rules.redact and len(words) > rules.max_entry_tokens * 4:  # before it is split: a key may span many lines
+            words, masked = redact(words)
+        for number, part in enumerate(parts_of(words, rules.max_entry_tokens, self.skipped), start=1):
+            native = turn.native_id
+            yield Candidate(
+                content=part,
+                source=Source(self.connector, turn.file, turn.line),
+                native_id=native if native is None or number == 1 else f"{native}~{number}",
+                project_id=turn.project,
+                memory_type="conversation",
+                tags=(turn.speaker,),
+                created_at=moment.astimezone(UTC),
+                utc_offset=minutes_ahead(moment),
+                created_at_quality=quality,
+                masked=tuple(sorted(masked.items())),
+            )
+            masked = Counter()
+
+    def _time(self, turn: Turn) -> tuple[datetime, str]:
+        moment = parse_moment(turn.told_at, self.zone, self.now, "timestamp")
+        if moment is not None:
+            return moment, "exact"
+        return self.undated or (self.now, "import")

@@ -1,0 +1,73 @@
+"""What the tests of import formats share: reading a path without a store, and importing it into one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.ingest import import_memories, importer_of, read_format
+from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.records import Memory
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import NOW, settings_for
+
+
+@dataclass
+class Found:
+    """What a reader found."""
+
+    candidates: list[Candidate]
+    rejected: list[Rejected]
+    skipped: Skipped
+
+    @property
+    def words(self) -> list[str]:
+        return [candidate.content for candidate in self.candidates]
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """Speakers and words."""
+        return [(candidate.tags[0], candidate.content) for candidate in self.candidates]
+
+
+def read(path: Path, name: str, zone: tzinfo = UTC, now: datetime = NOW, **changes: object) -> Found:
+    """Everything at a path, without a store; `changes` of the settings."""
+    skipped = Skipped()
+    settings = settings_for(Path("none.duckdb"), **changes)
+    items = list(read_format(name, path, zone, now, settings, skipped))
+    candidates = [item for item in items if isinstance(item, Candidate)]
+    return Found(candidates, [item for item in items if isinstance(item, Rejected)], skipped)
+
+
+def bring(store: Store, path: Path, name: str, now: datetime = NOW) -> ImportSummary:
+    """Import a path."""
+    skipped = Skipped()
+    settings = settings_for(store)
+    summary = import_memories(
+        store,
+        read_format(name, path, UTC, now, settings, skipped),
+        project=importer_of(name).default_project(path),
+        embedder=Lexical(),
+        now=now,
+        mask=settings.import_.redact,
+    )
+    summary.note_skipped(skipped)
+    return summary
+
+
+def memories_of(store: Store) -> list[Memory]:
+    """All memories, in the order of their times."""
+    with store.reading() as tx:
+        return sorted(tx.memories.all(), key=lambda memory: (memory.created_at, memory.id))
+
+
+def lines(path: Path, *rows: Any, end: str = "\n") -> Path:
+    """A file of JSON lines; texts are written as they are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + end, encoding="utf-8")
+    return path
