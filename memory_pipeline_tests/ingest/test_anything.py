@@ -101,8 +101,9 @@ def test_whatever_rows_hold_a_night_an_export_and_another_import_carry_them(grou
 _PIECES = st.one_of(
     st.binary(max_size=40),
     st.sampled_from(
-        (b'{"type": "user", "message": {"content": "words"}}\n', b"\n", b"\r\n", b"\r", b",", b'"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"[", b"{", b"content,id",
-         b'{"content": "a row"}', b"- a note", b"---", b"# Heading", b"```", b"<!-- openclaw:dreaming:x:start -->")
+        (b"\n", b"\r\n", b"\r", b",", b'"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"[", b"{", b"content,id",
+         b'{"content": "a row"}', b"- a note", b"# Heading", b"```", b"<!-- openclaw:dreaming:x:start -->",
+         b'{"type": "user", "message": {"content": "words"}}\n', b"---\n")
     ),
 )  # fmt: skip
 
