@@ -50,6 +50,10 @@ class EmbeddingError(MemoryPipelineError):
     """The embedding model is missing, or returned something other than a unit vector."""
 
 
+class OtherModelError(EmbeddingError):
+    """The memories have vectors of another model than the one that is set."""
+
+
 class SnapshotError(StoreError):
     """A snapshot is missing, damaged, or cannot be restored here."""
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.errors import EmbeddingError, OtherModelError
 
 Vectors = NDArray[np.float32]
 
 #: Tolerance for the length of a float32 unit vector after rounding.
 UNIT_TOLERANCE = 1e-4
+#: A larger share of the memories that have a vector, but none of the current model, means that the model was changed.
+#: Fewer are those that were written while the others were embedded.
+MOST_OF_ANOTHER_MODEL = 0.1
 
 
 class Embedder(Protocol):
@@ -55,3 +58,16 @@ def check_vectors(vectors: Vectors, ids: Sequence[str], dimension: int, model: s
         length = lengths[index]
         what = "zero" if length == 0 else f"{length:.4f}" if np.isfinite(length) else "not finite"
         raise EmbeddingError(f"memory '{ids[index]}' has a vector whose length is {what}, not 1 (model '{model}')")
+
+
+def check_model(model: str, memories: int, others: Mapping[str, int]) -> None:
+    """Refuse to work with a model if more than MOST_OF_ANOTHER_MODEL of the memories lack a vector of it and have one
+    of another. `others`: how many, by that model. Raises OtherModelError."""
+    if sum(others.values()) <= MOST_OF_ANOTHER_MODEL * memories:
+        return
+    other, count = max(others.items(), key=lambda item: (item[1], item[0]))
+    raise OtherModelError(
+        f"{count:,} of {memories:,} memories have vectors of '{other}' and none of '{model}', the model that is set "
+        f"now; vectors of two models are never compared. Run 'memory-pipeline embed', which embeds them with "
+        f"'{model}', or set embedding.model back"
+    )

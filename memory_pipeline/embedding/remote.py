@@ -105,7 +105,8 @@ class SentenceTransformers:
         except (OSError, ValueError) as error:
             raise EmbeddingError(f"the sentence-transformers model '{model}' cannot be loaded: {error}") from error
         self.name = model
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        renamed = getattr(self._model, "get_embedding_dimension", None)  # of version 6
+        self.dimension = int((renamed or self._model.get_sentence_embedding_dimension)())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32 (n, dimension), in the order given."""

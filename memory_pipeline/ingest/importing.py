@@ -16,8 +16,8 @@ from itertools import chain, islice
 
 import numpy as np
 
-from memory_pipeline.embedding import Embedder, check_vectors
-from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError
+from memory_pipeline.embedding import Embedder
+from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
 from memory_pipeline.ingest.admission import (
     Occurrences,
     admit,
@@ -30,6 +30,7 @@ from memory_pipeline.ingest.admission import (
 from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.embedding import Progress, embed_missing
 from memory_pipeline.ingest.findings import bring_findings
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import check_candidate, makes_claims
@@ -38,13 +39,10 @@ from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import embedding_text
 
 _log = logging.getLogger(__name__)
-Progress = Callable[[str, int, int], None]
 _BATCH = 500
 _BATCH_CHARS = 8_000_000
-_FIRST_PAGE = 16
 _MEMORY_LIMIT_MB = 192
 
 
@@ -297,33 +295,13 @@ def _pages(ids: list[str]) -> Iterator[list[str]]:
 def _embed_what_is_missing(
     store: Store, embedder: Embedder, summary: ImportSummary, progress: Progress, actor: str
 ) -> None:
-    after, rows, total = "", _FIRST_PAGE, 0
+    def told(step: str, done: int, total: int) -> None:
+        summary.embedded = done
+        progress(step, done, total)
+
     try:
-        while True:
-            with store.reading() as tx:
-                page = tx.vectors.missing(embedder.name, after, rows)
-                is_last = len(page) < rows
-                if not total:
-                    total = len(page) if is_last else tx.vectors.count_missing(embedder.name)
-            if not page:
-                return
-            ids = [memory_id for memory_id, _ in page]
-            vectors = embedder.embed([embedding_text(content) for _, content in page])
-            check_vectors(vectors, ids, embedder.dimension, embedder.name)
-            with store.writing(actor) as tx:
-                tx.vectors.add(ids, vectors, embedder.name)
-            after = ids[-1]
-            rows = _next_page(rows, sum(len(content) for _, content in page))
-            summary.embedded += len(ids)
-            progress("embedding", summary.embedded, total)
-            if is_last:
-                return
-    except EmbeddingError as error:
+        embed_missing(store, embedder, lambda: store.writing(actor), told)
+    except OtherModelError as error:
         summary.embedding_error = str(error)
-
-
-def _next_page(rows: int, characters: int) -> int:
-    """How many memories to read next, based on the length of the previous ones."""
-    if characters > _BATCH_CHARS:
-        return max(1, rows // 2)
-    return min(_BATCH, rows * 4) if characters < _BATCH_CHARS // 4 else rows
+    except EmbeddingError as error:
+        summary.embedding_error = f"{error}; the next night tries again"

@@ -22,10 +22,11 @@ from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.admission import version_id
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.embedding import Progress
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
-from memory_pipeline.ingest.importing import Progress, import_memories
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.records import Memory, SourceFile
 from memory_pipeline.store import Store

@@ -45,9 +45,7 @@ class ImportReport(Document):
     )
     skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
     split: int = Field(description="Long entries that became several memories, split between sentences.")
-    embedding_error: str | None = Field(
-        description="Why not everything has a vector, or null; the next night embeds the rest."
-    )
+    embedding_error: str | None = Field(description="Why not everything has a vector, or null.")
     notes: tuple[str, ...] = Field(description="Sentences about the import as a whole.")
 
 

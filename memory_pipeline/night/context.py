@@ -18,17 +18,15 @@ from time import monotonic
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import DistillationModel, choose_distiller
-from memory_pipeline.embedding import Embedder, check_vectors, choose_embedder
+from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import in_words
+from memory_pipeline.ingest.embedding import embed_missing
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import NightError, Stage
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
-#: Memories to embed before their vectors are stored: the maximum that an interruption can lose.
-_PAGE = 256
 
 
 @dataclass
@@ -134,24 +132,13 @@ class Night:
     def embed_missing(self) -> None:
         """Embed every memory without a vector of the current model, page by page, and store the vectors.
 
-        Raises EmbeddingError if the model fails; earlier pages stay, so that the next attempt continues there.
+        Raises OtherModelError if they have vectors of another model, and EmbeddingError if the model fails; earlier
+        pages stay, so that the next attempt continues there.
         """
-        model = self.embedder.name
-        with self.store.reading() as tx:
-            total = tx.vectors.count_missing(model)
-        if total:
-            self.log.info("embedding %d memories with %s", total, model)
-        done, after = 0, ""
-        while done < total:
-            with self.store.reading() as tx:
-                page = tx.vectors.missing(model, after, _PAGE)
-            if not page:
-                return
-            ids = [memory_id for memory_id, _ in page]
-            vectors = self.embedder.embed([embedding_text(content) for _, content in page])
-            check_vectors(vectors, ids, self.embedder.dimension, model)
-            self.hold_lease()
-            with self.writing() as tx:
-                tx.vectors.add(ids, vectors, model)
-            done, after = done + len(ids), ids[-1]
-            self.progress("embedding", done, total)
+        embed_missing(self.store, self.embedder, self._writing_vectors, self.progress)
+
+    @contextmanager
+    def _writing_vectors(self) -> Iterator[Transaction]:
+        self.hold_lease()
+        with self.writing() as tx:
+            yield tx

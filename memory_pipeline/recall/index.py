@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding import Embedder, check_model
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.knowledge.contradictions import superseded_ids
@@ -71,6 +71,7 @@ class _State:
     generation: Generation
     files: Opened
     catalogue: Catalogue
+    of_another_model: Mapping[str, int]
 
 
 class ProjectIndex:
@@ -91,7 +92,8 @@ class ProjectIndex:
     ) -> tuple[list[Match], int]:
         """The best memories for a query, best first, and how many of those that were considered match.
 
-        An archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
+        Raises OtherModelError if many memories have vectors of another model alone, unless words alone decide. An
+        archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
         vector = None if mode == "bm25" else self.vector_of(query)
@@ -109,6 +111,8 @@ class ProjectIndex:
     ) -> tuple[list[Match], int]:
         state = self.fresh()
         catalogue = state.catalogue
+        if vector is not None:
+            check_model(self._embedder.name, len(catalogue.ids), state.of_another_model)
         admitted = catalogue.admitted(filters)
         depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
         found = state.files.words.search(query, depth) if mode != "dense" else NOTHING
@@ -231,6 +235,8 @@ class ProjectIndex:
             wanted = [*ids, *(listed[row] for row in without)]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
             beside = self._beside(tx, known)
+            all_have = bool(vectors.any(axis=1).all())
+            of_another = {} if all_have else tx.vectors.of_another_model(self._embedder.name, self._project)
         late = vectors[len(ids) :]
         arrived = np.flatnonzero(late.any(axis=1))
         if opened is None or ids or len(arrived):
@@ -245,7 +251,7 @@ class ProjectIndex:
                 store.forget_what_was_read()
         else:
             catalogue = known.catalogue.after(opened.ids, table, beside, weight)
-        return _State(stamp, generation, opened, catalogue)
+        return _State(stamp, generation, opened, catalogue, of_another)
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""

@@ -107,6 +107,27 @@ class Vectors:
         )
         return int(count)
 
+    def count_by_model(self) -> dict[str, int]:
+        """How many memories have a vector of each model."""
+        rows = self._sql.rows("select model, count(*) from embeddings group by 1 order by 1")
+        return {str(name): int(count) for name, count in rows}
+
+    def of_another_model(self, model: str, project_id: str | None = None) -> dict[str, int]:
+        """How many memories, of a project or of all, have a vector but none of this model, by the model of theirs."""
+        rows = self._sql.rows(
+            """
+            select e.model, count(*)
+            from embeddings e
+            join memories m on m.id = e.memory_id
+            anti join (select memory_id from embeddings where model = $1) own on own.memory_id = e.memory_id
+            where $2 is null or m.project_id = $2
+            group by 1
+            order by 1
+            """,
+            [model, project_id],
+        )
+        return {str(name): int(count) for name, count in rows}
+
     def compared(self, project_id: str, model: str, floor: float) -> list[str]:
         """Active memories of a project whose pairs at or above `floor` are all in the cache."""
         return self._sql.strings(

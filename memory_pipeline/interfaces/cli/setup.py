@@ -122,7 +122,7 @@ def import_text(summary: ImportSummary) -> str:
     lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
     lines += summary.notes
     if summary.embedding_error:
-        lines.append(f"Not embedded yet ({summary.embedding_error}); the next night tries again.")
+        lines.append(f"Not embedded yet: {summary.embedding_error}.")
     return "\n".join(lines)
 
 

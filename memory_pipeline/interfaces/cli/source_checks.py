@@ -18,6 +18,7 @@ from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.embedding import Progress
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.importing import Progress
 from memory_pipeline.ingest.sources import (
