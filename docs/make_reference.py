@@ -19,6 +19,7 @@ from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding.install import InstalledModel
 from memory_pipeline.ingest import IMPORTERS
+from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
@@ -287,6 +288,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
+    "Another model": ("`embed` prints one object.", EmbeddedStore),
     "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
     "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),
     "The HTTP API": ("`serve` prints one object before it answers.", ApiAddress),

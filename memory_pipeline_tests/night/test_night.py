@@ -300,16 +300,6 @@ def test_what_has_no_vector_is_embedded_before_the_night(store: Store) -> None:
     assert run(store, DAY).clusters_compressed == 1
 
 
-def test_another_model_embeds_again_and_never_mixes(store: Store) -> None:
-    from memory_pipeline_tests.build import PlantedEmbedder
-
-    fill(store, lesson(4), embedder=PlantedEmbedder())
-    assert run(store, DAY).clusters_compressed == 1
-    with store.reading() as tx:
-        models = dict(sql_rows(tx, "select model, count(*) from embeddings group by 1"))
-    assert models == {"planted": 4, "lexical-384": 5}
-
-
 @pytest.mark.slow
 def test_options_narrow_a_night(store: Store) -> None:
     old = [replace(c, created_at=FIRST - timedelta(days=40)) for c in lesson(4)]
