@@ -20,7 +20,6 @@ from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.embedding import Progress
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.importing import Progress
 from memory_pipeline.ingest.sources import (
     FoundFile,
     SourceContents,
