@@ -23,6 +23,7 @@ from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.stores.brain_sync import BrainSync
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.api.app import described
@@ -229,6 +230,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Nights": ("`night` prints one object: the [fields of a report](#report-fields), and", NightResult),
     "Backfills": ("`backfill` prints one object. `reports` holds [reports](#report-fields).", BackfillResult),
     "Imports": ("`import` prints one object.", ImportReport),
+    "Write-backs": ("`sync brain` prints one object.", BrainSync),
     "First imports": (
         "`init` prints one object, of an [import](#imports) and a [report](#report-fields).",
         InitResult,

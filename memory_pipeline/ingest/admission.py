@@ -121,7 +121,12 @@ def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Fou
 
 def version_id(memory: Memory) -> str:
     """The id of changed content whose own id already has different content."""
-    return _short(f"{memory.id}@{memory.content_hash[:12]}")
+    return version_of(memory.id, memory.content_hash)
+
+
+def version_of(memory_id: str, digest: str) -> str:
+    """The id of content with this hash if `memory_id` already has different content."""
+    return _short(f"{memory_id}@{digest[:12]}")
 
 
 def _short(memory_id: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from memory_pipeline.errors import InputError
+import psutil
+
+from memory_pipeline.errors import InputError, StoreBusyError
 
 _MAGIC = b"SQLite format 3\x00"
 _PAGE = 200
@@ -31,27 +34,32 @@ def beside(path: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Connection]:
     """Open a file for reading alone. Texts that are not UTF-8 come with lone surrogates, which no row may contain.
 
-    Raises InputError if it is no SQLite file, is damaged, or stays locked.
+    Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
+    than `patience_s` seconds.
     """
     try:
-        with closing(_opened(path)) as connection:
+        with closing(_opened(path, patience_s)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             yield connection
     except sqlite3.Error as error:
+        if is_busy(error):
+            raise StoreBusyError(
+                f"'{path}' is held by {holders_of(path)}, also after {patience_s:g} s of waiting; try again later"
+            ) from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S)
+    connection = sqlite3.connect(address, uri=True, timeout=patience_s)
     try:
         connection.execute("select count(*) from sqlite_schema").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         connection.close()
-        if beside(path)[1].exists() or not is_sqlite(path):
+        if is_busy(error) or beside(path)[1].exists() or not is_sqlite(path):
             raise
         # In a directory that cannot be written to, a file that nobody has open can only be read like this.
         connection = sqlite3.connect(f"{address}&immutable=1", uri=True)
@@ -90,5 +98,23 @@ def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:
     try:
         with reading(path) as connection:
             return any(columns and columns <= set(columns_of(connection, table)) for table, columns in needed)
-    except InputError:
+    except (InputError, StoreBusyError):
         return False
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether an error says that another program holds the file."""
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def holders_of(path: Path) -> str:
+    """The processes that have a file open, in words."""
+    real = str(path.resolve())
+    found = []
+    for process in psutil.process_iter(["pid", "name"]):
+        try:
+            if process.pid != os.getpid() and any(file.path.startswith(real) for file in process.open_files()):
+                found.append(f"{process.info['name']} (process {process.pid})")
+        except (psutil.Error, OSError):
+            continue
+    return " and ".join(found) or "another program"

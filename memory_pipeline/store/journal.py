@@ -55,6 +55,20 @@ class Journal:
         )
         return [_LOG.read(row) for row in rows]
 
+    def log_of_memories(self, memory_ids: Sequence[str]) -> list[LogRow]:
+        """The decisions by which these memories were written, by time and fingerprint; not those rolled back."""
+        rows = self._sql.rows(
+            f"""
+            select {_LOG.columns}
+            from compression_log
+            where compressed_memory_id in (select unnest($1::text[])) and status = 'compressed'
+              and rolled_back_at is null
+            order by created_at, cluster_fingerprint
+            """,
+            [list(memory_ids)],
+        )
+        return [_LOG.read(row) for row in rows]
+
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
         """Policies and fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
 

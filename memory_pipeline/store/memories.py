@@ -141,6 +141,19 @@ class Memories:
         )
         return [_text(row) for row in rows]
 
+    def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
+        """Every memory, in any state, that these connectors brought, by id."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where source_connector in (select unnest($1::text[]))
+            order by id
+            """,
+            [list(connectors)],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
     def count(self) -> int:
         """The number of memories in any state."""
         return int(self._sql.value("select count(*) from memories"))

@@ -14,6 +14,7 @@ import typer
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.store import Store
+from memory_pipeline_tests.ingest.brains import brain, noted
 from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.test_docs import reference_module
 from memory_pipeline_tests.test_documents import shown
@@ -97,6 +98,7 @@ COMMANDS = [
     "feedback MEMORY",
     "lineage MEMORY",
     "metrics",
+    "sync brain brain.db",
 ]
 
 
@@ -106,6 +108,7 @@ def test_a_command_prints_only_fields_that_are_described(data: Path, tmp_path: P
     (tmp_path / "rows.jsonl").write_text(f"{ROW}\n{{}}\n")
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "MEMORY.md").write_text("- Restart the mail relay after changing its rules.\n")
+    brain(tmp_path / "brain.db", noted(1, "Restart the mail relay after changing its rules."))
     snapshot = min((data / "store.snapshots").glob("*.duckdb")).stem
     with Store(data / "store.duckdb").reading() as tx:
         memory = tx.memories.all()[0].id

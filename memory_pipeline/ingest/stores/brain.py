@@ -2,12 +2,11 @@
 
 Memories are in `stm` or `memories`, their time in `created_at` or `timestamp`, mostly by the local clock;
 vectors are in `embeddings`, by `source_type` and `source_id` or by `memory_id`. What this program wrote into the file
-is never read.
+is never read, unless its agent changed the words since.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
@@ -26,18 +25,18 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
+from memory_pipeline.ingest.stores.brain_marks import archived_here, is_made_here, made_as, sources_of
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, Source
 
 #: Tables of memories, and what each has at least.
 MEMORY_TABLES = (("stm", frozenset({"id", "content"})), ("memories", frozenset({"id", "content", "categories"})))
-#: What `compressed_from` of a row names as its maker if this program wrote it.
-MADE_BY = "memory_pipeline"
 _WANTED = (
     "id", "content", "categories", "importance", "access_count", "created_at", "timestamp", "expires_at",
     "compressed_from", "archived_by", "archived_at",
 )  # fmt: skip
-_MODEL, _DIMENSION = "all-MiniLM-L6-v2", 384
+#: The model and the dimension of the vectors that are taken over and written.
+MODEL, DIMENSION = "all-MiniLM-L6-v2", 384
 _MOST_IMPORTANT = 3.0
 _JUST_BELOW_CRITICAL = 2.49
 _PAGE = 200
@@ -63,7 +62,7 @@ class BrainImporter(Importer):
         try:
             with reading(path) as connection:
                 table = memory_table(connection)
-        except InputError:
+        except (InputError, StoreBusyError):
             return None
         return f"a table '{table}' of memories with their categories" if table else None
 
@@ -87,15 +86,6 @@ def memory_table(connection: sqlite3.Connection) -> str | None:
 def store_id(native_id: str) -> str:
     """The id of a brain's memory in the store."""
     return f"{BrainImporter.name}:{native_id}"
-
-
-def is_made_here(compressed_from: object) -> bool:
-    """Whether a row's `compressed_from` says that this program made the row."""
-    try:
-        told = json.loads(compressed_from) if isinstance(compressed_from, str) else None
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and told.get("made_by") == MADE_BY
 
 
 def read_brain(
@@ -141,7 +131,7 @@ class _Memories:
         while page := list(islice(told, _PAGE)):
             vectors = self._vectors.of(page) if self._vectors else {}
             for line, row in page:
-                if is_made_here(row.get("compressed_from")):
+                if made_as(row.get("compressed_from"), row.get("content")):
                     self._skipped.add("memories that this program wrote")
                     continue
                 try:
@@ -176,7 +166,8 @@ class _Memories:
             raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
         created = parse_moment(_first(row, "created_at", "timestamp"), self._zone, self._now)
         categories = _categories(row.get("categories"))
-        importance = values.number(row, "importance", float("-inf"), float("inf"))
+        ours = archived_here(row.get("archived_by"))
+        importance = ours.importance if ours else values.number(row, "importance", float("-inf"), float("inf"))
         importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
         return Candidate(
             content=content,
@@ -190,7 +181,7 @@ class _Memories:
             created_at_quality="exact" if created else "import",
             reuse_count=_count(row.get("access_count")),
             embedding=vector,
-            embedding_model=_MODEL if vector else None,
+            embedding_model=MODEL if vector else None,
             **self._history(row, native_id, importance, created),
         )
 
@@ -199,12 +190,13 @@ class _Memories:
     ) -> dict[str, Any]:
         """What another program made of the row: an abstraction has its sources, and each of them its abstraction."""
         history: dict[str, Any] = {}
-        sources = _sources_of(row.get("compressed_from"))
+        compressed_from = row.get("compressed_from")
+        sources = [] if is_made_here(compressed_from) else sources_of(compressed_from)
         if sources:
             history["source_links"] = tuple((store_id(one), "distilled", 1.0) for one in sources if one != native_id)
             history["abstraction_level"] = 2
         into = self._into.get(native_id)
-        if into and row.get("archived_by"):
+        if into and row.get("archived_by") and not archived_here(row["archived_by"]):
             at = _moment(row.get("archived_at"), self._zone) or created or self._now
             history |= {
                 "archived_by": values.text_value(row, "archived_by"),
@@ -222,7 +214,7 @@ class _Memories:
         into: dict[str, str] = {}
         for native_id, compressed_from in rows(self._connection, statement):
             if isinstance(native_id, str) and not is_made_here(compressed_from):
-                into.update((one, native_id) for one in _sources_of(compressed_from) if one != native_id)
+                into.update((one, native_id) for one in sources_of(compressed_from) if one != native_id)
         return into
 
 
@@ -268,8 +260,8 @@ def _is_of(embedded: object, content: object) -> bool:
 
 def _vector(value: object, model: object) -> tuple[float, ...] | None:
     """A vector of the built-in model, of unit length; None if it is none."""
-    is_other = isinstance(model, str) and model.rpartition("/")[2] != _MODEL
-    if is_other or not isinstance(value, bytes) or len(value) != 4 * _DIMENSION:
+    is_other = isinstance(model, str) and model.rpartition("/")[2] != MODEL
+    if is_other or not isinstance(value, bytes) or len(value) != 4 * DIMENSION:
         return None
     numbers = np.frombuffer(value, dtype="<f4").astype(np.float64)
     length = float(np.sqrt((numbers**2).sum())) if np.isfinite(numbers).all() else 0.0
@@ -362,13 +354,3 @@ def _categories(value: object) -> tuple[str, ...]:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**31 else 0
-
-
-def _sources_of(compressed_from: object) -> list[str]:
-    """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
-    try:
-        told = json.loads(compressed_from) if isinstance(compressed_from, str) else None
-    except (ValueError, RecursionError):
-        return []
-    named = told.get("source_ids") if isinstance(told, dict) else told
-    return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []

@@ -13,6 +13,7 @@ from memory_pipeline.interfaces.cli import (
     series,
     serve,
     sources,
+    sync,
     tokens,
 )
 from memory_pipeline.interfaces.cli.app import main
@@ -31,5 +32,6 @@ __all__ = [
     "series",
     "serve",
     "sources",
+    "sync",
     "tokens",
 ]

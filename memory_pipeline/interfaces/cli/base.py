@@ -26,7 +26,7 @@ from memory_pipeline.store import Store
 #: The commands in the order in which people need them; others come last.
 _ORDER = (
     "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
-    "import export series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs check "
+    "import sync export series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs check "
     "snapshot recover config embed model"
 ).split()
 

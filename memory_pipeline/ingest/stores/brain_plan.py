@@ -1,0 +1,226 @@
+"""What a `brain.db` lacks of what the store made of its memories. Nothing is written here.
+
+A row of the brain is a memory of the store if it has its id and says its words. An abstraction goes back if every
+memory behind it is in the brain; a row is archived if what replaced it stands there. What its agent deleted, changed or
+archived itself stays so.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.ingest.admission import version_of
+from memory_pipeline.ingest.masking import mask_id
+from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
+from memory_pipeline.ingest.stores.brain import DIMENSION, MODEL, BrainImporter, store_id
+from memory_pipeline.ingest.stores.brain_marks import ArchivedHere, archived_here, archived_mark, made_as
+from memory_pipeline.records import MADE, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import clean_text, content_hash
+from memory_pipeline.wording.redaction import redact
+
+
+@dataclass(frozen=True)
+class StoreSide:
+    """What the store has of brains: their memories, what nights made of them, and what each was made from."""
+
+    memories: Mapping[str, Memory]
+    raw: Mapping[str, list[str]]
+    direct: Mapping[str, list[str]]
+    replaced_by: Mapping[str, str]
+    log: Mapping[str, LogRow]
+    vectors: Mapping[str, Vectors]
+
+    @classmethod
+    def of(cls, store: Store) -> StoreSide:
+        """Read it. Abstractions without a memory of a brain behind them are left out."""
+        with store.reading() as tx:
+            found = {memory.id: memory for memory in tx.memories.of_connectors((BrainImporter.name, MADE))}
+            made = [memory.id for memory in found.values() if memory.source.connector == MADE]
+            raw = {
+                top: ids
+                for top, ids in tx.lineage.raw_sources_of(made).items()
+                if any(_is_of_a_brain(found.get(one)) for one in ids)
+            }
+            kept = {i: m for i, m in found.items() if _is_of_a_brain(m) or i in raw or m.rolled_back_at}
+            direct: dict[str, list[str]] = {}
+            for link in tx.lineage.of(list(raw)):
+                if link.relation not in ("duplicate", "superseded"):
+                    direct.setdefault(link.memory_id, []).append(link.source_id)
+            log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
+            replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])
+            ids, vectors = tx.vectors.read(list(raw), MODEL, DIMENSION)
+        return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)))
+
+
+def _is_of_a_brain(memory: Memory | None) -> bool:
+    return memory is not None and memory.source.connector == BrainImporter.name
+
+
+@dataclass(frozen=True, slots=True)
+class BrainRow:
+    """A row of the brain that is a memory of the store; `key` is its id there."""
+
+    key: object
+    importance: float
+    archived_by: str | None
+    ours: ArchivedHere | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """An abstraction to be added, with what it was made from, and its row of the log."""
+
+    memory: Memory
+    source_ids: tuple[str, ...]
+    log: LogRow
+    vector: Vectors | None
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """A row to be archived or made active again: its key, and the new values."""
+
+    key: object
+    archived_by: str | None
+    memory: Memory
+    importance: float
+
+
+@dataclass
+class BrainPlan:
+    """What is to be written, and what is left alone, by reason."""
+
+    add: list[NewRow] = field(default_factory=list)
+    archive: list[Marking] = field(default_factory=list)
+    restore: list[Marking] = field(default_factory=list)
+    retire: list[Marking] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the brain has all of it already."""
+        return not (self.add or self.archive or self.restore or self.retire)
+
+
+def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> BrainPlan:
+    """Compare a brain with the store."""
+    standing = dict(_standing(connection, table, side))
+    written = _written_before(connection)
+    plan = BrainPlan()
+    for memory_id in sorted(side.raw):
+        memory = side.memories[memory_id]
+        if memory_id in standing or memory.archived_at or memory.rolled_back_at:
+            continue
+        if side.raw[memory_id] and not all(one in standing for one in side.raw[memory_id]):
+            plan.left["abstractions of memories that are not all in this brain"] += 1
+        elif log_row(side, memory).id in written:
+            plan.left["abstractions that were deleted there"] += 1
+        else:
+            plan.add.append(_new_row(side, memory, standing))
+    there: set[str | None] = {*standing, *(new.memory.id for new in plan.add)}
+    for memory_id, row in standing.items():
+        _mark(plan, side, side.memories[memory_id], row, there)
+    return plan
+
+
+def _new_row(side: StoreSide, memory: Memory, standing: Mapping[str, BrainRow]) -> NewRow:
+    # Earlier versions of an abstraction never were in the brain: the raw rows stand in their place.
+    direct = side.direct.get(memory.id, [])
+    named = direct if all(one in standing for one in direct) else side.raw[memory.id]
+    keys = tuple(str(standing[one].key) for one in named)
+    return NewRow(memory, keys, log_row(side, memory), side.vectors.get(memory.id))
+
+
+def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> None:
+    if memory.archived_at is None:
+        if row.ours:
+            plan.restore.append(Marking(row.key, None, memory, row.ours.importance))
+        return
+    if row.archived_by is not None and row.ours is None:
+        plan.left["memories that another program archived"] += 1
+        return
+    if memory.rolled_back_at is None and side.replaced_by.get(memory.id) not in there:
+        plan.left["archived memories whose replacement is not in this brain"] += 1
+        return
+    by = memory.archived_by or "night"
+    if row.ours and row.ours.by == by:
+        return
+    before = row.ours.importance if row.ours else row.importance
+    marking = Marking(row.key, archived_mark(by, before), memory, before)
+    (plan.retire if memory.rolled_back_at else plan.archive).append(marking)
+
+
+def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> Iterator[tuple[str, BrainRow]]:
+    """The rows that are memories of the store, by the memory's id."""
+    has = columns_of(connection, table)
+    wanted = [name for name in ("id", "content", "importance", "archived_by", "compressed_from") if name in has]
+    statement = f"select {', '.join(map(quoted, wanted))} from {quoted(table)}"
+    for values in rows(connection, statement):
+        row: dict[str, Any] = dict(zip(wanted, values, strict=True))
+        memory = _memory_of(row, side)
+        if memory is not None:
+            importance = row.get("importance")
+            archived_by = row.get("archived_by")
+            yield (
+                memory.id,
+                BrainRow(
+                    row["id"],
+                    float(importance) if isinstance(importance, int | float) else 1.0,
+                    None if archived_by is None else str(archived_by),
+                    archived_here(archived_by),
+                ),
+            )
+
+
+def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
+    content = row.get("content")
+    if not isinstance(content, str) or not isinstance(row["id"], str | int):
+        return None
+    made = made_as(row.get("compressed_from"), content)
+    if made is not None:
+        return side.memories.get(made)
+    memory_id = mask_id(store_id(str(row["id"])))
+    if memory_id not in side.memories:
+        return None
+    try:
+        text = clean_text(content).strip("\n")
+        for is_masked in (False, True):
+            digest = content_hash(clean_text(redact(text)[0]).strip("\n") if is_masked else text)
+            for found in (side.memories.get(memory_id), side.memories.get(version_of(memory_id, digest))):
+                if found is not None and found.content_hash == digest:
+                    return found
+    except UnicodeEncodeError:  # a text that no import took
+        pass
+    return None
+
+
+def _written_before(connection: sqlite3.Connection) -> set[str]:
+    """The ids in the brain's own log: what was written once is not written again after it was deleted."""
+    if "id" not in columns_of(connection, "compression_log"):
+        return set()
+    return {str(row[0]) for row in rows(connection, "select id from compression_log")}
+
+
+def log_row(side: StoreSide, memory: Memory) -> LogRow:
+    """The decision that an abstraction stands for: the night's own, or one derived from what it was made from."""
+    if memory.id in side.log:
+        return side.log[memory.id]
+    raw = side.raw.get(memory.id, [])
+    return LogRow(
+        id=derived_id("brain log", memory.id),
+        cluster_fingerprint=fingerprint_of(raw),
+        policy=memory.source.file or "night",
+        compressed_memory_id=memory.id,
+        status="compressed",
+        reason=None,
+        member_count=len(raw),
+        compression_ratio=None,
+        run_id="",
+        created_at=memory.created_at,
+    )

@@ -1,0 +1,331 @@
+"""Writes what the store made of a brain's memories back into the `brain.db`: abstractions, archive fields and log.
+
+Before anything changes, the file is copied and the copy verified; then everything is one transaction of SQLite, so that
+a process that dies leaves the file as it was or complete. No word of a row is ever changed, and no row deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, OutputError, StoreBusyError
+from memory_pipeline.files import cause_and_mend
+from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
+from memory_pipeline.ingest.stores.brain import MODEL, memory_table
+from memory_pipeline.ingest.stores.brain_marks import made_mark
+from memory_pipeline.ingest.stores.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain
+from memory_pipeline.killpoints import reached
+from memory_pipeline.store import Store, snapshot_directory
+
+#: What an archived memory weighs.
+_ARCHIVED_IMPORTANCE = 0.5
+_LOG = """
+create table if not exists compression_log (
+    id text primary key, cluster_fingerprint text not null, compressed_memory_id text, status text not null,
+    reason text, member_count integer not null, compression_ratio real, run_id text, created_at text not null
+)
+"""
+_LOG_INDEXES = ("cluster_fingerprint", "created_at")
+_ADDED_COLUMNS = ("compressed_from", "archived_by", "archived_at")
+
+
+class BrainSync(Document):
+    """What was written into a brain, or would be."""
+
+    brain: str = Field(description="The file.")
+    dry_run: bool = Field(description="Whether this is a preview; then nothing was written.")
+    added: int = Field(description="Abstractions that were added.")
+    archived: int = Field(description="Memories that were archived there.")
+    restored: int = Field(description="Memories that are active there again, because they are in the store.")
+    retired: int = Field(description="Abstractions that were rolled back since and are archived there now.")
+    left: dict[str, int] = Field(description="What was left alone, by reason.")
+    copy_: str | None = Field(alias="copy", description="The verified copy from before; null if nothing changed.")
+    changes: tuple[str, ...] = Field(description="Each change in words, at most fifty.")
+
+
+def sync_brain(
+    store: Store, path: Path, zone: tzinfo, *, now: datetime, dry_run: bool = False, wait_s: float = 30.0, keep: int = 7
+) -> BrainSync:
+    """Bring a brain up to date; a second call changes nothing.
+
+    `zone`: that of the brain's times that name none. `wait_s`: how long to wait while another program holds it. `keep`:
+    how many copies are kept besides the first. Raises InputError if it is no brain, StoreBusyError if it stays held,
+    and OutputError if it cannot be copied or written.
+    """
+    side = StoreSide.of(store)
+    with reading(path, wait_s) as connection:
+        plan = plan_brain(connection, _table_of(connection, path), side)
+    copy = None
+    if not plan.is_empty and not dry_run:
+        plan, copy = _write(store, path, side, zone, now, wait_s, keep)
+    return BrainSync(
+        brain=str(path),
+        dry_run=dry_run,
+        added=len(plan.add),
+        archived=len(plan.archive),
+        restored=len(plan.restore),
+        retired=len(plan.retire),
+        left=dict(sorted(plan.left.items())),
+        copy_=str(copy) if copy else None,
+        changes=_in_words(plan),
+    )
+
+
+_SHOWN = 50
+
+
+def _in_words(plan: BrainPlan) -> tuple[str, ...]:
+    told = [
+        f"add {new.memory.id[:8]}, of {len(new.source_ids)} memories: {_start(new.memory.content)}" for new in plan.add
+    ]
+    for verb, markings in (("archive", plan.archive), ("make active again", plan.restore), ("retire", plan.retire)):
+        told += [f"{verb} {one.key}: {_start(one.memory.content)}" for one in markings]
+    return tuple(told[:_SHOWN])
+
+
+def _start(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+def _table_of(connection: sqlite3.Connection, path: Path) -> str:
+    table = memory_table(connection)
+    if table is None:
+        raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
+    return table
+
+
+def _write(
+    store: Store, path: Path, side: StoreSide, zone: tzinfo, now: datetime, wait_s: float, keep: int
+) -> tuple[BrainPlan, Path | None]:
+    """Plan again while nobody else can write, copy, and write all of it."""
+    if not is_sqlite(path):
+        raise InputError(f"'{path}' is no SQLite file")
+    address = f"file:{quote(str(path.absolute()))}?mode=rw"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=wait_s, isolation_level=None)) as connection:
+            connection.execute("begin immediate")
+            try:
+                table = _table_of(connection, path)
+                plan = plan_brain(connection, table, side)
+                if plan.is_empty:
+                    connection.execute("rollback")
+                    return plan, None
+                copy = _copied(store, path, table, now, keep)
+                reached("sync.copied")
+                _Writing(connection, table, zone).write(plan, now)
+                reached("sync.written")
+                connection.execute("commit")
+                reached("sync.committed")
+                return plan, copy
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+    except sqlite3.OperationalError as error:
+        if is_busy(error):
+            raise StoreBusyError(
+                f"'{path}' is held by {holders_of(path)}, also after {wait_s:g} s of waiting; nothing was written; try "
+                "again when that is done"
+            ) from error
+        raise OutputError(f"'{path}' could not be written, and is as it was: {error}") from error
+    except sqlite3.Error as error:
+        raise OutputError(f"'{path}' could not be written, and is as it was: {error}") from error
+
+
+def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> Path:
+    """A verified copy of the file beside the store's snapshots."""
+    directory = snapshot_directory(store)
+    stem = f"brain-{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:8]}"
+    copy = directory / f"{stem}-{now.astimezone(UTC):%Y%m%dT%H%M%S%f}Z.db"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        partial = directory / f".{copy.name}.partial"
+        partial.unlink(missing_ok=True)
+        with reading(path) as source, closing(sqlite3.connect(partial)) as target:
+            source.backup(target)
+            target.execute("pragma journal_mode = delete")
+            found = [row[0] for row in target.execute("pragma integrity_check(1)")]
+            count = f"select count(*) from {quoted(table)}"
+            same = source.execute(count).fetchone() == target.execute(count).fetchone()
+        if found != ["ok"] or not same:
+            partial.unlink(missing_ok=True)
+            raise OutputError(f"'{path}' is damaged, so nothing was written to it: {found[0]}")
+        if copy.exists():
+            raise OutputError(f"'{copy}' exists already; nothing was written to '{path}'")
+        partial.replace(copy)
+        for old in sorted(directory.glob(f"{stem}-*.db"))[1:-keep]:
+            old.unlink()
+    except OSError as error:
+        raise OutputError(
+            f"'{copy}' could not be written, and '{path}' is as it was: {cause_and_mend(error)}"
+        ) from error
+    return copy
+
+
+class _Writing:
+    """The changes of one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, table: str, zone: tzinfo) -> None:
+        self._connection, self._table, self._zone = connection, table, zone
+        self._has_numbers = _has_numbers(connection, table)
+        self._time = _written_time(connection, table, zone)
+
+    def write(self, plan: BrainPlan, now: datetime) -> None:
+        """Everything of a plan."""
+        self._add_columns()
+        for new in plan.add:
+            key = self._add(new)
+            self._log(new, key)
+            self._embed(new, key, now)
+        for marking in (*plan.archive, *plan.retire):
+            self._archive(marking)
+        for marking in plan.restore:
+            self._restore(marking)
+        for marking in plan.retire:
+            self._run(
+                "update compression_log set status = 'failed', reason = 'rolled back' where compressed_memory_id = ?",
+                [marking.key],
+            )
+
+    def _add_columns(self) -> None:
+        present = columns_of(self._connection, self._table)
+        for column in _ADDED_COLUMNS:
+            if column not in present:
+                self._run(f"alter table {quoted(self._table)} add column {column} text")
+        self._run(_LOG)
+        log = columns_of(self._connection, "compression_log")
+        for column in _LOG_INDEXES:
+            if column in log:
+                self._run(f"create index if not exists compression_log_{column} on compression_log ({column})")
+
+    def _add(self, new: NewRow) -> object:
+        """Add an abstraction as a row, and return its id there."""
+        memory = new.memory
+        at = self._time(memory.effective_date)
+        key = f"mp_{hashlib.sha256(memory.id.encode()).hexdigest()[:12]}"
+        row = {
+            "id": key,
+            "content": memory.content,
+            "categories": json.dumps(list(memory.categories), ensure_ascii=False),
+            "importance": memory.importance,
+            "access_count": 0,
+            "created_at": at,
+            "timestamp": at,
+            "source": "memory_pipeline",
+            "compressed_from": made_mark(memory.id, memory.content, new.source_ids, memory.compressed_from),
+        }
+        rowid = self._insert(self._table, row)
+        if "content" in columns_of(self._connection, f"{self._table}_fts"):
+            index = quoted(f"{self._table}_fts")
+            self._run(f"insert into {index} (rowid, content) values (?, ?)", [rowid, memory.content])
+        return rowid if self._has_numbers else key
+
+    def _log(self, new: NewRow, key: object) -> None:
+        log = new.log
+        self._insert(
+            "compression_log",
+            {
+                "id": log.id,
+                "cluster_fingerprint": log.cluster_fingerprint,
+                "compressed_memory_id": key,
+                "status": log.status,
+                "reason": log.reason,
+                "member_count": log.member_count,
+                "compression_ratio": log.compression_ratio,
+                "run_id": log.run_id,
+                "created_at": self._time(log.created_at),
+            },
+        )
+
+    def _embed(self, new: NewRow, key: object, now: datetime) -> None:
+        """Its vector, if the brain has a table for it and the store has one of the brain's model."""
+        columns = columns_of(self._connection, "embeddings")
+        if new.vector is None or not columns:
+            return
+        value = new.vector.astype("<f4").tobytes()
+        row = {
+            "id": f"emb_{hashlib.sha256(new.memory.id.encode()).hexdigest()[:12]}",
+            "source_type": "stm",
+            "source_id": key,
+            "memory_id": key,
+            "content": new.memory.content[:1000],
+            "embedding": value,
+            "vector": value,
+            "model": MODEL,
+            "created_at": self._time(now),
+        }
+        self._insert("embeddings", row)
+
+    def _archive(self, marking: Marking) -> None:
+        self._run(
+            f"update {quoted(self._table)} set archived_by = ?, archived_at = ?, importance = min(importance, ?) "
+            "where id = ?",
+            [marking.archived_by, self._archived_at(marking), _ARCHIVED_IMPORTANCE, marking.key],
+        )
+
+    def _archived_at(self, marking: Marking) -> object:
+        at = marking.memory.rolled_back_at or marking.memory.archived_at
+        return None if at is None else self._time(at)
+
+    def _restore(self, marking: Marking) -> None:
+        """Make it active again; an importance that its agent has set since stays."""
+        self._run(
+            f"update {quoted(self._table)} set archived_by = null, archived_at = null, "
+            "importance = case when importance = min(?1, ?2) then ?1 else importance end where id = ?3",
+            [marking.importance, _ARCHIVED_IMPORTANCE, marking.key],
+        )
+        self._run(
+            "update compression_log set status = 'compressed', reason = null "
+            "where compressed_memory_id = ? and reason = 'rolled back'",
+            [marking.key],
+        )
+
+    def _insert(self, table: str, row: Mapping[str, object]) -> int | None:
+        """Insert those of the values for which the table has a column. An integer key is made by SQLite."""
+        columns = columns_of(self._connection, table)
+        is_numbered = _has_numbers(self._connection, table)
+        names = [name for name in row if name in columns and not (name == "id" and is_numbered)]
+        marks = ", ".join("?" * len(names))
+        statement = f"insert into {quoted(table)} ({', '.join(map(quoted, names))}) values ({marks})"
+        return self._connection.execute(statement, [row[name] for name in names]).lastrowid
+
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> None:
+        self._connection.execute(statement, values)
+
+
+def _has_numbers(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether the ids of a table are numbers, which SQLite makes itself."""
+    kinds = {str(one[1]): str(one[2]) for one in connection.execute(f"pragma table_info({quoted(table)})")}
+    return "int" in kinds.get("id", "").lower()
+
+
+def _written_time(connection: sqlite3.Connection, table: str, zone: tzinfo) -> Any:
+    """A function that writes a time as the brain's newest row has it: naive in its zone, with an offset, or as a
+    number."""
+    column = next((name for name in ("created_at", "timestamp") if name in columns_of(connection, table)), None)
+    newest = None
+    if column:
+        row = connection.execute(
+            f"select {column} from {quoted(table)} where {column} is not null order by rowid desc limit 1"
+        ).fetchone()
+        newest = row[0] if row else None
+    if isinstance(newest, int | float):
+        scale = 1000 if newest > 1e11 else 1
+        return lambda moment: type(newest)(moment.timestamp() * scale)
+    if isinstance(newest, str) and (newest.endswith("Z") or newest[10:].rfind("+") > 0):
+        return lambda moment: (
+            moment.astimezone(UTC).isoformat().replace("+00:00", "Z" if newest.endswith("Z") else "+00:00")
+        )
+    return lambda moment: moment.astimezone(zone).replace(tzinfo=None).isoformat()
