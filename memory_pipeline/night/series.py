@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -41,10 +41,11 @@ from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.naming import tells_facts
-from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.readings import Reading, Series, days_of, read_memory, series_of, words_in
+from memory_pipeline.wording.normalise import line_shape
+from memory_pipeline.wording.readings import Reading, Series, days_of, read_memory, series_of
 from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series
-from memory_pipeline.wording.templates import Line, Place, read_line
+from memory_pipeline.wording.sisters import outcomes_in
+from memory_pipeline.wording.templates import Line, words_in
 
 #: Conflicts of these kinds concern figures; between readings, they are not contradictions.
 FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
@@ -118,10 +119,12 @@ def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()
     shapes = [s for s in tx.series.shapes(plan.fresh_after, least_days) if plan.may_touch(s.project_id)]
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
+    groups = _groups(shapes, plan.settings.series.min_readings)
+    told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
     found = [
         one
-        for group in _groups(shapes, plan.settings.series.min_readings)
-        if (one := _look_at(tx, plan, group, _versions_of(group, versions), waiting)) is not None
+        for group in groups
+        if (one := _look_at(tx, plan, group, _versions_of(group, versions), waiting, told)) is not None
     ]
     return sorted(found, key=lambda one: (one.project_id, one.shapes))
 
@@ -142,8 +145,12 @@ def _differs(group: Sequence[Shape]) -> bool:
 def _has_few_words(group: Sequence[Shape]) -> bool:
     if len(group) == 1:
         return True
-    series = series_of(read_memory(shape.shape, _ANY_TIME, shape.example) for shape in group)
+    series = _examples(group)
     return all(len(series.counts(place)) <= MOST_WORDS for place in series.words)
+
+
+def _examples(group: Sequence[Shape]) -> Series:
+    return series_of(read_memory(shape.shape, _ANY_TIME, shape.example) for shape in group)
 
 
 def _versions_of(group: Sequence[Shape], versions: Sequence[SeriesMemory]) -> tuple[SeriesMemory, ...]:
@@ -157,15 +164,18 @@ def _look_at(
     group: Sequence[Shape],
     versions: tuple[SeriesMemory, ...],
     waiting: Collection[str],
+    told: Collection[tuple[str, str]],
 ) -> FoundSeries | None:
     """A series if the night has something to add to it. An earlier night that runs after a later one leaves the
-    memory that the later one made."""
+    memory that the later one made. `told`: project and shape of the readings of all series."""
     shapes = tuple(sorted(shape.shape for shape in group))
     project, seen = group[0].project_id, sum(shape.count for shape in group)
     if any(one.created_at > plan.as_of for one in versions):
         return None
     if len(versions) == 1 and versions[0].facts.seen == seen and set(shapes) <= set(versions[0].facts.shapes):
-        return None
+        words = _longest_run(_examples(group).newest.line)
+        if not words or not tx.series.is_said_since(project, words, versions[0].created_at, plan.fresh_after):
+            return None
     floor = plan.settings.compression.critical_floor
     active = tx.series.touchable(project, shapes, plan.fresh_after, floor)
     if any(memory.id in waiting for memory in active):
@@ -175,7 +185,7 @@ def _look_at(
     readings = [reading for memory in memories.values() if _is_reading(reading := reading_in(memory), memory)]
     if not readings or is_entry(readings[0].line.text):
         return None
-    strangers = _strangers(tx, plan, project, series_of(readings), memories)
+    strangers = _strangers(tx, plan, readings, memories, told)
     series = series_of(readings, map(reading_in, strangers))
     if tells_facts(series):
         return None
@@ -211,38 +221,33 @@ def _is_reading(reading: Reading, memory: Memory) -> bool:
     return True
 
 
-def _strangers(tx: Transaction, plan: NightPlan, project: str, series: Series, known: Collection[str]) -> list[Memory]:
-    """The active lines that are those of the series but for a new word in a place that has two."""
-    if not series.words:
-        return []
-    line, floor = series.newest.line, plan.settings.compression.critical_floor
-    longest = max(_between(line), key=len)
-    return [
-        memory
-        for memory in (tx.series.saying(project, longest, plan.fresh_after, floor) if longest else [])
-        if memory.id not in known and _is_like(read_line(one_line(memory.content)), line, series.words)
-    ]
+def _strangers(
+    tx: Transaction,
+    plan: NightPlan,
+    readings: Sequence[Reading],
+    known: Mapping[str, Memory],
+    told: Collection[tuple[str, str]],
+) -> list[Memory]:
+    """The active lines that are those of the series but for a new word in a place that has two, another outcome, or
+    more at the end; those of another series are not among them."""
+    project = known[readings[0].memory_id].project_id
+    words, floor = _longest_run(series_of(readings).newest.line), plan.settings.compression.critical_floor
+    others = {
+        memory.id: memory
+        for memory in (tx.series.saying(project, words, plan.fresh_after, floor) if words else [])
+        if memory.id not in known and (project, line_shape(memory.content)) not in told
+    }
+    alike = series_of(readings, map(reading_in, others.values())).strangers if others else ()
+    return [others[reading.memory_id] for reading in alike]
 
 
-def _between(line: Line) -> list[str]:
-    """The runs of plain words between the places of a line."""
-    edges = [0, *(edge for place in line.places for edge in (place.start, place.end)), len(line.text)]
+def _longest_run(line: Line) -> str:
+    """The longest run of plain words of a line without values and outcomes."""
+    words = words_in(line)
+    held = sorted([*line.places, *(words[n] for n in outcomes_in(line))], key=lambda place: place.start)
+    edges = [0, *(edge for place in held for edge in (place.start, place.end)), len(line.text)]
     gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    return [run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)] or [""]
-
-
-def _is_like(other: Line, line: Line, words: Sequence[int]) -> bool:
-    """Whether a line is another one but for the words in these places."""
-    chosen = {words_in(Line(line.text, _without(line, words))).index(line.places[place]) for place in words}
-    everything = words_in(other)
-    if not chosen or max(chosen) >= len(everything):
-        return False
-    places = sorted((*other.places, *(everything[i] for i in chosen)), key=lambda place: place.start)
-    return Line(other.text, tuple(places)).shape.casefold().rstrip(" .!") == line.shape.casefold().rstrip(" .!")
-
-
-def _without(line: Line, positions: Sequence[int]) -> tuple[Place, ...]:
-    return tuple(place for i, place in enumerate(line.places) if i not in positions)
+    return max((run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)), key=len, default="")
 
 
 def draft_series(night: Night, found: FoundSeries) -> Distillation | None:

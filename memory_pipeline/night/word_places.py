@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from memory_pipeline.store import Shape
 from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.readings import words_in
-from memory_pipeline.wording.templates import Line, Place, read_line
+from memory_pipeline.wording.templates import Line, Place, read_line, words_in
 
 #: What may stand before the first thing that a line says: a bracket, or the key of a value.
 _BEGINS = re.compile(r"\W{0,4}(?:[\w.-]{1,40}=)?\W{0,2}")

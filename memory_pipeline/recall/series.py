@@ -10,7 +10,8 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.store import SeriesMemory, Transaction
-from memory_pipeline.wording.readings import Figure, Series, Value
+from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.series_line import name_of, unit_of
 
 #: The columns of a plot in text.

@@ -160,6 +160,21 @@ class SeriesMemories:
         )
         return [MEMORIES.read(row) for row in rows]
 
+    def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
+        """Whether a raw memory that was created after one time and by another contains these words in any case."""
+        return bool(
+            self._sql.rows(
+                """
+                select 1
+                from memories
+                where project_id = $1 and created_at > $3 and created_at <= $4 and source_connector <> 'night'
+                  and contains(lower(content), lower($2))
+                limit 1
+                """,
+                [project_id, words, to_utc(since), to_utc(until)],
+            )
+        )
+
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
         """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
         however many days. Archived ones count, so that a night's own work changes nothing."""

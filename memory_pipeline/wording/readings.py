@@ -3,30 +3,16 @@ the words and their counts, and the readings that break the series."""
 
 from __future__ import annotations
 
-import itertools
-import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal, localcontext
+from datetime import datetime
 from functools import cached_property
-from math import sqrt
-from statistics import correlation, median_low, quantiles
 
 from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.templates import Line, Place, list_elements, read_line
-
-#: A value is outside when it is further than this many spreads from the median.
-SPREADS = 3
-#: A value is usual up to this many interquartile ranges from the quartiles (the inner fences of Tukey, 1977).
-_FENCE = 1.5
-#: What holds fewer of the values than this share is not the usual.
-_MOST_OF_THEM = 0.75
-#: Values have a course if their ranks follow the time more closely than those of 19 of 20 random orders.
-_COURSE = 1.96
-_WORD = re.compile(r"\w+")
+from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.sisters import likened
+from memory_pipeline.wording.templates import Line, Place, list_elements, read_line, words_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,172 +29,6 @@ class Reading:
     def values(self) -> tuple[str, ...]:
         """The words of each place."""
         return self.line.values
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value as it was written, with its day."""
-
-    text: str
-    at: datetime
-
-    @property
-    def number(self) -> float:
-        """Its number."""
-        return number_of(self.text)
-
-    @property
-    def plain(self) -> str:
-        """Its digits, without separators."""
-        return self.text.replace(",", "")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One place with figures, over all readings, oldest first."""
-
-    place: int
-    values: tuple[Value, ...]
-
-    @property
-    def first(self) -> Value:
-        """The oldest value."""
-        return self.values[0]
-
-    @property
-    def newest(self) -> Value:
-        """The newest value."""
-        return self.values[-1]
-
-    @cached_property
-    def least(self) -> Value:
-        """The least value, the newest of equal ones."""
-        return min(reversed(self.values), key=lambda value: value.number)
-
-    @cached_property
-    def greatest(self) -> Value:
-        """The greatest value, the newest of equal ones."""
-        return max(reversed(self.values), key=lambda value: value.number)
-
-    @cached_property
-    def median(self) -> str:
-        """The median: a value as it was written, or the mean of the two in the middle."""
-        ordered = sorted(self.values, key=lambda value: value.number)
-        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-        if low.number == high.number:
-            return low.text
-        with localcontext(prec=len(low.text) + len(high.text) + 2):
-            middle = (Decimal(low.plain) + Decimal(high.plain)) / 2
-            return f"{middle:f}"
-
-    @cached_property
-    def usual(self) -> tuple[Value, ...]:
-        """Where the values lie: all of them, or those within the inner fences if some are outside."""
-        if not any(self.outside):
-            return self.values
-        inside = [value for value, is_outside in zip(self.values, self.outside, strict=True) if not is_outside]
-        lower, _, upper = quantiles((value.number for value in self.values), n=4, method="inclusive")
-        reach = _FENCE * (upper - lower)
-        near = [value for value in inside if lower - reach <= value.number <= upper + reach]
-        return tuple(near if len(near) >= _MOST_OF_THEM * len(self.values) else inside)
-
-    @cached_property
-    def usual_least(self) -> Value:
-        """The least usual value, the newest of equal ones."""
-        return min(reversed(self.usual), key=lambda value: value.number)
-
-    @cached_property
-    def usual_greatest(self) -> Value:
-        """The greatest usual value, the newest of equal ones."""
-        return max(reversed(self.usual), key=lambda value: value.number)
-
-    @property
-    def varies(self) -> bool:
-        """Whether there are two values."""
-        return self.least.number != self.greatest.number
-
-    @property
-    def rises(self) -> bool:
-        """Whether no value is lower than the one before, and the last is higher than the first."""
-        numbers = [value.number for value in self.values]
-        return self.varies and all(a <= b for a, b in itertools.pairwise(numbers))
-
-    @property
-    def falls(self) -> bool:
-        """Whether no value is higher than the one before, and the last is lower than the first."""
-        numbers = [value.number for value in self.values]
-        return self.varies and all(a >= b for a, b in itertools.pairwise(numbers))
-
-    @cached_property
-    def has_course(self) -> bool:
-        """Whether the values move in one direction: the first and the newest are further apart than the middle half of
-        all, and the ranks follow the time (Spearman's coefficient beside its standard error)."""
-        numbers = [value.number for value in self.values]
-        if len(numbers) < 3 or not self.varies:
-            return False
-        lower, _, upper = quantiles(numbers, n=4, method="inclusive")
-        if abs(numbers[-1] - numbers[0]) <= upper - lower:
-            return False
-        return abs(correlation(range(len(numbers)), _ranks(numbers))) * sqrt(len(numbers) - 1) > _COURSE
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every value is a whole number."""
-        return all(value.plain.lstrip("+-").isdigit() for value in self.values)
-
-    @property
-    def movement(self) -> float:
-        """The span of the usual values relative to their size."""
-        least, greatest = self.usual_least.number, self.usual_greatest.number
-        size = max(abs(least), abs(greatest))
-        return (greatest - least) / size if size else 0.0
-
-    @cached_property
-    def outside(self) -> tuple[bool, ...]:
-        """For each value, whether it lies outside what three spreads around the median hold. A value that returns on
-        another day is not outside."""
-        numbers = [value.number for value in self.values]
-        if len(numbers) < 3 or not self.varies:
-            return (False,) * len(numbers)
-        middle = median_low(numbers)
-        days: dict[float, set[date]] = {}
-        for value in self.values:
-            days.setdefault(value.number, set()).add(value.at.date())
-        return tuple(
-            len(days[x]) == 1 and abs(x - middle) > SPREADS * spread + 1e-9 * abs(x - middle)
-            for x, spread in zip(numbers, self._spreads, strict=True)
-        )
-
-    @cached_property
-    def farness(self) -> tuple[float, ...]:
-        """For each value, how many spreads it is from the median; a spread is at least one unit of the last digit."""
-        middle = median_low([value.number for value in self.values])
-        digits = max(len(value.plain.partition(".")[2]) for value in self.values)
-        least = 10.0 ** -min(digits, 300)
-        spreads = self._spreads or (0.0,) * len(self.values)
-        return tuple(abs(v.number - middle) / max(s, least) for v, s in zip(self.values, spreads, strict=True))
-
-    @cached_property
-    def _spreads(self) -> tuple[float, ...]:
-        """The spread with which each value is compared, of three values or more.
-
-        It is the interquartile range (Tukey, Exploratory Data Analysis, 1977, who calls what lies three of them out
-        "far out"), or the standard deviation of the other values if that is larger, as it is where nearly all are
-        equal: a value is compared with the others, so that one far value does not hide itself (Barnett and Lewis,
-        Outliers in Statistical Data, 1994, on masking).
-        """
-        numbers = [value.number for value in self.values]
-        if len(numbers) < 3:
-            return ()
-        lower, _, upper = quantiles(numbers, n=4, method="inclusive")
-        middle = median_low(numbers)
-        moved = [number - middle for number in numbers]  # smaller numbers, whose squares keep their digits
-        total, squares, others = sum(moved), sum(x * x for x in moved), len(moved) - 1
-        found = []
-        for x in moved:
-            variance = (squares - x * x) / others - ((total - x) / others) ** 2
-            found.append(max(upper - lower, sqrt(max(variance, 0.0))))
-        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +54,17 @@ class Series:
         """The readings and the strangers, oldest first."""
         return in_order([*self.readings, *self.strangers]) if self.strangers else self.readings
 
+    @cached_property
+    def other_outcomes(self) -> frozenset[int]:
+        """Which of all are strangers with a word that no reading has: what is usual does not hold for them."""
+        known = [{reading.values[place] for reading in self.readings} for place in self.words]
+        strange = {
+            one.memory_id
+            for one in self.strangers
+            if any(one.values[place] not in words for place, words in zip(self.words, known, strict=True))
+        }
+        return frozenset(n for n, reading in enumerate(self.every) if reading.memory_id in strange)
+
     @property
     def newest(self) -> Reading:
         """The newest reading."""
@@ -258,6 +89,39 @@ class Series:
             if place.kind == "figure"
         )
 
+    @cached_property
+    def told(self) -> tuple[Figure, ...]:
+        """The figures as they are told: a part with its whole (`5/6`) is one, and none where a percentage says it."""
+        by_place = {figure.place: figure for figure in self.figures}
+        found: dict[int, Figure] = {}
+        wholes: set[int] = set()
+        for place, figure in by_place.items():
+            whole = by_place.get(place + 1)
+            if place in wholes:
+                continue
+            is_part = whole is not None and self._between(place) == "/" and self._between(place + 1) != "/"
+            share = _share(figure, whole) if is_part and whole is not None else None
+            if share is not None:
+                wholes.add(place + 1)
+            found[place] = share or figure
+        percentages = [f for f in found.values() if self._between(f.place).startswith("%")]
+        return tuple(f for f in found.values() if not (f.is_share and any(_repeats(f, one) for one in percentages)))
+
+    @property
+    def repeated_shares(self) -> list[str]:
+        """The newest parts with their wholes that a percentage says too."""
+        told = {figure.place for figure in self.told}
+        return [
+            f"{figure.newest.text}/{self.newest.values[figure.place + 1]}"
+            for figure in self.figures
+            if figure.place not in told and self._between(figure.place) == "/"
+        ]
+
+    def _between(self, place: int) -> str:
+        """The text between a place and the next one."""
+        end = self.places[place + 1].start if place + 1 < len(self.places) else len(self.newest.line.text)
+        return self.newest.line.text[self.places[place].end : end]
+
     def counts(self, place: int) -> list[tuple[str, int]]:
         """How often each word (or element of a list) stands in a place, the most frequent first."""
         every = Counter(word for text in self.columns[place] for word in (list_elements(text) or (text,)))
@@ -268,22 +132,26 @@ class Series:
         """The readings outside the bounds of a figure, and those with a new word, oldest first."""
         found = [
             Break(reading.memory_id, figure.place, value)
-            for figure in self.figures
+            for figure in self.told
             for reading, value, is_outside in zip(self.every, figure.values, figure.outside, strict=True)
             if is_outside
         ]
         return tuple(sorted(found, key=lambda one: (one.value.at, one.memory_id, one.place)))
 
 
-def _ranks(numbers: Sequence[float]) -> list[float]:
-    """The place of each number in their order; equal ones share the middle of theirs."""
-    ordered = sorted(numbers)
-    return [(bisect_left(ordered, x) + bisect_right(ordered, x)) / 2 for x in numbers]
+def _share(part: Figure, whole: Figure) -> Figure | None:
+    """A figure of parts and their wholes, or None if one is larger than its whole."""
+    pairs = list(zip(part.values, whole.values, strict=True))
+    if any(not 0 <= one.number <= other.number or not other.number for one, other in pairs):
+        return None
+    return Figure(part.place, tuple(Value(f"{one.text}/{other.text}", one.at) for one, other in pairs))
 
 
-def number_of(text: str) -> float:
-    """The number that a figure writes."""
-    return float(text.replace(",", ""))
+def _repeats(share: Figure, percentage: Figure) -> bool:
+    """Whether a percentage says what a share says, but for rounding."""
+    return all(
+        abs(100 * one.number - other.number) <= 1 for one, other in zip(share.values, percentage.values, strict=True)
+    )
 
 
 def read_memory(memory_id: str, at: datetime, content: str, position: int = 0) -> Reading:
@@ -304,26 +172,18 @@ def days_of(readings: Sequence[Reading]) -> int:
 
 def series_of(readings: Iterable[Reading], strangers: Iterable[Reading] = ()) -> Series:
     """The series of readings that differ only in values and in some words. `strangers`: readings with a new word in
-    the place of one."""
+    the place of one, with another outcome, or with more at the end of the line (sisters.py)."""
     ordered = in_order(readings)
     varying = _varying_words([reading.line for reading in ordered])
-    told = [replace(reading, line=_with_words(reading.line, varying)) for reading in ordered]
-    others = [replace(reading, line=_with_words(reading.line, varying)) for reading in in_order(strangers)]
-    kinds = [place.kind for place in told[0].line.places]
-    return Series(
-        tuple(told),
-        _positions(ordered[0].line, varying),
-        tuple(other for other in others if [place.kind for place in other.line.places] == kinds),
-    )
-
-
-def words_in(line: Line) -> list[Place]:
-    """Every word between the places of a line."""
-    found, done = [], 0
-    for start, end in [*((place.start, place.end) for place in line.places), (len(line.text),) * 2]:
-        found += [Place("word", match.start(), match.end()) for match in _WORD.finditer(line.text, done, start)]
-        done = end
-    return found
+    model = ordered[-1].line
+    others = [
+        replace(reading, line=line)
+        for reading in in_order(strangers)
+        if (line := likened(reading.line, model, varying)) is not None
+    ]
+    varying = _varying_words([reading.line for reading in (*ordered, *others)])
+    told, more = ([replace(one, line=_with_words(one.line, varying)) for one in some] for some in (ordered, others))
+    return Series(tuple(told), _positions(model, varying), tuple(more))
 
 
 def _varying_words(lines: Sequence[Line]) -> tuple[int, ...]:

@@ -63,6 +63,8 @@ def name_of(series: Series, place: int) -> str:
 
 def unit_of(series: Series, place: int) -> str:
     """The unit that stands at a figure, with a space before a word: `%`, ` ms`."""
+    if _text_after(series, place) == "/" and place + 1 < len(series.places):
+        place += 1
     text, end = series.newest.line.text, series.places[place].end
     unit = _UNIT_AFTER.match(text, end) or _SPACED_UNIT.match(text, end)
     if unit is None:
@@ -79,7 +81,8 @@ def amount(series: Series, place: int, value: str) -> str:
     """A value with its currency sign or its unit, and with its total where that is always the same: `5/6`."""
     start = series.places[place].start
     sign = series.newest.line.text[start - 1 : start]
-    return f"{sign if sign in _CURRENCIES else ''}{value}{_total(series, place)}{unit_of(series, place)}"
+    total = "" if "/" in value else _total(series, place)
+    return f"{sign if sign in _CURRENCIES else ''}{value}{total}{unit_of(series, place)}"
 
 
 def amounts(series: Series, place: int, one: str, between: str, other: str) -> str:
@@ -98,8 +101,12 @@ def _total(series: Series, place: int) -> str:
 
 def called(series: Series, place: int, value: str) -> str:
     """A value with its name, on the side on which it stands in the line: `phi 0.7`, `97 passed`."""
+    return beside_name(series, place, amount(series, place, value))
+
+
+def beside_name(series: Series, place: int, said: str) -> str:
+    """What is said of a place, with its name on the side on which it stands in the line: `13 to 34 turns`."""
     name, comes_after = _name_and_side(series, place)
-    said = amount(series, place, value)
     return " ".join(part for part in ((said, name) if comes_after else (name, said)) if part)
 
 

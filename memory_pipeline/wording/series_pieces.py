@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.series_figures import Figure
 from memory_pipeline.wording.series_line import capitalised, marked_headline, places_in, without_marks
+from memory_pipeline.wording.series_ranges import is_dull, range_in_brackets
+from memory_pipeline.wording.series_unusual import Named, named_values, others_unusual
 
 #: What divides the pairs of a line; an opening bracket does if there are several in it.
 _SEPARATOR = re.compile(r"(, |; |\. | \((?=[^()]*, ))")
@@ -15,6 +19,8 @@ _DIGIT = re.compile(r"\d")
 _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 #: So many pairs of one unit in a row are a list, of which the largest are said.
 _LEAST_LISTED = 5
+#: Of a shortened line at most so many pairs are tried, and so many ranges.
+_MOST_PAIRS, _MOST_ASIDES = 12, 6
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 
@@ -44,29 +50,84 @@ def pieces_of(series: Series) -> list[Piece]:
     return _largest_first(pieces)
 
 
-def with_places(pieces: Sequence[Piece], places: Collection[int]) -> list[Piece]:
-    """How the line begins, and its parts with the figures in these places."""
-    return [piece for n, piece in enumerate(pieces) if not n or not set(places).isdisjoint(piece.places)]
+def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[str]:
+    """The line with fewer of its pairs: those that changed most, with their ranges behind them, and what is unusual in
+    the others. `after`: the sentence about how many readings there are."""
+    named = named_values(series)
+    ranked = _by_weight(series, pieces, named)[:_MOST_PAIRS]
+    number = sum(piece.has_value for piece in pieces[1:])
+    asides = {n: aside for n in ranked if (aside := _aside(series, pieces, n, named))}
+    choices = [
+        (4 * with_range + most + bool(days) + days, days, with_range, most)
+        for days in range(min(2, len(named.days)), -1, -1)
+        for most in range(len(ranked), 0, -1)
+        for with_range in range(min(most, len(asides), _MOST_ASIDES), -1, -1)
+        if with_range or not asides or most == 1
+    ]
+    for _, days, with_range, most in sorted(choices, reverse=True):
+        chosen, ranged = sorted(ranked[:most]), [n for n in ranked[:most] if n in asides][:with_range]
+        told = [
+            Piece(
+                _strongest(pieces[before + 1 : n + 1]),
+                _with_aside(_ASIDE.sub("", pieces[n].text), asides[n] if n in ranged else ""),
+                pieces[n].places,
+            )
+            for before, n in pairwise([0, *(n for n in chosen if n)])
+        ]
+        start = replace(pieces[0], text=_with_aside(pieces[0].text, asides[0] if 0 in ranged else ""))
+        said = {place for n in ranged for place in pieces[n].places}
+        yield joined([start, *told], number - len(told)) + after + others_unusual(series, named, days, said)
 
 
-def beginning(pieces: Sequence[Piece], most: int, number: int) -> tuple[str, frozenset[int]]:
-    """The pieces up to pair number `most`, with how many more of `number` pairs there are; and the places of their
-    figures."""
-    kept: list[Piece] = []
-    said = 0
-    for piece in pieces:
-        if said == most:
-            break
-        kept.append(piece if not kept else replace(piece, text=_ASIDE.sub("", piece.text)))
-        said += piece.has_value
-    return _joined(kept, number - said), frozenset(place for piece in kept for place in piece.places)
+def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
+    """The numbers of the pieces with figures: first those that are unusual on the newest day, then the first one, those
+    that ever were unusual, those that vary, those that hardly vary or only count on, and what never varies."""
+    figures = {figure.place: figure for figure in series.told}
+    first = next((n for n, piece in enumerate(pieces) if any(_varies(figures, place) for place in piece.places)), -1)
+    day = series.newest.at.date()
+
+    def weight(n: int) -> int:
+        mine = [figures[place] for place in pieces[n].places if place in figures]
+        if any(figure.values[m].at.date() == day for figure in mine for m in named.of(figure)):
+            return 0
+        varying = [figure for figure in mine if figure.varies]
+        checks = (n == first, any(map(named.of, mine)), not all(map(is_dull, varying)), bool(varying))
+        return next((place for place, holds in enumerate(checks, start=1) if holds), len(checks) + 1)
+
+    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), n))
 
 
-def _joined(pieces: Sequence[Piece], more: int) -> str:
-    text = "".join(f"{piece.separator if n else ''}{piece.text}" for n, piece in enumerate(pieces))
+def _varies(figures: Mapping[int, Figure], place: int) -> bool:
+    return place in figures and figures[place].varies
+
+
+def _aside(series: Series, pieces: Sequence[Piece], number: int, named: Named) -> str:
+    """The range of the one figure of a piece that varies, unless it stands in brackets."""
+    before = "".join(f"{piece.separator}{piece.text}" for piece in pieces[: number + 1])
+    if before.count("(") != before.count(")") or pieces[number].text.endswith(")"):
+        return ""
+    varying = [figure for figure in series.told if figure.varies and figure.place in pieces[number].places]
+    return range_in_brackets(series, varying[0], named) if len(varying) == 1 else ""
+
+
+def _strongest(pieces: Sequence[Piece]) -> str:
+    """What divides the last of these pieces from the one before the first."""
+    separators = [piece.separator for piece in pieces]
+    return next((mark for mark in (". ", "; ") if mark in separators), separators[-1])
+
+
+def _with_aside(text: str, aside: str) -> str:
+    return f"{text.rstrip(' .,;:')} ({aside})" if aside else text
+
+
+def joined(pieces: Sequence[Piece], more: int = 0) -> str:
+    """The pieces as one text, and how many more figures there are."""
+    text = pieces[0].text
+    for piece in pieces[1:]:
+        text = f"{text.rstrip(' .,;:')}{piece.separator}{piece.text}"
     text = text.rstrip(" .,;:")
     missing = text.count("(") - text.count(")")
-    text += (f" and {more} more" if more else "") + ")" * missing
+    text += (f" and {more} more figures" if more > 1 else " and 1 more figure" if more else "") + ")" * missing
     return capitalised(text if missing >= 0 else text[:missing].rstrip(" ,;"))
 
 

@@ -1,132 +1,214 @@
-"""Between which values the figures of a series lie, and what is unusual, in words."""
+"""Between which values the figures of a series lie, in words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Sequence
 
-from memory_pipeline.wording.readings import Figure, Series, Value
+from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.series_days import day_of, when
+from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.series_line import (
     amount,
     amounts,
-    called,
+    beside_name,
     capitalised,
     measure_of,
     name_of,
-    structure_of,
+    unit_of,
 )
+from memory_pipeline.wording.series_unusual import Named, first_day, is_extreme
 
 #: How full a range is: the extremes; with the days of those that came once; with every day and where a course began;
 #: with the median.
 EXTREMES, SINGLE_DAYS, DAYS, MEDIAN = 1, 2, 3, 4
 #: A figure hardly changes if this share of its values are equal.
 _HARDLY_CHANGES = 0.8
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)  # fmt: skip
-
-
-def day_of(at: datetime, year: int | None = None) -> str:
-    """A day in words, without its year if it is the given one."""
-    return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
-
-
-def newest_day(series: Series) -> str:
-    """The day of the newest reading, with its clock time if there is another one on that day."""
-    at = series.newest.at
-    return day_of(at) + (f", {at:%H:%M}" if _has_another(series) else "")
+_TIMES = ("once", "twice", "three times", "four times", "five times", "six times", "seven times", "eight times",
+          "nine times", "ten times")  # fmt: skip
 
 
 def extreme_newest(series: Series) -> str:
-    """That the newest value is the least or the greatest of all, if one figure varies and the value is not usual."""
-    varying = [figure for figure in series.figures if figure.varies]
-    if len(varying) != 1 or varying[0].newest.number in {value.number for value in varying[0].usual}:
+    """That the newest value is the least or the greatest of all, if one figure varies and the value lies apart."""
+    varying = [figure for figure in series.told if figure.varies]
+    if len(varying) != 1 or not varying[0].apart[-1] or not is_extreme(varying[0]):
         return ""
-    newest, others = varying[0].newest.number, [value.number for value in varying[0].values[:-1]]
-    return "the least of " if newest < min(others) else "the greatest of " if newest > max(others) else ""
-
-
-def _has_another(series: Series) -> bool:
-    at = series.newest.at
-    return any(reading.at.date() == at.date() and reading.at != at for reading in series.every)
-
-
-def _when(series: Series, at: datetime) -> str:
-    """A day in words. An earlier reading of the newest day has its clock time, or is called earlier without one."""
-    newest = series.newest.at
-    day = day_of(at, newest.year)
-    if at.date() != newest.date():
-        return day
-    return f"{day}, {at:%H:%M}" if at != newest else f"earlier on {day}"
+    figure = varying[0]
+    words = ("shortest", "longest") if measure_of(series, figure.place) == "time" else ("least", "greatest")
+    return f"the {words[figure.newest.number == figure.greatest.number]} of "
 
 
 def telling_figures(series: Series) -> list[Figure]:
     """The figures that usually vary, the most interesting first; of several that always have the same value only one,
-    and none without a name if others have one."""
-    moving = [figure for figure in series.figures if figure.movement]
-    moving.sort(key=lambda figure: (*_dullness(series, figure), -figure.movement, figure.place))
+    and none without a name or a unit if others have one."""
+    moving = [figure for figure in series.told if figure.movement]
+    moving.sort(key=lambda figure: (*_dullness(series, figure), figure.place))
     different = {tuple(v.number for v in f.values): f for f in sorted(moving, key=lambda f: -f.place)}
     chosen = [figure for figure in moving if figure in different.values()]
-    named = [figure for figure in chosen if _name(series, figure.place)]
+    named = [figure for figure in chosen if _name(series, figure.place) or unit_of(series, figure.place)]
     return named or chosen
 
 
-def _dullness(series: Series, figure: Figure) -> tuple[bool, bool, bool, bool, bool]:
-    """What has unusual values says most: they are told beside the usual ones. What hardly ever changes says least, then
-    what only counts on, then what has two values; durations and sizes say less than levels."""
-    is_all_usual = len(figure.usual) == len(figure.values)
+def _dullness(series: Series, figure: Figure) -> tuple[bool, ...]:
+    """What falls short of its whole says most, then what has unusual values: they are told beside the usual ones. What
+    hardly ever changes says least, then what only counts on, then what has two values; durations and sizes say less
+    than levels."""
     numbers = Counter(value.number for value in figure.usual)
-    hardly_changes = max(numbers.values()) >= _HARDLY_CHANGES * len(figure.usual)
-    counts_on = figure.rises and len(numbers) > 2
     return (
-        is_all_usual,
-        hardly_changes,
-        counts_on,
+        not figure.falls_short,
+        is_dull(figure),
+        not _is_money_or_share(series, figure),
+        not any(figure.outside),
         len(numbers) <= 2,
         measure_of(series, figure.place) in ("time", "size"),
     )
 
 
-def ranges(series: Series, figures: Sequence[Figure], level: int) -> str:
-    """A sentence with the range of each of these figures, or nothing."""
-    said = "; ".join(_range(series, figure, level) for figure in figures)
-    return f" {capitalised(said)}." if said else ""
+def is_dull(figure: Figure) -> bool:
+    """Whether a figure hardly ever changes, or only counts on."""
+    numbers = Counter(value.number for value in figure.usual)
+    hardly_changes = max(numbers.values()) >= _HARDLY_CHANGES * len(figure.usual)
+    return (hardly_changes and not figure.falls_short) or (figure.rises and len(numbers) > 2)
 
 
-def _range(series: Series, figure: Figure, level: int) -> str:
-    """The values of a figure; the usual ones, if others are told apart."""
-    name = _name(series, figure.place) or "value"
+def _is_money_or_share(series: Series, figure: Figure) -> bool:
+    return amount(series, figure.place, "0") not in ("0", f"0{unit_of(series, figure.place)}") or unit_of(
+        series, figure.place
+    ).strip() in ("%", "EUR", "USD")
+
+
+def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) -> str:
+    """A sentence with the range of each of these figures, or nothing: the usual values, if others are told apart."""
+    if not figures:
+        return ""
+    is_usual = any(map(named.of, figures))
+    if (is_usual or level == EXTREMES) and len(figures) > 1:
+        told = [_usually(series, figure, named) for figure in figures]
+        said = ("; " if any(", " in one for one in told) else ", ").join(told)
+        return f" Usually {said}." if is_usual else f" {capitalised(said)}."
+    said = "; ".join(_range(series, figure, level, named) for figure in figures)
+    return f" {capitalised(said)}."
+
+
+def range_in_brackets(series: Series, figure: Figure, named: Named) -> str:
+    """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00; 0.00 on 3 April`."""
+    values, place = kept(figure, named), figure.place
+    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
+    between = " or " if _is_either(values) else " to "
+    said = amounts(series, place, least.text, between, greatest.text)
+    if least.number == greatest.number:
+        said = amount(series, place, least.text)
+    unit = unit_of(series, place)
+    if unit.startswith(" "):
+        said = said.removesuffix(unit)
+    if len(values) == len(figure.values):
+        return said
+    return "; ".join(filter(None, (f"usually {said}", first_day(series, named, figure))))
+
+
+def _usually(series: Series, figure: Figure, named: Named) -> str:
+    values = kept(figure, named)
+    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
+    between = " or " if _is_either(values) else " to "
+    if least.number == greatest.number:
+        said = amount(series, figure.place, least.text)
+    else:
+        said = amounts(series, figure.place, least.text, between, greatest.text)
+    if shortfall := _shortfall(series, figure, named):
+        return shortfall
+    name = name_of(series, figure.place)
+    words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
+    if _is_short_enough(series, figure.place):
+        words = words.replace(name, name.rpartition(" ")[2], 1)
+    return f"{words[:1].lower() + words[1:] if _is_sentence_case(words) else words}{_now(figure, named, ' ({})')}"
+
+
+def _is_short_enough(series: Series, place: int) -> bool:
+    """Whether the last word of a name says which figure it is: `accuracy` of `dev accuracy`."""
+    names = {figure.place: name_of(series, figure.place) for figure in series.told}
+    last = names[place].rpartition(" ")[2]
+    return names[place].islower() and all(last not in name.split() for other, name in names.items() if other != place)
+
+
+def _is_sentence_case(words: str) -> bool:
+    first, _, rest = words.partition(" ")
+    return first[1:].islower() and rest[:1].islower()
+
+
+def kept(figure: Figure, named: Named) -> list[Value]:
+    """The values of a figure that are not told apart."""
+    apart = named.of(figure)
+    return [value for n, value in enumerate(figure.values) if n not in apart]
+
+
+def _is_either(values: Sequence[Value]) -> bool:
+    times = Counter(value.number for value in values)
+    return len(times) == 2 and min(times.values()) > 1
+
+
+def _now(figure: Figure, named: Named, form: str) -> str:
+    """That the newest value is not among the usual ones."""
+    if len(figure.values) - 1 not in named.of(figure):
+        return ""
+    usual = [value.number for value in kept(figure, named)]
+    newest = figure.newest.number
+    return form.format("now above" if newest > max(usual) else "now below" if newest < min(usual) else "now apart")
+
+
+def _shortfall(series: Series, figure: Figure, named: Named) -> str:
+    """How often a figure fell short of its whole, if it reached it otherwise: `modules 5/6 five times, else 6/6`."""
+    values = kept(figure, named)
+    times = Counter(value.text for value in values)
+    if not figure.falls_short or len(times) != 2:
+        return ""
+    (full,) = {value.text for value in values if value.number == 1} or {""}
+    short = [value for value in values if value.text != full]
+    if not full or len({value.number for value in short}) != 1:
+        return ""
+    count = len(short)
+    last = "" if short[-1] is figure.newest else f" ({'last ' if count > 1 else ''}{when(series, short[-1].at)})"
+    return f"{_name(series, figure.place)} {short[-1].text} {often(count)}{last}, else {full}".strip()
+
+
+def often(count: int) -> str:
+    """How often, in words up to ten."""
+    return _TIMES[count - 1] if 0 < count <= len(_TIMES) else f"{count} times"
+
+
+def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
+    name = _name(series, figure.place) or ("" if unit_of(series, figure.place) else "value")
     first, newest, year = figure.first, figure.newest, series.newest.at.year
-    is_told_apart = len(figure.usual) < len(figure.values)
+    values = kept(figure, named)
+    is_told_apart = len(values) < len(figure.values)
+    lead = f"{name}{' usually' if is_told_apart else ''} ".lstrip()
     if (figure.rises or figure.falls) and level > EXTREMES and not is_told_apart:
         oldest = f"{amount(series, figure.place, first.text)} ({day_of(first.at, year)})"
         moved = "rose" if figure.rises else "fell"
-        return f"{name} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
-    times = Counter(value.number for value in figure.usual)
-    if len(times) == 2 and min(times.values()) > 1:
-        either = amounts(series, figure.place, figure.usual_least.text, " or ", figure.usual_greatest.text)
-        return f"{name}{' usually' if is_told_apart else ''} {either}"
-    text = (
-        f"{name}{' usually' if is_told_apart else ''} {_between(series, figure, EXTREMES if is_told_apart else level)}"
-    )
-    if level >= MEDIAN and len(times) > 2 and (not figure.is_whole or figure.median in _texts(figure)):
+        return f"{name or 'value'} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
+    if shortfall := _shortfall(series, figure, named):
+        return shortfall
+    if _is_either(values):
+        least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
+        either = amounts(series, figure.place, least.text, " or ", greatest.text)
+        return f"{lead}{either}{_now(figure, named, ', {}')}"
+    text = f"{lead}{_between(series, figure, EXTREMES if is_told_apart else level, named)}"
+    if level >= MEDIAN and len({v.number for v in values}) > 2 and _has_median(figure):
         text += f", median {amount(series, figure.place, figure.median)}"
-    said = (figure.usual_least.text, figure.usual_greatest.text, figure.median)
-    if level >= DAYS and figure.has_course and first.text not in said:
-        text += f", at first {amount(series, figure.place, first.text)}"
-    return text
+    if level >= DAYS and figure.has_course and not is_told_apart:
+        said = (figure.least.text, figure.greatest.text, figure.median)
+        text += f", at first {amount(series, figure.place, first.text)}" if first.text not in said else ""
+    return text if extreme_newest(series) else text + _now(figure, named, ", {}")
 
 
-def _texts(figure: Figure) -> set[str]:
-    return {value.text for value in figure.values}
+def _has_median(figure: Figure) -> bool:
+    return not figure.is_share and (not figure.is_whole or figure.median in {value.text for value in figure.values})
 
 
-def _between(series: Series, figure: Figure, level: int) -> str:
-    """The usual extremes of a figure, with their days: the day of the newest value is not said again, and of a value
-    that returned it is the last one."""
-    least, greatest = figure.usual_least, figure.usual_greatest
+def _between(series: Series, figure: Figure, level: int, named: Named) -> str:
+    """The extremes of a figure, with their days: the day of the newest value is not said again, and of a value that
+    returned it is the last one."""
+    values = kept(figure, named)[::-1]
+    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
     if level == EXTREMES:
         return amounts(series, figure.place, least.text, " to ", greatest.text)
     times = Counter(value.number for value in figure.values)
@@ -136,7 +218,7 @@ def _between(series: Series, figure: Figure, level: int) -> str:
         again = times[value.number] > 1
         if value.number == figure.newest.number or (again and level < DAYS):
             return said
-        return f"{said} ({'last ' if again else ''}{_when(series, value.at)})"
+        return f"{said} ({'last ' if again else ''}{when(series, value.at)})"
 
     return f"{extreme(least)} to {extreme(greatest)}"
 
@@ -144,57 +226,3 @@ def _between(series: Series, figure: Figure, level: int) -> str:
 def _name(series: Series, place: int) -> str:
     """The name of a figure, or what its unit measures."""
     return name_of(series, place) or measure_of(series, place)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unusual:
-    """An unusual value: when, how many spreads from the median, in words, and whether it breaks the series."""
-
-    at: datetime
-    day: str
-    farness: float
-    place: int
-    said: str
-    breaks: bool
-
-
-def unusual(series: Series, most: int, each: int = 3) -> str:
-    """What is unusual on the `most` days with the farthest values: of the figures of one day the farthest `each`."""
-    days: dict[tuple[date, str], list[_Unusual]] = {}
-    for one in _unusual_values(series):
-        days.setdefault((one.at.date(), one.day), []).append(one)
-    ordered = sorted(days.items(), key=lambda item: (-max(one.farness for one in item[1]), item[0]))
-    told = []
-    for (_, day), values in ordered[:most]:
-        farthest = sorted(values, key=lambda one: -one.farness)[:each]
-        said = dict.fromkeys(one.said for one in sorted(farthest, key=lambda one: one.place))
-        told.append(f"{', '.join(said)} on {day}")
-    if not told:
-        return ""
-    is_all = not any(one.breaks for _, values in ordered[most:] for one in values)
-    return f" {'Unusual' if is_all else 'Most unusual'}: {'; '.join(told)}."
-
-
-def _unusual_values(series: Series) -> Iterator[_Unusual]:
-    """The values that break the series; where one figure varies, also the others that lie apart from the usual ones,
-    but for the newest, which is said anyway."""
-    varying = [figure for figure in series.figures if figure.varies]
-    is_alone = len(varying) == 1
-    for figure in varying:
-        if not any(figure.outside):
-            continue
-        usual = {value.number for value in figure.usual}
-        for n, value in enumerate(figure.values):
-            is_newest = n == len(figure.values) - 1
-            is_apart = is_alone and value.number not in usual and not is_newest
-            if figure.outside[n] or is_apart:
-                said = _named(series, figure.place, value.text, is_alone=is_alone)
-                day = day_of(value.at, value.at.year) if is_newest else _when(series, value.at)
-                yield _Unusual(value.at, day, figure.farness[n], figure.place, said, figure.outside[n])
-
-
-def _named(series: Series, place: int, value: str, *, is_alone: bool) -> str:
-    if is_alone:
-        return amount(series, place, value)
-    names = (structure_of(series, place), "" if name_of(series, place) else measure_of(series, place))
-    return " ".join((*filter(None, names), called(series, place, value)))

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 
 from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.series_days import day_of, newest_day
+from memory_pipeline.wording.series_figures import Figure
 from memory_pipeline.wording.series_line import (
     capitalised,
     headline,
@@ -19,36 +22,38 @@ from memory_pipeline.wording.series_line import (
     readable,
     subject_of,
 )
-from memory_pipeline.wording.series_pieces import Piece, beginning, pieces_of, with_places
+from memory_pipeline.wording.series_pieces import joined, pieces_of, shortened
 from memory_pipeline.wording.series_ranges import (
     DAYS,
     EXTREMES,
     MEDIAN,
     SINGLE_DAYS,
-    day_of,
     extreme_newest,
-    newest_day,
+    is_dull,
+    often,
     ranges,
     telling_figures,
-    unusual,
 )
+from memory_pipeline.wording.series_unusual import Named, named_values, unusual
 from memory_pipeline.wording.templates import list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-5"
-#: The ranges of so many figures are said; of a line with more figures that vary, its own words come before ranges.
+WORDS_VERSION = "series-6"
+#: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
+#: On so many days what is unusual is said, of so many figures a day; so many values that lie apart are among them.
+_MOST_DAYS, _MOST_OF_A_DAY, _MOST_APART = 4, 3, 4
 #: Where a series memory begins to count.
 _COUNTED = re.compile(
-    r"(?: on \d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?; (?:the (?:least|greatest) of )?\d+ readings since "
+    r"(?: on \d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?; (?:the [a-z]+est of )?\d+ readings since "
     r"|, \d+ times from \d{1,2} ).*$",
     re.DOTALL,
 )
 _MOST_WORDS = 8
 #: What programs count when all is well.
 _WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
-#: A line with more characters is told in parts; of so many pairs at most.
-_LONGEST_LINE, _MOST_PAIRS = 600, 40
+#: A line with more characters is told in parts.
+_LONGEST_LINE = 600
 
 
 def describe_series(series: Series, count_tokens: Callable[[str], int], most: int) -> str:
@@ -77,50 +82,77 @@ def line_in(text: str) -> str:
 
 
 def _versions(series: Series) -> Iterator[str]:
-    """Ways to say the series, the fullest first."""
+    """Ways to say the series, the fullest first: figures that never vary go first, then days and medians, then the
+    ranges that say least, then all but one unusual value."""
     telling = telling_figures(series)
-    whole, counted = headline(series), _counted(series)
     if not telling:
-        yield from _without_figures(series, whole)
+        yield from _without_figures(series, headline(series))
         return
     after = f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
-    tails, least = _tails(series, 3), unusual(series, 1, each=1)
-    is_long = len([figure for figure in series.figures if figure.varies]) > _MOST_RANGES
-    if len(whole) <= _LONGEST_LINE:
-        start = whole + after + counted
-        choices = [sorted(telling[:n], key=lambda figure: figure.place) for n in range(_MOST_RANGES, 0, -1)]
-        for figures in choices:
-            for tail in tails:
-                yield from (start + ranges(series, figures, level) + tail for level in (MEDIAN, DAYS, SINGLE_DAYS))
-        for figures in choices:
-            yield from (start + ranges(series, figures, EXTREMES) + tail for tail in tails)
-        yield from (start + tail for tail in (*tails, least))
     pieces = pieces_of(series)
-    told = pieces if is_long else with_places(pieces, [figure.place for figure in telling])
-    yield from _shortened(series, told, sum(piece.has_value for piece in pieces), after, least)
-    yield f"{subject_of(series)}{after}{ranges(series, telling[:1], EXTREMES)}{least}"
+    is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
+    if is_long:
+        yield from _whole(series, telling, after, (len(telling),))
+        yield from shortened(series, pieces, after)
+    else:
+        yield from _whole(series, telling, after, range(len(telling), -1, -1))
+        yield from shortened(series, pieces, after)
+    yield f"{subject_of(series)}{after}"
 
 
-def _tails(series: Series, most: int) -> tuple[str, ...]:
-    """What is unusual, on so many days and on fewer."""
-    return tuple(dict.fromkeys(unusual(series, days) for days in range(most, 0, -1)))
+def _whole(series: Series, telling: Sequence[Figure], after: str, numbers: Sequence[int]) -> Iterator[str]:
+    """The whole line, or without what never varies, with the ranges of so many figures."""
+    starts = _starts(series)
+    counted = _counted(series)
+    said: dict[object, str] = {}
+    for days in range(_MOST_DAYS, 0, -1):
+        for chosen in (one for number in numbers for one in combinations(telling, number)):
+            if len(chosen) < min(days - 1, len(telling)):
+                continue
+            figures = sorted(chosen, key=lambda figure: figure.place)
+            for named in _namings(series):
+                for each in range(_MOST_OF_A_DAY, 0, -1):
+                    tail = unusual(series, named, days, each, _said_now(series, figures))
+                    levels = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES)
+                    for start in starts:
+                        for level in levels[:-1] if any(map(is_dull, figures)) else levels:
+                            key = (tuple(figure.place for figure in figures), level, named.outside_key)
+                            if key not in said:
+                                said[key] = ranges(series, figures, level, named)
+                            yield f"{start}{after}{counted}{said[key]}{tail}"
 
 
-def _shortened(series: Series, pieces: Sequence[Piece], number: int, after: str, tail: str) -> Iterator[str]:
-    """The line up to one of these pairs, with the range of the first figure that is said and the most unusual value.
-    `number`: how many pairs the line has."""
-    figures = {figure.place: figure for figure in telling_figures(series)}
-    values = min(sum(piece.has_value for piece in pieces), _MOST_PAIRS)
-    for fewest, with_range, with_tail in ((3, True, True), (2, False, True), (1, False, False)):
-        for most in range(values, min(fewest, values) - 1, -1):
-            text, places = beginning(pieces, most, number)
-            told = [figures[place] for place in sorted(places) if place in figures][:1] if with_range else []
-            yield text + after + ranges(series, told, SINGLE_DAYS) + (tail if with_tail else "")
+def _starts(series: Series) -> list[str]:
+    """The line with its newest values, and the line without the figures that never vary."""
+    whole = headline(series)
+    if len(whole) > _LONGEST_LINE:
+        return []
+    varying = {figure.place for figure in series.told if figure.varies}
+    pieces = [
+        piece for n, piece in enumerate(pieces_of(series)) if not n or not piece.places or varying & {*piece.places}
+    ]
+    shorter = joined(pieces)
+    for share in series.repeated_shares:
+        shorter = shorter.replace(f" ({share})", "")
+    return list(dict.fromkeys((whole, shorter)))
+
+
+def _namings(series: Series) -> list[Named]:
+    """What is told apart from the usual: as many values as there are, and fewer; each set once."""
+    found = {named.outside_key: named for most in range(_MOST_APART, -1, -1) for named in [named_values(series, most)]}
+    return list(found.values())
+
+
+def _said_now(series: Series, figures: Sequence[Figure]) -> set[int]:
+    """The places of figures of which it is said elsewhere that their newest value is unusual."""
+    varying = {figure.place for figure in series.told if figure.varies}
+    return varying if extreme_newest(series) else {figure.place for figure in figures}
 
 
 def _without_figures(series: Series, whole: str) -> Iterator[str]:
     """Ways to say a series in which no figure moves: how often, and which words."""
-    tails, one = _tails(series, 2), unusual(series, 1, each=1)
+    named = named_values(series)
+    tails = tuple(dict.fromkeys(unusual(series, named, *much) for much in ((3, 3), (2, 3), (2, 2), (1, 2), (1, 1))))
     if _counted(series):
         start = f"{whole} on {newest_day(series)}; {_span(series)}{_all_well(series)}."
         without_words = _occurrences(series, headline(series, with_words=False))
@@ -132,10 +164,10 @@ def _without_figures(series: Series, whole: str) -> Iterator[str]:
                 yield start + _counted(series, many, with_newest=True) + tail
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
             for many in (_MOST_WORDS, 6, 4, 2, 1):
-                yield f"{_occurrences(series, text)}{_counted(series, many)}{one}"
+                yield f"{_occurrences(series, text)}{_counted(series, many)}{tails[-1]}"
     else:
         yield from (_occurrences(series, whole) + tail for tail in tails)
-    yield from (_occurrences(series, subject_of(series)) + one, _occurrences(series, subject_of(series)))
+    yield from (_occurrences(series, subject_of(series)) + tails[-1], _occurrences(series, subject_of(series)))
 
 
 def _occurrences(series: Series, whole: str) -> str:
@@ -176,7 +208,7 @@ def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = Fal
         others = [(word, str(count)) for word, count in counts if count < number]
         if others and with_newest:
             newest = list_elements(series.newest.values[place]) or ()
-            said += _beside_the_newest(others, newest, number, most)
+            said += _beside_the_newest([one for one in counts if one[1] < number], newest, number, most)
         elif others:
             always = [readable(word) for word, count in counts if count == number]
             said += ([f"always {listed(always[:most])}"] if always else []) + [_with_counts(others, most)]
@@ -184,16 +216,28 @@ def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = Fal
 
 
 def _beside_the_newest(
-    others: Sequence[tuple[str, str]], newest: Sequence[str], number: int, most: int
+    counts: Sequence[tuple[str, int]], newest: Sequence[str], number: int, most: int
 ) -> Iterator[str]:
-    """What the newest list lacks, and what is in it but not in every one, each with its count."""
-    totals = [(word, f"{count} of {number}" if not n else count) for n, (word, count) in enumerate(others)]
-    lacking = [one for one in totals if one[0] not in newest]
-    present = [one for one in totals if one[0] in newest]
-    if lacking:
-        yield f"not this time: {_with_counts(lacking, most)}"
-    if present and len(lacking) < most:
-        yield f"not always: {_with_counts(present, most - len(lacking))}"
+    """What was in the lists before the newest one, and what was missing from some of them, with how often."""
+    before = [(word, count) for word, count in counts if word not in newest]
+    missing = [(word, number - count) for word, count in counts if word in newest]
+    always = [readable(word) for word, count in before if count == number - 1][:most]
+    others = [one for one in before if one[1] < number - 1][: most - len(always)]
+    missing = missing[: most - len(always) - len(others)]
+    said = [f"in all {number - 1} before also {listed(always)}"] if always else []
+    said += [f"{'' if always else 'before also '}{_by_count(others)}"] if others else []
+    said += [f"without {_by_count(missing)}"] if missing else []
+    if said:
+        more = len(counts) - len(always) - len(others) - len(missing)
+        yield "; ".join(said) + (f"; and {more} more" if more else "")
+
+
+def _by_count(counts: Sequence[tuple[str, int]]) -> str:
+    """Words with how often each stands, those of one count together."""
+    together: dict[int, list[str]] = {}
+    for word, count in counts:
+        together.setdefault(count, []).append(readable(word))
+    return ", ".join(f"{listed(words)} {often(count)}" for count, words in together.items())
 
 
 def _with_strange_days(series: Series, place: int) -> list[tuple[str, str]]:

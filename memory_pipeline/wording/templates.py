@@ -34,6 +34,7 @@ _NUMBERED = re.compile(r"#\d+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=[0-9a-f]*[a-f])(?=(?:[a-f]*[0-9]){2})[0-9a-f]{7,64}", re.IGNORECASE)
 _GENERATED = re.compile(r"\d{4}")
+_WORD = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W\d]")
 #: A list of quoted words in brackets; its elements are checked one by one.
 _LIST = re.compile(r"[\[{(][^\[\]{}()\n]{2,4000}[\]})]")
@@ -83,6 +84,15 @@ class Line:
 def read_line(text: str) -> Line:
     """The places of a text that is already on one line, without marks."""
     return Line(text, tuple(_places(text)))
+
+
+def words_in(line: Line) -> list[Place]:
+    """Every word between the places of a line."""
+    found, done = [], 0
+    for start, end in [*((place.start, place.end) for place in line.places), (len(line.text),) * 2]:
+        found += [Place("word", match.start(), match.end()) for match in _WORD.finditer(line.text, done, start)]
+        done = end
+    return found
 
 
 def list_elements(text: str) -> tuple[str, ...] | None:

@@ -19,7 +19,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
-from memory_pipeline.wording.readings import Figure, Value
+from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.series_words import describe_series, line_in
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
@@ -82,15 +82,15 @@ def test_what_is_unusual_is_told_apart_from_what_is_usual(store: Store) -> None:
     spent = [("3.10", 1800), ("3.45", 1915), ("2.24", 1464), ("41.87", 26113), ("4.01", 2135), ("3.20", 1830)]
     (text,) = after_a_night(store, lines("Spent today: ${} for {} calls", *spent))
     assert text == (
-        "Spent today: $3.20 for 1830 calls on 6 March 2026; 6 readings since 1 March. Spent today usually $2.24 "
-        "to $4.01, median $3.325; calls usually 1464 to 2135. Unusual: Spent today $41.87, 26113 calls on 4 March."
+        "Spent today: $3.20 for 1830 calls on 6 March 2026; 6 readings since 1 March. Usually spent today $2.24 "
+        "to $4.01, 1464 to 2135 calls. Unusual: Spent today $41.87, 26113 calls on 4 March."
     )
 
 
 def test_figures_with_separators_and_of_any_length_are_told(store: Store) -> None:
     values = ["3,620", "3,620", "3,640", "3,620", "3,610", "9,999,620"]
     (text,) = after_a_night(store, lines("Mail sent today: {} letters", *values))
-    assert "usually 3,610 to 3,640, median 3,620. Unusual: 9,999,620 on 6 March." in text
+    assert "the greatest of 6 readings since 1 March. Letters usually 3,610 to 3,640, median 3,620." in text
     assert problems(store) == []
 
 
@@ -117,7 +117,7 @@ def test_figures_are_called_as_in_their_line(store: Store) -> None:
     told = [(6, 1, 88, 61), (0, 7, 85, 60), (12, 2, 91, 64), (5, 4, 80, 59), (9, 3, 86, 62)]
     (text,) = after_a_night(store, lines("inbox-2: mail queue {}, tickets {}, {}% busy, disk {} C", *told))
     assert text.startswith("inbox-2: mail queue 9, tickets 3, 86% busy, disk 62 C on 5 March 2026")
-    assert "ueue 0 (2 March) to 12 (3 March)" in text and "value" not in text.casefold()
+    assert "Queue 0 to 12, tickets 1 to 7, 80% to 91% busy, disk 59 to 64 C." in text and "value" not in text.casefold()
 
 
 def test_words_that_vary_are_never_told_as_if_they_were_always_so(store: Store) -> None:
@@ -232,6 +232,20 @@ def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: S
     (said,) = after_a_night(store, [*lines(text, *told), *lines(text, (3, "lost"), start=7)])
     assert "Task success 4, failed 2, lost 1 (8 March)." in said and "7 readings" in said
     assert text.format(3, "lost") in active(store) and problems(store) == []
+
+
+def test_one_failure_is_counted_beside_the_successes_and_stays(store: Store) -> None:
+    text, failure = (
+        "POST: recorded outcome: success (exit=0, took {}s)",
+        "POST: recorded outcome: failure (exit=1, took 3s)",
+    )
+    more = "POST: recorded outcome: success (exit=0, took 31s). Top advice: look at the disk."
+    notes = [*lines(text, 30, 33, 29, 31, 35, 32), *lines(failure, 0, start=6), *lines(more, 0, start=7)]
+    (said,) = after_a_night(store, notes)
+    assert "8 readings since 1 March. Success 7, failure 1 (7 March). Time usually 29 to 35 s" in said
+    assert "Unusual: exit 1, time 3 s on 7 March." in said and {failure, more} <= active(store) and problems(store) == []
+    assert "9 readings" in after_a_night(store, lines(failure, 0, start=21), DAY + timedelta(days=3))[0]
+    assert problems(store) == []
 
 
 @pytest.mark.parametrize("text", ["[{}] queue ok {}", "agent={} queue ok {}"])

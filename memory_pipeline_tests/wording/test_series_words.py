@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memory_pipeline.wording.readings import Figure, Series, Value, read_memory, series_of
+from memory_pipeline.wording.readings import Series, read_memory, series_of
+from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.series_words import describe_series, is_true, line_in
 from memory_pipeline_tests.build import FIRST
 
@@ -36,7 +37,7 @@ STEADY = [(0.001, 1.5 + n / 10, 0, 0.5 + n / 10, 1.2 + n / 10, f"0.00{n + 1}") f
 def test_of_a_list_of_pairs_the_largest_are_said_and_how_many_more_there_are() -> None:
     text = said(series(HOOKS, *STEADY), 38)
     assert (
-        "6 ran (slow_one 2.2 s, long_one 1.9 s, middle_one 1.2 s and 3 more) on 8 March 2026; 8 readings since 1 March"
+        "6 ran (slow_one 2.2 s, long_one 1.9 s, middle_one 1.2 s and 3 more figures) on 8 March 2026; 8 readings"
         in text
     )
 
@@ -48,15 +49,18 @@ def test_a_long_line_keeps_its_labels_and_its_beginning() -> None:
     )
     told = [(60 + n, 70 + n % 3, 80 + n % 5, 90 - n % 4, 50 + n % 3, 40 + n % 2, 3 + n % 4) for n in range(8)]
     short = said(series(text, *told), 42)
-    assert "Evening check complete. Score 67. Parts: Memory 71; Planning & Tasks 82 and 4 more" in short
-    assert "Score rose from 60 (1 March) to 67" in short
+    assert short.startswith(
+        "Evening check complete. Score 67 (60 to 67). Parts: Memory 71 (70 to 72); Planning & Tasks"
+    )
+    assert "82 and 4 more figures on 8 March 2026; 8 readings" in short
 
 
 def test_what_is_unusual_in_a_structure_has_the_name_of_the_structure() -> None:
     text = "Look inside: {}B, marks {}, parts {}, timings={{'goals': {}, 'total': {}, 'other': {}}}"
     told = [(5000 + n % 3, 20 + n % 4, 7 + n % 2, 1 + n % 2, 30 + n % 3, n % 3) for n in range(9)]
     told[3] = (*told[3][:3], 90, *told[3][4:])
-    assert "Unusual: timings goals 90 on 4 March." in said(series(text, *told))
+    assert "timings goals 1 (usually 1 or 2; 90 on 4 March)" in said(series(text, *told))
+    assert "Unusual: timings goals 90 on 4 March." in said(series(text, *told), 35)
 
 
 def test_the_largest_deviation_is_named_first_and_a_usual_range_leaves_it_out() -> None:
@@ -64,7 +68,7 @@ def test_the_largest_deviation_is_named_first_and_a_usual_range_leaves_it_out() 
     text = said(series("Latency: p95={}ms [OK]", *pings))
     assert "23 readings since 1 March. p95 usually 255 to 270 ms" in text
     assert "Unusual: 991 ms on 3 March; 836 ms on 7 March." in text
-    assert "Most unusual: 991 ms on 3 March." in said(series("Latency: p95={}ms [OK]", *pings), 38)
+    assert "Most unusual of 2 days: 991 ms on 3 March." in said(series("Latency: p95={}ms [OK]", *pings), 38)
 
 
 def test_without_unusual_values_a_range_holds_every_value() -> None:
@@ -96,8 +100,8 @@ def test_usual_is_where_most_values_lie() -> None:
         9.9,
     )
     text = said(series("Check took {}s", *times))
-    assert "9.9 s on 20 March 2026; the least of 20 readings since 1 March. Time usually 29.3 to 33.5 s" in text
-    assert "Unusual: 105.5 s on 4 March; 67.2 s on 5 March" in text
+    assert "9.9 s on 20 March 2026; the shortest of 20 readings since 1 March. Time usually 25.1 to 33.5 s" in text
+    assert "Unusual: 105.5 s on 4 March; 67.2 s on 5 March; 19.7 s on 19 March." in text
     assert line_in(text) == "Check took 9.9 s"
 
 
@@ -132,9 +136,9 @@ def test_a_median_of_whole_numbers_is_one_of_them() -> None:
 
 
 def test_a_value_of_two_is_one_or_the_other_and_totals_stay() -> None:
-    told = [(4 + n % 2, 5 + n % 2, 3.9 + n / 10) for n in range(6)]
+    told = [(4 + n % 2, 5 + n % 2, 3.9 + n % 4) for n in range(6)]
     text = said(series("Broadcast: {} groups, {}/6 modules ({}s)", *told))
-    assert "Groups 4 or 5; modules 5/6 or 6/6; time" in text
+    assert "4 or 5 groups; modules 5/6 three times (last 5 March), else 6/6; time 3.9 to 6.9 s." in text
 
 
 def test_of_all_readings_only_a_count_of_nothing_is_said_as_failures_in_words_have_another_shape() -> None:
@@ -158,7 +162,49 @@ def test_a_list_says_what_it_lacks_this_time() -> None:
     full, newest = "['alpha', 'beta', 'gamma', 'delta']", "['alpha', 'gamma']"
     text = said(series("Gate: left out {}", *[full] * 5, newest))
     assert "left out alpha and gamma on 6 March 2026" in text
-    assert "Not this time: beta 5 of 6, delta 5." in text
+    assert "In all 5 before also beta and delta." in text
+
+
+def test_what_never_varied_is_left_out_before_a_range() -> None:
+    told = [(f"0.{20 + n}", 500 + n * 7 % 40) for n in (3, 1, 4, 2, 6, 5)]
+    one = series("Check: start, reward=1.00, limit=40, level={}, speed={}ms", *told)
+    assert "reward 1.00" in said(one) and "reward" not in said(one, 40)
+    assert "evel 0.21 to 0.26, speed 502 to 535 ms" in said(one, 40)
+
+
+def test_a_share_that_a_percentage_repeats_is_not_told_twice() -> None:
+    told = [(100 * n // 16, n, 500 + n * 7 % 40) for n in (15, 14, 15, 13, 14, 15, 16, 12)]
+    text = said(series("Evaluation: found {}% ({}/16), speed={}ms", *told), 44)
+    assert "ound 75% to 100%" in text and "/16 to" not in text
+
+
+def test_a_newest_value_outside_the_usual_ones_is_said_to_be_so() -> None:
+    told = [(40 + n % 5, f"0.9{n % 3}") for n in range(9)]
+    assert "level 0.90 to 0.92 (now below)." in said(series("Run: {} parts, level {}", *told, (41, 0.3)))
+
+
+def test_a_slow_rise_is_no_outlier_but_a_fall_to_zero_is() -> None:
+    slow = values(0.81, 0.85, 0.85, 0.86, *[0.9] * 20)
+    assert not any(slow.outside) and values(*[0.9] * 20, 0.81).outside[-1]
+    scores = (0.44, 0.5, 0.9, 0.93, 1.0, 0.97, 0.95, 1.0, 0.99, 0.0, 0.96, 0.98)
+    assert values(*scores).outside[9] and not any(values(6, 4, 2, 3, 0, 5, 4, 6).outside)
+
+
+def test_another_outcome_and_a_further_sentence_are_counted_in() -> None:
+    lines = [f"Recorded: {'failure' if n == 3 else 'success'} (took {20 + n % 4}s)" for n in range(8)]
+    lines[5] += ". Top advice: look at the disk."
+    lines[6] = lines[6].replace("s)", "s, links=1)")
+    read = [read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines)]
+    one = series_of([read[n] for n in (0, 1, 2, 4, 7)], [read[3], read[5], read[6]])
+    assert len(one.strangers) == 3 and one.other_outcomes == {3}
+    assert "8 readings since 1 March. Success 7, failure 1 (4 March)." in said(one)
+
+
+def test_what_is_another_line_is_no_stranger() -> None:
+    lines = [f"Suite: {40 + n} passed" for n in range(6)]
+    others = ["Suite: 3 failed", "Suite: 41 passed but slowly", "The Suite: 4 passed", "Suite: 41 passed, 2 failed"]
+    read = [read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate([*lines, *others])]
+    assert series_of(read[:6], read[6:]).strangers == ()
 
 
 @pytest.mark.parametrize(
