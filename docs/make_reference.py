@@ -18,6 +18,7 @@ from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding.install import InstalledModel
+from memory_pipeline.exports import Exported
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
@@ -244,7 +245,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`sources check` prints a list. `import` is the result of an [import](#imports).",
         CheckedSource,
     ),
-    "Exports": ("`export` and `as-of WHEN export` print one object.", ExportResult),
+    "Exports": ("`export` prints one object.", Exported),
+    "Exports of past states": ("`as-of WHEN export` prints one object.", ExportResult),
     "Checks": ("`check` prints one object.", CheckResult),
     "Snapshots": ("`snapshot list` prints a list, `snapshot create` one object.", Snapshot),
     "Restored snapshots": ("`snapshot restore` prints one object.", RestoredSnapshot),

@@ -135,17 +135,17 @@ def writing_whole(
     as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
-    partial = target.with_name(f".{secrets.token_hex(8)}.partial")
+    partial = partial_of(target)
     try:
-        _sweep(target.parent)
-        with _opened(partial, None if private else target) as file:
+        sweep(target.parent)
+        with new_file(partial, None if private else target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         reached(place)
         check_output(path, is_ours, force=force)  # another file may have appeared there in the meantime
         partial.replace(target)
-        _flush_directory(target.parent)
+        flush_directory(target.parent)
     except OSError as error:
         raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; nothing was left behind") from error
     finally:
@@ -215,18 +215,26 @@ def _make(path: Path, made: list[Path]) -> None:
         raise OutputError(f"the directory '{path}' cannot be created: {cause_and_mend(error)}") from error
 
 
-def _opened(partial: Path, target: Path | None) -> BinaryIO:
-    """Create a new file with the permissions of the file that it will replace, or for its owner alone; fails if it
-    exists."""
+def partial_of(target: Path) -> Path:
+    """The name under which a file is written before it is moved to its place."""
+    return target.with_name(f".{secrets.token_hex(8)}.partial")
+
+
+def new_file(partial: Path, target: Path | None) -> BinaryIO:
+    """Create a new file with the permissions, and if possible the owner, of the file that it will replace, or for its
+    owner alone; fails if it exists."""
     mode = 0o666 if target else 0o600
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
     if target:
         with suppress(OSError):
-            os.chmod(partial, stat.S_IMODE(target.stat().st_mode))  # noqa: PTH101 - beside os.open
+            replaced = target.stat()
+            os.chmod(partial, stat.S_IMODE(replaced.st_mode))  # noqa: PTH101 - beside os.open
+            if hasattr(os, "chown") and (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(partial, replaced.st_uid, replaced.st_gid)
     return os.fdopen(descriptor, "wb")
 
 
-def _sweep(directory: Path) -> None:
+def sweep(directory: Path) -> None:
     """Remove unfinished files that killed processes left more than an hour ago."""
     for leftover in directory.iterdir():
         if _PARTIAL.match(leftover.name):
@@ -235,7 +243,7 @@ def _sweep(directory: Path) -> None:
                     leftover.unlink()
 
 
-def _flush_directory(directory: Path) -> None:
+def flush_directory(directory: Path) -> None:
     """Make the new name survive a power cut too; not every file system supports this."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)

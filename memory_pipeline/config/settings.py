@@ -67,6 +67,14 @@ class Report(Section):
     directory: str = setting("", "Directory for reports; if empty, `reports` next to the store.")
 
 
+class Export(Section):
+    """`export`: what is written for agents and people to read."""
+
+    budget_tokens: int = setting(
+        4000, "Maximum tokens of the block in an OpenClaw workspace's `MEMORY.md`.", ge=200, le=100_000
+    )
+
+
 class Playbook(Section):
     """`playbook`: its Markdown files."""
 
@@ -159,6 +167,7 @@ class Settings(BaseSettings):
     atoms: Atoms = Atoms()
     night: NightSection = NightSection()
     report: Report = Report()
+    export: Export = Export()
     playbook: Playbook = Playbook()
     notices: Notices = Notices()
     connectors: Connectors = Connectors()

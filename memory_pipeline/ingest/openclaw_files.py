@@ -19,6 +19,7 @@ from memory_pipeline.ingest.export_rows import is_export_row
 from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.markdown import Entry
+from memory_pipeline.markers import is_sealed_page
 from memory_pipeline.wording.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -110,7 +111,7 @@ def is_written_by_program(text: str) -> bool:
 def is_our_page(text: str) -> bool:
     """Whether this program wrote a page, a context or a file of data."""
     begins = text.lstrip()
-    return bool(_OUR_CONTEXT.match(begins) or _OUR_PAGE.match(text) or _is_our_data(begins))
+    return is_sealed_page(text) or bool(_OUR_CONTEXT.match(begins) or _OUR_PAGE.match(text) or _is_our_data(begins))
 
 
 def _is_our_data(text: str) -> bool:

@@ -7,8 +7,11 @@ from datetime import date
 
 import pytest
 
+from memory_pipeline.exports.directory import stem_of
+from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.markers import block_in, export_of, is_as_written
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
@@ -26,7 +29,7 @@ _HOSTILE = [
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
     "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
-    '{"series": [', '{"a": ', "<!doctype html>",
+    '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ", "```\n", "~~~~\n", "|a", "| a |\n",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -48,6 +51,13 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         split_statements,
         claim_of,
         is_written_by_program,
+        export_of,
+        is_as_written,
+        lambda told: block_in(told, "memory"),
+        quoted,
+        yaml_text,
+        link_text,
+        lambda told: stem_of(told, "1", 80),
     ):
         read(text)
     for tell in (values_in, strip_lead_in, status_of, lambda told: with_days(told, date(2026, 3, 30)), kind_of):

@@ -308,26 +308,37 @@ def report(
 
 
 @app.command(
-    epilog="Examples: memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
+    epilog="Examples: memory-pipeline export openclaw ~/.openclaw/workspace; memory-pipeline export obsidian ~/vault "
+    "--project webshop; memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
 )
 def export(
-    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="jsonl or parquet.")],
-    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="jsonl, parquet, openclaw, claude-code or obsidian.")
+    ],
+    path: Annotated[Path, typer.Argument(help="The file to write, or the directory.")],
     all_: Annotated[
-        bool, typer.Option("--all", help="Export everything in the store, so that an import gives the same store.")
+        bool,
+        typer.Option(
+            "--all", help="jsonl and parquet: export everything in the store, so that an import gives the same store."
+        ),
     ] = False,
+    project: Annotated[str | None, typer.Option(help="The project, where the store has several.")] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
+    ] = None,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Write the active memories, or everything, to a file."""
-    from memory_pipeline.ingest import export_memories
-    from memory_pipeline.interfaces.cli.results import ExportResult
+    """Write the active memories, or everything, to a file; or one project to a directory for an agent or a person."""
+    from memory_pipeline.interfaces.cli.exports import check_options, export_once, exported_text
 
     settings, opened = open_store(store)
-    check_target(settings, path, force=force)
-    count = export_memories(opened, format_, path, everything=all_, force=force)
-    emit(ExportResult(exported=count, path=str(path)), as_json=json_, text=f"Exported {count} memories to {path}.")
+    check_options(format_, all_, project, budget)
+    check_target(settings, path, force=force and not path.is_dir())
+    done = export_once(settings, opened, format_, path, everything=all_, project=project, budget=budget, force=force)
+    emit(done, as_json=json_, text=exported_text(done))
 
 
 @app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")

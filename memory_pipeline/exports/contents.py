@@ -1,0 +1,241 @@
+"""What an export may say: the memories of one project, with their lineage, playbook and series."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memory_pipeline.distillers import attempt_in
+from memory_pipeline.errors import InputError
+from memory_pipeline.knowledge.playbook import guidance_of
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
+from memory_pipeline.records.series import SERIES
+from memory_pipeline.store import Store
+from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.normalise import normalise, one_line
+from memory_pipeline.wording.sentences import split_statements
+
+_TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
+_LONGEST_TITLE = 80
+_TEMPORARY, _CURATE = "temporary", "curate"
+_MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+", re.IGNORECASE)
+#: Importance from which a line of a log is worth an agent's attention.
+_IMPORTANT = 2.0
+#: How the time of a memory is known that says nothing of when it was noted.
+_UNDATED = ("mtime", "import")
+#: What a flat line cannot show.
+_BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
+#: Files in which an identity is kept; their agent reads them by itself.
+IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
+
+TURNS = "turns of conversations"
+GONE = "memories whose words were removed from their source"
+STEERING = "memories that try to steer their reader"
+TEMPORARY = "memories marked as temporary"
+UNMARKED = "lines of logs that nobody marked or used"
+BLOCKS = "tables and blocks of code"
+STANDING = "memories that stand there already"
+NO_ROOM = "memories for which there is no room"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is known in one project.
+
+    `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
+    them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
+    `doubts`: what must be said with a memory: that another one contradicts it, or where it applies.
+    """
+
+    project: str
+    memories: Sequence[Memory]
+    sources: Mapping[str, Memory]
+    links: Sequence[LineageLink]
+    entries: Sequence[PlaybookEntry]
+    cases: Mapping[str, Collection[str]]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> list[Memory]:
+        """The memories that are no series."""
+        return [memory for memory in self.memories if not is_series(memory)]
+
+    @property
+    def series(self) -> list[Memory]:
+        """The series memories."""
+        return [memory for memory in self.memories if is_series(memory)]
+
+
+def project_named(store: Store, named: str | None) -> str:
+    """The project to export: the one that is named, or the only one. Raises InputError for none, several, or an unknown
+    one."""
+    with store.reading() as tx:
+        known = tx.memories.projects()
+    if named is not None:
+        if named not in known:
+            raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
+        return named
+    if len(known) == 1:
+        return known[0]
+    if not known:
+        raise InputError("the store has no memories yet; import some first")
+    raise InputError(f"the store has several projects; name one with --project: {', '.join(known)}")
+
+
+def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Contents:
+    """Everything of a project that may be exported, and what may not be."""
+    with store.reading() as tx:
+        every = tx.memories.of_project(project, include_archived=with_sources)
+        gone = {entry.memory_id for entry in tx.sources.gone(None)}
+        links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
+        entries = tx.playbook.read(project)
+        principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
+        disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
+        scopes = tx.conflicts.scopes_of([memory.id for memory in every])
+    cases: dict[str, set[str]] = defaultdict(set)
+    for link in principles:
+        cases[link.memory_id].add(link.source_id)
+    left_out: Counter[str] = Counter()
+    active = []
+    for memory in every:
+        if memory.archived_at is None:
+            reason = _why_not(memory, gone)
+            left_out.update([reason] if reason else [])
+            active += [] if reason else [memory]
+    sources = _behind(active, every, links) if with_sources else {}
+    kept = {*sources, *(memory.id for memory in active)}
+    return Contents(
+        project=project,
+        memories=active,
+        sources=sources,
+        links=[link for link in links if link.memory_id in kept and link.source_id in kept],
+        entries=[entry for entry in entries if not attempt_in(entry.content)],
+        cases=cases,
+        left_out=left_out,
+        doubts={
+            **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
+            **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
+        },
+    )
+
+
+def _why_not(memory: Memory, gone: Collection[str]) -> str | None:
+    if memory.memory_type == "conversation":
+        return TURNS
+    if memory.id in gone:
+        return GONE
+    return STEERING if attempt_in(memory.content) else None
+
+
+def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[LineageLink]) -> dict[str, Memory]:
+    """The archived memories from which active ones were made, directly or through others."""
+    archived = {memory.id: memory for memory in every if memory.archived_at is not None}
+    made_from: dict[str, list[str]] = defaultdict(list)
+    for link in links:
+        made_from[link.memory_id].append(link.source_id)
+    found: dict[str, Memory] = {}
+    waiting = [memory.id for memory in active if not is_series(memory)]
+    while waiting:
+        for source in made_from[waiting.pop()]:
+            memory = archived.get(source)
+            if memory is not None and source not in found and not _why_not(memory, ()):
+                found[source] = memory
+                waiting.append(source)
+    return dict(sorted(found.items()))
+
+
+def is_series(memory: Memory) -> bool:
+    """Whether a memory says what readings of one series amount to."""
+    return memory.source.connector == MADE and memory.source.file == SERIES
+
+
+def is_temporary(memory: Memory) -> bool:
+    """Whether its source marks it as temporary."""
+    return _TEMPORARY in memory.tags
+
+
+def is_undated(memory: Memory) -> bool:
+    """Whether nothing tells when it was noted but its file's time or its import."""
+    return memory.created_at_quality in _UNDATED
+
+
+def is_promoted(memory: Memory) -> bool:
+    """Whether an agent should know it from the start: knowledge of a kind, or what somebody marked, pinned or used; no
+    line of a log beside these."""
+    return (
+        memory.abstraction_level >= LEVEL_PATTERN
+        or memory.memory_type != "other"
+        or memory.pinned
+        or memory.importance >= _IMPORTANT
+        or memory.reuse_count + memory.useful_count > 0
+        or _CURATE in memory.tags
+        or is_series(memory)
+    )
+
+
+def is_block(memory: Memory) -> bool:
+    """Whether it is a table or a block of code, which no line can show."""
+    return _BLOCK.match(memory.content) is not None
+
+
+def without_marks(text: str) -> str:
+    """A text without the marks that tell a program what to do with it."""
+    return _MARK.sub("", text, count=1)
+
+
+def words_of(memory: Memory) -> str:
+    """What a memory says; of a pattern or principle without the attached facts of single sources."""
+    return guidance_of(memory) if memory.abstraction_level >= LEVEL_PATTERN else memory.content
+
+
+def title_of(memory: Memory) -> str:
+    """The beginning of a memory, or the title that it states, on one line of at most 80 characters."""
+    stated = _TITLE.search(memory.content)
+    text = visible(stated[1]) if stated else one_line(without_marks(visible(words_of(memory))))
+    first = (split_statements(text) or [text])[0]
+    flat = " ".join(first.split())
+    if len(flat) <= _LONGEST_TITLE:
+        return flat.rstrip(" .") or "Memory"
+    cut = flat[: _LONGEST_TITLE - 3]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[_LONGEST_TITLE // 2 :] else cut).rstrip(" ,;:.") + "..."
+
+
+def level_name(memory: Memory) -> str:
+    """`principle`, `pattern`, `series`, the memory's own type, or `note` if it has none."""
+    if memory.abstraction_level >= LEVEL_PRINCIPLE:
+        return "principle"
+    if is_series(memory):
+        return "series"
+    if memory.abstraction_level == LEVEL_PATTERN:
+        return "pattern"
+    return "note" if memory.memory_type == "other" else memory.memory_type
+
+
+def short_hash(memory_id: str) -> str:
+    """Eight digits that tell a memory from others of the same title."""
+    return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
+    """Why an agent should not load a memory at its start; None if it may."""
+    if is_temporary(memory):
+        return TEMPORARY
+    if not is_promoted(memory):
+        return UNMARKED
+    return STANDING if standing.says(memory) else None
+
+
+class Standing:
+    """The words that stand in texts of others, so that they are not said twice."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._text = "\n".join(map(normalise, texts))
+
+    def says(self, memory: Memory) -> bool:
+        """Whether all that a memory says stands there, word for word."""
+        words = normalise(memory.content)
+        return bool(words) and words in self._text

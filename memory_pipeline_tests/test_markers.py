@@ -1,0 +1,88 @@
+"""Blocks between markers and sealed pages: what is outside is never touched, and what is ours is known."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_pipeline.errors import OutputError
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.openclaw_files import blank_managed, is_written_by_program
+from memory_pipeline.markers import (
+    block_in,
+    end_of,
+    export_of,
+    is_as_written,
+    is_sealed_page,
+    marks,
+    outside,
+    sealed,
+    start_of,
+    with_block,
+)
+
+TEXTS = st.lists(st.sampled_from([*"ab#-<!> \n", "\r\n", "\ufeff", "é", "\udc80"]), max_size=40).map("".join)
+
+
+@given(TEXTS, st.text("xy\n", max_size=20), st.text("xy\n", max_size=20))
+def test_every_byte_outside_of_a_block_is_kept(text: str, one: str, two: str) -> None:
+    first = with_block(text, "memory", f"head\n{one}")
+    assert first.startswith(text) and block_in(first, "memory") == f"head\n{one}".strip("\n")
+    person = f"{first}more by hand"
+    second = with_block(person, "memory", two)
+    assert outside(second, "memory") == outside(person, "memory") and second.startswith(text)
+    assert with_block(second, "memory", two) == second
+    assert block_in(second, "memory") == two.strip("\n")
+
+
+def test_an_empty_body_adds_nothing_and_empties_a_block() -> None:
+    assert with_block("text", "memory", "\n") == "text"
+    emptied = with_block(with_block("text", "memory", "x"), "memory", "")
+    assert emptied == f"text\n\n{start_of('memory')}\n{end_of('memory')}\n"
+    assert with_block(emptied, "memory", "") == emptied
+
+
+def test_line_ends_and_the_byte_order_mark_stay() -> None:
+    text = "\ufeff# Notes\r\n- one\r\n"
+    made = with_block(text, "memory", "a\nb")
+    assert made == f"{text}\r\n{start_of('memory')}\r\na\r\nb\r\n{end_of('memory')}\r\n"
+    assert block_in(made, "memory") == "a\nb"
+    assert with_block("\ufeff", "memory", "a") == f"\ufeff{start_of('memory')}\na\n{end_of('memory')}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        start_of("memory"),
+        end_of("memory"),
+        f"{end_of('memory')}\n{start_of('memory')}",
+        f"{start_of('memory')}\nx\n{end_of('memory')}\n" * 2,
+        f"{start_of('memory')}\n{start_of('memory')}\n{end_of('memory')}",
+    ],
+)
+def test_markers_that_do_not_pair_are_never_guessed(text: str) -> None:
+    with pytest.raises(OutputError, match="do not stand there once each"):
+        with_block(text, "memory", "x")
+
+
+def test_a_marker_inside_of_a_line_is_a_person_telling_of_it() -> None:
+    text = f"The block begins with `{start_of('memory')}`.\n"
+    assert with_block(text, "memory", "x").startswith(text)
+
+
+def test_no_reader_takes_a_block_or_a_page_for_memories() -> None:
+    text = with_block("# Mine\n- the port is 5432\n", "memory", "## Facts\n- something exported")
+    assert not is_written_by_program(text)
+    assert "something exported" not in blank_managed(text.split("\n"), Skipped())
+    page = sealed("\n".join(["---", "name: x", *marks('obsidian "p"'), "---", "", "words"]))
+    assert is_sealed_page(page) and is_written_by_program(page) and is_sealed_page(page.replace("\n", "\r\n"))
+    assert not is_sealed_page("---\nname: x\n---\nwritten_by: memory-pipeline\n")
+
+
+def test_a_seal_tells_whether_a_page_was_changed() -> None:
+    page = sealed("\n".join(["---", "metadata:", *marks('claude-code "a: b"', "  "), "---", "", "words", ""]))
+    assert is_as_written(page) and is_as_written(page.replace("\n", "\r\n"))
+    assert export_of(page) == export_of(page.replace("\n", "\r\n")) == 'claude-code "a: b"'
+    assert not is_as_written(page.replace("words", "other words")) and not is_as_written("words")
+    assert export_of("---\nexport: obsidian\n---\n") is None
