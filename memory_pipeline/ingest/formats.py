@@ -10,6 +10,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.agents.openclaw_sessions import OpenClawSessionsImporter
 from memory_pipeline.ingest.candidates import Item, Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.full_import import FullExport, is_full_export
@@ -29,6 +30,7 @@ IMPORTERS: Mapping[str, Importer] = {
         ParquetImporter(),
         BrainImporter(),
         ClaudeCodeImporter(),
+        OpenClawSessionsImporter(),
     )
 }
 

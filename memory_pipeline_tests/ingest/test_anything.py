@@ -111,6 +111,11 @@ _PIECES = st.one_of(
 #: Formats of directories: the file that holds anything, and a good one beside it, whose words must come in.
 _BESIDE = {
     "openclaw": ("memory/2026-03-01.md", "MEMORY.md", "- a good note\n"),
+    "openclaw-sessions": (
+        "sessions/a.jsonl",
+        "sessions/b.jsonl",
+        '{"type": "message", "id": "e1", "message": {"role": "user", "content": "a good note"}}\n',
+    ),
     "claude-code": (
         "s1.jsonl",
         "s2.jsonl",

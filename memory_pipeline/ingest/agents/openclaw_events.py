@@ -1,0 +1,167 @@
+"""Events of an OpenClaw session, from its database or its older JSONL: which are words of the human or the agent.
+
+What the gateway puts around a human's words is taken off. What it says itself (heartbeats, cron jobs, boot texts,
+messages between sessions) and what an agent answers to that is nobody's words; so are drafts that were given up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.foreign import foreign_id, project_name
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
+
+#: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
+Events = Callable[[], Iterator[tuple[int, Mapping[str, Any]] | Rejected]]
+
+REPORTS = "texts of cron jobs, heartbeats and other sessions"
+DRAFTS = "drafts that were given up"
+_COMPACTIONS = "texts about a compaction"
+_OTHER = "lines of other kinds"
+_BY_TYPE = {"compaction": _COMPACTIONS, "branch_summary": _COMPACTIONS, "custom_message": OF_SYSTEM}
+_FORMAT = "openclaw-sessions"
+#: Models that stand for no model: the gateway's own lines, and copies of what was delivered.
+_NO_MODELS = ("delivery-mirror", "gateway-injected", "<synthetic>")
+#: A message of the gateway itself, by its beginning.
+_OF_GATEWAY = re.compile(
+    r"\s*(?:\[cron:|\[Subagent Context\]|\[System Message\]|\[Inter-session message|System(?: \(untrusted\))?: "
+    r"|Read HEARTBEAT\.md if it exists|Follow the heartbeat monitor scratch|HEARTBEAT\b"
+    r"|A new session was started via /new or /reset|Pre-compaction memory flush"
+    r"|You are running a boot check|<task-notification\b)"
+)
+#: What the gateway writes before a human's words: who speaks in which channel, as JSON, and an envelope with the time.
+_METADATA = re.compile(
+    r"\s*[A-Z][\w ,/'-]{2,60} \(untrusted[^)\n]{0,60}\):[ \t]*\n```(?:json)?\n(?:(?!```).*\n){0,80}```[ \t]*\n*"
+)
+_ENVELOPE = re.compile(r"\s*\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[^\]\n]{0,80}\][ \t]*")
+_MESSAGE_ID = re.compile(r"\n?\[message_id:[^\]\n]{0,100}\]\s*\Z")
+_SILENT = re.compile(r"[*_`\s]*(?:NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|REPLY_SKIP)[*_`\s.!]*")
+_COMMAND = re.compile(r"\s*/[a-z][\w:-]{0,40}(?:\s+\S+){0,2}\s*")
+_WHOLE_ID = 32
+
+
+def read_session(events: Events, session: str, file: str, transcripts: Transcripts) -> Reading:
+    """The turns of a session. `file`: what its memories name as their file."""
+    skipped = transcripts.skipped
+    given_up = _given_up(events)
+    project: str | None = None
+    to_nobody = False
+    for item in events():
+        if isinstance(item, Rejected):
+            yield item
+            continue
+        number, event = item
+        kind = event.get("type")
+        if kind == "session":
+            place = event.get("cwd")
+            project = project_name(re.split(r"[/\\]", place.rstrip("/\\"))[-1]) if _is_text(place) else project
+            continue
+        message = event.get("message")
+        if kind != "message" or not isinstance(message, Mapping):
+            skipped.add(_BY_TYPE.get(kind, _OTHER) if isinstance(kind, str) else _OTHER)
+            continue
+        try:
+            told = _said(message, skipped)
+        except RowError as error:
+            yield Rejected(file, number, str(error))
+            continue
+        if told is None:
+            if message.get("role") == "user":
+                to_nobody = True
+            continue
+        speaker, words = told
+        if speaker == HUMAN:
+            to_nobody = False
+        why = REPORTS if to_nobody else DRAFTS if speaker == AGENT and event.get("id") in given_up else None
+        if why:
+            skipped.add(why)
+        elif words.strip():
+            yield from transcripts.memories(
+                Turn(
+                    speaker=speaker,
+                    words=words,
+                    file=file,
+                    line=number,
+                    told_at=event.get("timestamp") or message.get("timestamp"),
+                    native_id=_id_of(event.get("id"), session),
+                    project=project,
+                )
+            )
+
+
+def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
+    """Who says what in a message; None if it is nobody's words."""
+    role = message.get("role")
+    if role not in ("user", "assistant"):
+        skipped.add(RESULTS if role in ("toolResult", "tool") else OF_SYSTEM)
+        return None
+    if not _is_of_here(message) or message.get("model") in _NO_MODELS:
+        skipped.add(REPORTS)
+        return None
+    texts = texts_in(message.get("content"), skipped)
+    if role == "assistant":
+        words = "\n".join(texts)
+        if _SILENT.fullmatch(words):
+            skipped.add(REPORTS)
+            return None
+        return AGENT, words
+    words = _without_wrapping("\n".join(texts))
+    if _OF_GATEWAY.match(words):
+        skipped.add(REPORTS)
+        return None
+    if _COMMAND.fullmatch(words):
+        skipped.add("commands and what they printed")
+        return HUMAN, ""
+    return HUMAN, words
+
+
+def _is_of_here(message: Mapping[str, Any]) -> bool:
+    """Whether a message came from its own human or agent, not from another session, a program or another store."""
+    provenance, ours = message.get("provenance"), message.get("__openclaw")
+    kind = provenance.get("kind") if isinstance(provenance, Mapping) else None
+    is_mirrored = isinstance(ours, Mapping) and (ours.get("mirrorOrigin") or ours.get("beforeAgentRunBlocked"))
+    return kind in (None, "external_user") and not is_mirrored
+
+
+def _without_wrapping(words: str) -> str:
+    """A human's words without what the gateway put around them."""
+    start = 0
+    while found := _METADATA.match(words, start):
+        start = found.end()
+    envelope = _ENVELOPE.match(words, start)
+    words = words[envelope.end() if envelope else start :]
+    return _MESSAGE_ID.sub("", words) if "[message_id:" in words[-200:] else words
+
+
+def _given_up(events: Events) -> frozenset[str]:
+    """The events beside the branch that ends in the last event; none if that branch does not lead back to the first."""
+    parents: dict[str, str | None] = {}
+    last = first = None
+    for item in events():
+        if isinstance(item, Rejected):
+            continue
+        own, parent = item[1].get("id"), item[1].get("parentId")
+        if item[1].get("type") == "session" or not _is_text(own):
+            continue
+        parents[own] = parent if _is_text(parent) else None
+        first, last = first or own, own
+    path: set[str] = set()
+    at = last
+    while at is not None and at in parents and at not in path:
+        path.add(at)
+        at = parents[at]
+    return frozenset(parents.keys() - path) if at is None and first in path else frozenset()
+
+
+def _id_of(event: object, session: str) -> str | None:
+    """The id of a message: its own, if that is one of a kind; short ones are counted within their session."""
+    if not _is_text(event):
+        return None
+    return foreign_id(_FORMAT, event) if len(event) >= _WHOLE_ID else foreign_id(_FORMAT, session, event)
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip())
