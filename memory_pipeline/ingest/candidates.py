@@ -76,7 +76,8 @@ def in_numbers(counts: Mapping[str, int]) -> str:
     told = []
     for what, number in sorted(counts.items()):
         noun, _, rest = what.partition(" ")
-        told.append(f"{how_many(number, noun.removesuffix('s'))} {rest}".rstrip())
+        one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+        told.append(f"{how_many(number, one)} {rest}".rstrip())
     return ", ".join(told)
 
 

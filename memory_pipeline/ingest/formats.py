@@ -18,6 +18,9 @@ from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.parquet import ParquetImporter
 from memory_pipeline.ingest.stores.brain import BrainImporter
+from memory_pipeline.ingest.stores.langgraph import LangGraphImporter
+from memory_pipeline.ingest.stores.mcp_memory import McpMemoryImporter
+from memory_pipeline.ingest.stores.mem0 import Mem0Importer
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
 
 #: In the order in which they are shown to users.
@@ -29,6 +32,9 @@ IMPORTERS: Mapping[str, Importer] = {
         CsvImporter(),
         ParquetImporter(),
         BrainImporter(),
+        Mem0Importer(),
+        McpMemoryImporter(),
+        LangGraphImporter(),
         ClaudeCodeImporter(),
         OpenClawSessionsImporter(),
     )

@@ -44,13 +44,13 @@ def read(path: Path, name: str, zone: tzinfo = UTC, now: datetime = NOW, **chang
     return Found(candidates, [item for item in items if isinstance(item, Rejected)], skipped)
 
 
-def bring(store: Store, path: Path, name: str, now: datetime = NOW) -> ImportSummary:
+def bring(store: Store, path: Path, name: str, now: datetime = NOW, zone: tzinfo = UTC) -> ImportSummary:
     """Import a path."""
     skipped = Skipped()
     settings = settings_for(store)
     summary = import_memories(
         store,
-        read_format(name, path, UTC, now, settings, skipped),
+        read_format(name, path, zone, now, settings, skipped),
         project=importer_of(name).default_project(path),
         embedder=Lexical(),
         now=now,
@@ -58,6 +58,41 @@ def bring(store: Store, path: Path, name: str, now: datetime = NOW) -> ImportSum
     )
     summary.note_skipped(skipped)
     return summary
+
+
+@dataclass
+class Brought:
+    """What an import did, and the memories of the store after it."""
+
+    summary: ImportSummary
+    memories: dict[str, Memory]
+
+    @property
+    def words(self) -> list[str]:
+        """What the memories say, in order."""
+        return sorted(memory.content for memory in self.memories.values())
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """What was left out."""
+        return self.summary.skipped
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why rows were rejected."""
+        return [row.reason for row in self.summary.rejected]
+
+
+def bring_twice(store: Store, path: Path, name: str, zone: tzinfo = UTC) -> Brought:
+    """Import a path, and again: the second time changes nothing, and the store is sound."""
+    summary = bring(store, path, name, zone=zone)
+    with store.reading() as tx:
+        before = tx.contents.digest()
+    assert bring(store, path, name, zone=zone).imported == 0
+    with store.reading() as tx:
+        assert tx.contents.digest() == before
+        assert tx.integrity.check(deep=True) == []
+        return Brought(summary, {memory.id: memory for memory in tx.memories.all()})
 
 
 def memories_of(store: Store) -> list[Memory]:

@@ -158,7 +158,7 @@ def test_expired_memories_are_left_out_and_counted(store: Store, tmp_path: Path)
     for n, until in ((1, "2031-01-01T00:00:00"), (2, "2026-03-02T00:00:00"), (3, "never")):
         change(path, "update stm set expires_at = ? where id = ?", (until, f"stm_{n:012x}"))
     brought = bring(store, path)
-    assert (brought.summary.imported, brought.skipped.counts) == (2, {"expired memories": 1})
+    assert (brought.summary.imported, brought.skipped.counts) == (2, {"memories that have expired": 1})
 
 
 def test_a_bad_row_costs_itself_alone(store: Store, tmp_path: Path) -> None:

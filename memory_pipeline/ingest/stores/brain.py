@@ -136,7 +136,7 @@ class _Memories:
                     continue
                 try:
                     if self._is_expired(row):
-                        self._skipped.add("expired memories")
+                        self._skipped.add("memories that have expired")
                         continue
                     yield self._candidate(row, line, vectors.get(str(row["id"])))
                 except RowError as error:

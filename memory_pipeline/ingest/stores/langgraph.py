@@ -1,0 +1,147 @@
+"""Reads a LangGraph store from its SQLite file: the values that an agent put under namespaces and keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.foreign import foreign_id
+from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+
+NEEDED = frozenset({"prefix", "key", "value", "created_at"})
+_WANTED = ("prefix", "key", "value", "created_at", "updated_at", "expires_at")
+#: Keys of a value that hold its words, if it is an object.
+_WORDS = ("content", "text", "memory", "fact", "data", "value")
+#: Keys beside the words that say what kind of object it is.
+_KINDS = ("kind", "type", "category")
+_MOST_DEPTH = 8
+_FAR = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+class LangGraphImporter(Importer):
+    """A LangGraph store."""
+
+    name = "langgraph"
+    about = "A LangGraph store (LangMem too) in its SQLite file: the values under namespaces and keys."
+    takes = "an SQLite file"
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every value that has not expired; each namespace is a project."""
+        with reading(path) as connection:
+            columns = columns_of(connection, "store")
+            if not set(columns) >= NEEDED:
+                raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
+            wanted = [column for column in _WANTED if column in columns]
+            shown = [unless_longer(c, 4 * MAX_CONTENT) if c == "value" else c for c in wanted]
+            found = rows(connection, f"select {', '.join(shown)} from store order by prefix, key")
+            yield from memories_of(
+                (dict(zip(wanted, row, strict=True)) for row in found), readable_name(path.name), now, skipped
+            )
+
+    def evidence(self, path: Path) -> str | None:
+        """Its table of values."""
+        return "a LangGraph table 'store' of values" if shows_table(path, ("store", NEEDED)) else None
+
+    def parts(self, file: Path) -> tuple[Path, ...]:
+        """The file and its write-ahead log."""
+        return beside(file)
+
+
+def memories_of(items: Iterable[Mapping[str, Any]], name: str, now: datetime, skipped: Skipped) -> Reading:
+    """The memories of the rows of a store. Its times are in UTC, whatever they say."""
+    for line, item in enumerate(items, 1):
+        value: object = item.get("value")
+        try:
+            until = parse_moment(item.get("expires_at"), UTC, _FAR)
+            if until is not None and until <= now:
+                skipped.add("memories that have expired")
+                continue
+            value = _parsed(value)
+            yield _candidate(item, value, Source(LangGraphImporter.name, name, line), now)
+        except RowError as error:
+            yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
+
+
+def _parsed(value: object) -> object:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    if value is None:
+        raise RowError("value is empty, or too long for a memory")
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        raise RowError("value is not valid JSON") from None
+
+
+def _candidate(item: Mapping[str, Any], value: object, source: Source, now: datetime) -> Candidate:
+    prefix = values.text_value(item, "prefix", values.MAX_PATH) or ""
+    key = values.text_value(item, "key", values.MAX_PATH) or ""
+    words, kind = words_of(value)
+    created = parse_moment(item.get("created_at"), UTC, now)
+    updated = parse_moment(item.get("updated_at"), UTC, now, "updated_at")
+    newest = max((moment for moment in (created, updated) if moment), default=None)
+    categories = (kind[: values.MAX_NAME],) if kind and kind != "Memory" else ()
+    return Candidate(
+        content=words,
+        source=source,
+        native_id=foreign_id(LangGraphImporter.name, f"{prefix}/{key}"),
+        project_id=foreign_project(prefix),
+        typed_under=categories,
+        categories=categories,
+        created_at=created.astimezone(UTC) if created else None,
+        effective_date=newest.astimezone(UTC) if created and newest else None,
+        utc_offset=minutes_ahead(created) if created else 0,
+        created_at_quality="exact" if created else "import",
+    )
+
+
+def foreign_project(prefix: str) -> str | None:
+    """The project of a namespace: its name; None for the root."""
+    return values.identifier(prefix, "the namespace") if len(prefix) <= values.MAX_ID else prefix[: values.MAX_ID]
+
+
+def words_of(value: object) -> tuple[str, str]:
+    """The words of a value and its kind: a text itself, the text of an object, or its fields as lines."""
+    kind = ""
+    for _ in range(_MOST_DEPTH):
+        if isinstance(value, str):
+            return value, kind
+        if not isinstance(value, Mapping):
+            break
+        kind = next((value[k] for k in _KINDS if isinstance(value.get(k), str)), kind)
+        rest = {name: told for name, told in value.items() if name not in _KINDS and told not in (None, "", [], {})}
+        if len(rest) != 1 or next(iter(rest)) not in _WORDS:
+            return "\n".join(_lines(rest, 0)), kind
+        value = next(iter(rest.values()))
+    return "\n".join(_lines(value, 0)), kind
+
+
+def _lines(value: object, depth: int, name: str = "") -> Iterator[str]:
+    """The fields of a value as `name: value`, those of an object within under `name.`, lists on one line."""
+    start = f"{name}: " if name else ""
+    if depth > _MOST_DEPTH:
+        yield f"{start}..."
+    elif isinstance(value, Mapping):
+        for key, held in value.items():
+            if held not in (None, "", [], {}):
+                yield from _lines(held, depth + 1, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
+        yield f"{start}{', '.join(str(one) for one in value)}"
+    elif isinstance(value, list):
+        for one in value:
+            yield from _lines(one, depth + 1, name)
+    else:
+        yield f"{start}{value}"

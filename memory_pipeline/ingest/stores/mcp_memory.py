@@ -1,0 +1,120 @@
+"""Reads the knowledge graph of the MCP reference memory server: entities with observations, and relations, as lines.
+
+The server writes neither ids nor dates, and the whole file anew with each change: an observation is known by its words
+and its entity, and as old as its first reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.values import MAX_PATH
+from memory_pipeline.records import Source
+
+_ENTITY = {"type", "name", "entityType", "observations"}
+_RELATION = {"type", "from", "to", "relationType"}
+_FIRST_LINES, _LONGEST = 20, 1 << 20
+
+
+class McpMemoryImporter(Importer):
+    """The file of the MCP memory server."""
+
+    name = "mcp-memory"
+    about = "The file of the MCP reference memory server (`memory.jsonl`): one memory an observation or relation."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every observation and every relation, each said about its entity."""
+        name, limit = readable_name(path.name), settings.import_.max_line_bytes
+        with opened(path) as file:
+            for number, line, too_long in bounded_lines(file, limit):
+                text = line.strip().lstrip("\ufeff")
+                if too_long:
+                    yield Rejected.of(name, number, f"the line is longer than {limit} bytes", text[:4000])
+                elif text:
+                    yield from _memories(text, name, number, skipped)
+
+    def evidence(self, path: Path) -> str | None:
+        """Entities or relations as the server writes them."""
+        try:
+            with opened(path) as file:
+                for number, line, too_long in bounded_lines(file, _LONGEST):
+                    if too_long or number > _FIRST_LINES:
+                        return None
+                    row = _parsed(line.strip().lstrip("\ufeff"))
+                    if isinstance(row, Mapping) and (row.keys() >= _ENTITY or row.keys() >= _RELATION):
+                        return "entities and relations of a knowledge graph, one a line"
+        except InputError:
+            return None
+        return None
+
+
+def _memories(text: str, name: str, line: int, skipped: Skipped) -> Reading:
+    try:
+        row = _parsed(text)
+        if not isinstance(row, Mapping):
+            raise RowError("the line is not a JSON object that can be read")
+        kind = row.get("type")
+        if kind == "entity":
+            yield from _observations(row, name, line, skipped)
+        elif kind == "relation":
+            yield _relation(row, name, line)
+        else:
+            raise RowError(f"type is {values.shown(kind)}; the server writes entity and relation")
+    except RowError as error:
+        yield Rejected.of(name, line, str(error), text)
+
+
+def _observations(row: Mapping[str, Any], name: str, line: int, skipped: Skipped) -> Reading:
+    entity = values.text_value(row, "name", MAX_PATH)
+    kind = values.text_value(row, "entityType")
+    observations = row.get("observations")
+    if not entity or not isinstance(observations, list):
+        raise RowError("the entity has no name or no list of observations")
+    if not observations:
+        skipped.add("entities without observations")
+    for told in observations:
+        if not isinstance(told, str):
+            yield Rejected.of(name, line, f"an observation is {values.shown(told)}, which is not text", "")
+            continue
+        about = told if entity.casefold() in told.casefold() else f"{entity}: {told}"
+        yield _memory(about, ("observation", entity, told), kind, name, line)
+
+
+def _relation(row: Mapping[str, Any], name: str, line: int) -> Candidate:
+    told = [values.text_value(row, part, MAX_PATH) for part in ("from", "relationType", "to")]
+    if not all(told):
+        raise RowError("the relation lacks from, relationType or to")
+    first, how, second = (str(part) for part in told)
+    words = f"{first} {how.replace('_', ' ')} {second}"
+    return _memory(words, ("relation", first, how, second), "relation", name, line)
+
+
+def _memory(words: str, key: tuple[str, ...], kind: str | None, name: str, line: int) -> Candidate:
+    digest = hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return Candidate(
+        content=words,
+        source=Source(McpMemoryImporter.name, name, line),
+        native_id=f"{McpMemoryImporter.name}:{digest}",
+        typed_under=(kind,) if kind else (),
+        categories=(kind,) if kind else (),
+        created_at_quality="import",
+    )
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,223 @@
+"""Reads memories of mem0: what its `get_all` or its platform exports, and its `history.db`.
+
+An export is a list, or an object or pages with `results`. What the history beside it says was deleted stays deleted;
+a history alone gives the memories as its last events left them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.foreign import foreign_id
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.json_items import Broken, first_item, json_items
+from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, rows, shows_table
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+
+_HISTORY = "history.db"
+_EVENTS = ("history", frozenset({"memory_id", "new_memory", "event"}))
+#: The last event of each memory, with the time of its first one.
+_LAST_EVENTS = """
+select memory_id, new_memory, event, first, updated_at
+from (
+    select *, min(created_at) over (partition by memory_id) as first,
+           row_number() over (partition by memory_id order by rowid desc) as back
+    from history
+    where event in ('ADD', 'UPDATE', 'DELETE')
+)
+where back = 1
+order by first, memory_id
+"""
+_PLACES = ("", "results", "memories")
+_DELETED, _EXPIRED = "memories that were deleted", "memories that have expired"
+#: Who a memory belongs to: the first of these that it names is its project, since mem0 never mixes them.
+_OWNERS = ("user_id", "agent_id", "app_id", "run_id")
+
+
+class Mem0Importer(Importer):
+    """An export of mem0, a directory of its pages, or its history."""
+
+    name = "mem0"
+    about = "Memories of mem0: JSON of `get_all` or of the platform's export, its pages in a directory, `history.db`."
+    takes = "a JSON file, a directory of JSON files, or history.db"
+    takes_directory = None
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every memory that was not deleted and has not expired."""
+        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
+
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """The same of the chosen files of a directory. Raises InputError if there is no file of mem0."""
+        files = list(self.files(path, choice, skipped))
+        if not files and choice.among is None:
+            raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
+        history = path if is_sqlite(path) else (path if path.is_dir() else path.parent) / _HISTORY
+        deleted = _deleted(history)
+        exports = [(name, file) for name, file in files if not is_sqlite(file)]
+        for name, file in exports:
+            yield from _Export(name, default_zone, now, skipped, deleted).read(file)
+        if not exports:
+            for name, file in files:
+                yield from _of_history(file, name, default_zone, now, skipped)
+
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """The file, or the JSON files and the history in a directory."""
+        if not path.is_dir():
+            yield readable_name(path.name), path
+            return
+        for file in sorted(path.iterdir()):
+            name = readable_name(file.name)
+            if file.is_file() and choice.takes(name) and (file.suffix == ".json" or _is_history(file)):
+                yield name, file
+
+    def parts(self, file: Path) -> tuple[Path, ...]:
+        """An export and the history beside it; a history and its log."""
+        return beside(file) if file.name == _HISTORY else (file, *beside(file.parent / _HISTORY))
+
+    def evidence(self, path: Path) -> str | None:
+        """The fields of its memories, or the events of its history."""
+        try:
+            found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
+        except OSError:
+            return None
+        for file in found[:50]:
+            if _is_history(file):
+                return "the events of mem0's history"
+            if file.suffix == ".json" and file.is_file() and _is_memory(first_item(file, *_PLACES)):
+                return "memories with the hashes and owners of mem0"
+        return None
+
+
+def _is_history(path: Path) -> bool:
+    return path.name.endswith(".db") and shows_table(path, _EVENTS)
+
+
+def _is_memory(item: object) -> bool:
+    if not isinstance(item, Mapping) or not isinstance(item.get("memory"), str) or "id" not in item:
+        return False
+    return "hash" in item or any(owner in item for owner in _OWNERS)
+
+
+def _deleted(history: Path) -> frozenset[str]:
+    """The memories that a history says are deleted."""
+    if not _is_history(history):
+        return frozenset()
+    try:
+        with reading(history) as connection:
+            events = rows(connection, _LAST_EVENTS)
+            return frozenset(str(memory_id) for memory_id, _, event, _, _ in events if event == "DELETE")
+    except (InputError, StoreBusyError):
+        return frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """One file of an export."""
+
+    name: str
+    zone: tzinfo
+    now: datetime
+    skipped: Skipped
+    deleted: frozenset[str]
+
+    def read(self, path: Path) -> Reading:
+        """Its memories, in order."""
+        for number, item in self._items(path):
+            if isinstance(item, Broken):
+                yield Rejected(self.name, number, item.reason if number > 1 else f"{UNREADABLE}: {item.reason}")
+                return
+            yield from self.memory(item, number)
+        relations = sum(1 for one in json_items(path, "relations") if not isinstance(one, Broken))
+        if relations:
+            self.skipped.add("relations of the graph", relations)
+
+    def _items(self, path: Path) -> Iterator[tuple[int, Any]]:
+        for number, found in enumerate(json_items(path, *_PLACES), start=1):
+            yield (number, found) if isinstance(found, Broken) else found
+
+    def memory(self, item: object, line: int) -> Reading:
+        """The memory of an item, nothing if it is left out, or why it cannot be read."""
+        try:
+            found = _candidate(item, Source(Mem0Importer.name, self.name, line), self.zone, self.now, self)
+        except RowError as error:
+            words = item.get("memory") if isinstance(item, Mapping) else None
+            yield Rejected.of(self.name, line, str(error), words if isinstance(words, str) else "")
+        else:
+            if found is not None:
+                yield found
+
+    def leaves_out(self, native_id: str, item: Mapping[str, Any]) -> str | None:
+        """Why a memory is left out, if it is."""
+        if native_id in self.deleted:
+            return _DELETED
+        try:
+            until = parse_moment(item.get("expiration_date"), self.zone, _FAR)
+        except RowError:
+            return None
+        return _EXPIRED if until is not None and until <= self.now else None
+
+
+_FAR = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+def _candidate(item: object, source: Source, zone: tzinfo, now: datetime, export: _Export) -> Candidate | None:
+    if not isinstance(item, Mapping):
+        raise RowError(f"the item is {values.shown(item)}, which is not an object")
+    native_id = values.identifier(item.get("id"), "id")
+    words = item.get("memory", item.get("text"))
+    if not isinstance(words, str):
+        raise RowError(f"memory is {values.shown(words)}, which is not text")
+    if native_id is not None and (why := export.leaves_out(native_id, item)):
+        export.skipped.add(why)
+        return None
+    created = parse_moment(item.get("created_at"), zone, now)
+    updated = parse_moment(item.get("updated_at"), zone, now, "updated_at")
+    metadata = item.get("metadata")
+    categories = _categories(item.get("categories"), metadata)
+    newest = max((moment for moment in (created, updated) if moment), default=None)
+    return Candidate(
+        content=words,
+        source=source,
+        native_id=foreign_id("mem0", native_id) if native_id else None,
+        project_id=next((found for owner in _OWNERS if (found := values.identifier(item.get(owner), owner))), None),
+        typed_under=categories,
+        categories=categories,
+        created_at=created.astimezone(UTC) if created else None,
+        effective_date=newest.astimezone(UTC) if created and newest else None,
+        utc_offset=minutes_ahead(created) if created else 0,
+        created_at_quality="exact" if created else "import",
+    )
+
+
+def _categories(told: object, metadata: object) -> tuple[str, ...]:
+    """The categories of the platform, or those that the metadata name."""
+    found = told
+    if not found and isinstance(metadata, Mapping):
+        found = metadata.get("categories") or metadata.get("category")
+    return values.labels({"categories": found}, "categories")
+
+
+def _of_history(path: Path, name: str, zone: tzinfo, now: datetime, skipped: Skipped) -> Reading:
+    """The memories as the last events left them."""
+    export = _Export(name, zone, now, skipped, frozenset())
+    with reading(path) as connection:
+        for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
+            if event == "DELETE":
+                skipped.add(_DELETED)
+                continue
+            item = {"id": memory_id, "memory": words, "created_at": created, "updated_at": updated}
+            yield from export.memory(item, line)
