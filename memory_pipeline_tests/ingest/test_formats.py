@@ -77,9 +77,9 @@ def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -
 
 
 def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
-    shown = " ".join(CliRunner().invoke(app, ["import", "--help"]).output.split())
+    shown = "".join(CliRunner().invoke(app, ["import", "--help"]).output.split())
     *others, _ = IMPORTERS
-    assert f"{', '.join(others)} or diary." in shown
+    assert f"{','.join(others)}ordiary." in shown
     assert "| `diary` | a directory of days | A diary: a text file a day. |" in written_reference()
     settings = settings_for(store)
     with pytest.raises(InputError, match=f"one of {', '.join(IMPORTERS)}"):
