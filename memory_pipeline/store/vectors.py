@@ -83,9 +83,9 @@ class Vectors:
 
     def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
         """Id and content of memories without a vector of this model: the first `limit` by id after `after`."""
-        return self._sql.rows(
+        ids = self._sql.strings(
             """
-            select m.id, m.content
+            select m.id
             from memories m
             anti join (select memory_id from embeddings where model = $1) e on e.memory_id = m.id
             where m.id > $2
@@ -93,6 +93,10 @@ class Vectors:
             limit $3
             """,
             [model, after, limit],
+        )
+        # Of long contents, a sort would read and carry those of the whole table.
+        return self._sql.rows(
+            "select id, content from memories where id in (select unnest($1::text[])) order by id", [ids]
         )
 
     def count_missing(self, model: str) -> int:
