@@ -30,6 +30,7 @@ from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAM
 from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.export_settings import DescribedExport
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,
     BackfillResult,
@@ -246,6 +247,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         CheckedSource,
     ),
     "Exports": ("`export` prints one object.", Exported),
+    "Exports of nights": (
+        "`exports list` prints a list; `exports add` and `exports remove` print one object.",
+        DescribedExport,
+    ),
     "Exports of past states": ("`as-of WHEN export` prints one object.", ExportResult),
     "Checks": ("`check` prints one object.", CheckResult),
     "Snapshots": ("`snapshot list` prints a list, `snapshot create` one object.", Snapshot),

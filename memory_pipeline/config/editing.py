@@ -12,42 +12,40 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
+from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.errors import InputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, write_text
 
-_KEY = "sources"
-_TABLE = re.compile(r"\s*\[\[\s*[\"']?sources[\"']?\s*\]\]")
 
-
-def add_source(file: Path, source: SourceTable) -> None:
-    """Append a `[[sources]]` table; the file is created if it does not exist.
+def add_table(file: Path, key: str, table: SourceTable | ExportTable) -> None:
+    """Append a table to a list, `[[sources]]` or `[[exports]]`; the file is created if it does not exist.
 
     Raises SettingError for a file that cannot be read, and OutputError if it cannot be written.
     """
     document = _read(file)
-    given = source.model_dump(mode="json", exclude_defaults=True)
-    if document and _KEY not in document:
+    given = table.model_dump(mode="json", exclude_defaults=True)
+    if document and key not in document:
         document.add(tomlkit.nl())
-    listed: Any = document.setdefault(_KEY, tomlkit.aot())
+    listed: Any = document.setdefault(key, tomlkit.aot())
     if not isinstance(listed, list):
         raise SettingError(
-            f"'sources' in '{file}' is no list; begin its tables with [[sources]], or take it out with "
-            "'memory-pipeline sources remove sources'"
+            f"'{key}' in '{file}' is no list; begin its tables with [[{key}]], or take it out with "
+            f"'memory-pipeline {key} remove {key}'"
         )
-    table: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
-    table.update(given)
-    listed.append(table)
+    added: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
+    added.update(given)
+    listed.append(added)
     _write(file, document)
 
 
-def remove_source(file: Path, name: str, number: int | None = None, others: Set[int] = frozenset()) -> None:
-    """Remove the table of a source: the first of this name that is none of the `others`, or, given its number in the
+def remove_table(file: Path, key: str, name: str, number: int | None = None, others: Set[int] = frozenset()) -> None:
+    """Remove a table from a list: the first of this name that is none of the `others`, or, given its number in the
     list from 1, that one; 0 stands for what is there in place of a list. Raises InputError if there is none such."""
     document = _read(file)
-    listed: Any = document.get(_KEY, [])
+    listed: Any = document.get(key, [])
     if number == 0:
-        document.remove(_KEY)
+        document.remove(key)
         _write(file, document)
         return
     names = [key_of(str(table.get("name", ""))) if isinstance(table, dict) else "" for table in listed]
@@ -55,19 +53,20 @@ def remove_source(file: Path, name: str, number: int | None = None, others: Set[
     if number is not None:
         places = [number - 1] if number <= len(listed) else []
     if not places:
-        raise InputError(f"'{file}' has no source '{name}'; 'memory-pipeline sources list' shows where each comes from")
+        raise InputError(f"'{file}' has no {key[:-1]} '{name}'; 'memory-pipeline {key} list' shows what there is")
     before = tomlkit.dumps(document)
     del listed[places[0]]
     if not listed:
-        del document[_KEY]
-    _write(file, _without_table(before, places[0], document) or document)
+        del document[key]
+    _write(file, _without_table(before, key, places[0], document) or document)
 
 
-def _without_table(text: str, place: int, wanted: TOMLDocument) -> TOMLDocument | None:
-    """The document without the lines of a `[[sources]]` table. The comments after its last key stay: they belong to
+def _without_table(text: str, key: str, place: int, wanted: TOMLDocument) -> TOMLDocument | None:
+    """The document without the lines of a table of a list. The comments after its last key stay: they belong to
     what follows. None if the file is written in a way that lines cannot tell (the data must be as wanted)."""
     lines = text.splitlines(keepends=True)
-    starts = [n for n, line in enumerate(lines) if _TABLE.match(line)]
+    begins = re.compile(rf"\s*\[\[\s*[\"']?{key}[\"']?\s*\]\]")
+    starts = [n for n, line in enumerate(lines) if begins.match(line)]
     if place >= len(starts):
         return None
     first = starts[place]

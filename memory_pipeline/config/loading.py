@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource, sort_out
 from memory_pipeline.config.described import SettingInfo, describe_settings
+from memory_pipeline.config.exports import ExportTable, check_exports
+from memory_pipeline.config.memory_sources import SourceTable, check_names
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest
+from memory_pipeline.config.sources import Given, from_environment, from_file, from_overrides, nearest
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
 
@@ -26,6 +28,9 @@ _MENDS = {
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
 }
+
+
+_Table = TypeVar("_Table", SourceTable, ExportTable)
 
 
 class ShownSetting(Document):
@@ -67,8 +72,8 @@ def load_settings(
     `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working directory. A
     missing default file is not an error; a missing file that was named is. Tables of policies and profiles are merged
     by name. Raises SettingError for an unknown key, a value of the wrong type or outside its range, or two names of
-    one setting with different values. A table of `sources` that cannot be used is left out and kept in
-    `broken_sources`: it costs itself alone.
+    one setting with different values. A table of `sources` or `exports` that cannot be used is left out and kept in
+    `broken_sources` or `broken_exports`: it costs itself alone.
     """
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
@@ -77,15 +82,25 @@ def load_settings(
     origins = {info.key: "default" for info in describe_settings()}
     for source in reversed(sources):
         origins |= source.origins
-    broken: tuple[BrokenSource, ...] = ()
-    given = next((source for source in sources if "sources" in source()), None)
-    if given is not None:
-        usable, broken = sort_out(given()["sources"], functools.partial(_of_a_source, origins["sources"]))
-        given()["sources"] = usable
+    broken = _sorted_out("sources", SourceTable, check_names, sources, origins["sources"])
+    broken_exports = _sorted_out("exports", ExportTable, check_exports, sources, origins["exports"])
     try:
-        return LoadedSettings(Settings(_build_sources=(sources, {})).with_broken_sources(broken), origins)
+        made = Settings(_build_sources=(sources, {}))
+        return LoadedSettings(made.with_broken_sources(broken).with_broken_exports(broken_exports), origins)
     except ValidationError as error:
         raise SettingError(_in_words(error, origins)) from error
+
+
+def _sorted_out(
+    key: str, model: type[_Table], check: Callable[[Sequence[_Table]], None], sources: Sequence[Given], origin: str
+) -> tuple[BrokenSource, ...]:
+    """Leave the tables of a list out that cannot be used, and return them."""
+    given = next((source for source in sources if key in source()), None)
+    if given is None:
+        return ()
+    usable, broken = sort_out(key, model, check, given()[key], functools.partial(_of_a_table, key, origin))
+    given()[key] = usable
+    return broken
 
 
 def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
@@ -125,10 +140,10 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"
 
 
-def _of_a_source(origin: str, index: int, first: Any) -> str:
-    """An error of a table of `sources`, which has this index."""
-    info = next(info for info in describe_settings() if info.key == "sources")
-    return _in_a_list_of_tables(info, ["sources", str(index), *map(str, first["loc"])], first, origin)
+def _of_a_table(key: str, origin: str, index: int, first: Any) -> str:
+    """An error of a table of a list, which has this index."""
+    info = next(info for info in describe_settings() if info.key == key)
+    return _in_a_list_of_tables(info, [key, str(index), *map(str, first["loc"])], first, origin)
 
 
 def _in_a_list_of_tables(info: SettingInfo, path: list[str], first: Any, origin: str) -> str:

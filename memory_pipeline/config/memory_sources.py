@@ -47,9 +47,7 @@ class SourceTable(Section):
     @field_validator("name")
     @classmethod
     def _is_a_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError("use letters, digits, hyphens and underscores, at most 64")
-        return name
+        return check_name(name)
 
     @field_validator("timezone")
     @classmethod
@@ -67,6 +65,13 @@ class SourceTable(Section):
 def key_of(name: str) -> str:
     """The name of a source in the asset graph."""
     return name.lower().replace("-", "_")
+
+
+def check_name(name: str) -> str:
+    """The name of a source or an export. Raises ValueError for one that is none."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("use letters, digits, hyphens and underscores, at most 64")
+    return name
 
 
 def check_zone(name: str) -> str:

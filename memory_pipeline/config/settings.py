@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.exports import ExportTable, check_exports
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
 from memory_pipeline.config.models import DistillationSection, Embedding
 from memory_pipeline.config.night import (
@@ -180,13 +181,26 @@ class Settings(BaseSettings):
         + "; ".join(f"`{name}`: {field.description}" for name, field in SourceTable.model_fields.items()),
     )
 
+    exports: tuple[ExportTable, ...] = setting(
+        (),
+        "What the night's last step writes, one table `[[exports]]` each: "
+        + "; ".join(f"`{name}`: {field.description}" for name, field in ExportTable.model_fields.items()),
+    )
+
     _broken_sources: tuple[BrokenSource, ...] = PrivateAttr(())
+    _broken_exports: tuple[BrokenSource, ...] = PrivateAttr(())
 
     @field_validator("sources")
     @classmethod
     def _sources_differ(cls, sources: tuple[SourceTable, ...]) -> tuple[SourceTable, ...]:
         check_names(sources)
         return sources
+
+    @field_validator("exports")
+    @classmethod
+    def _exports_differ(cls, exports: tuple[ExportTable, ...]) -> tuple[ExportTable, ...]:
+        check_exports(exports)
+        return exports
 
     @classmethod
     def settings_customise_sources(
@@ -217,6 +231,26 @@ class Settings(BaseSettings):
         changed = self.model_copy()
         changed._broken_sources = broken
         return changed
+
+    @property
+    def broken_exports(self) -> tuple[BrokenSource, ...]:
+        """The tables of `exports` that cannot be used and are left out."""
+        return self._broken_exports
+
+    def with_broken_exports(self, broken: tuple[BrokenSource, ...]) -> Settings:
+        """A copy that knows of these tables that cannot be used."""
+        changed = self.model_copy()
+        changed._broken_exports = broken
+        return changed
+
+    @property
+    def exports_of_store(self) -> tuple[ExportTable, ...]:
+        """The enabled exports that are made of the store."""
+        return tuple(
+            export
+            for export in self.exports
+            if export.enabled and (not export.store or Path(export.store) == Path(self.store.path))
+        )
 
     @property
     def sources_of_store(self) -> tuple[SourceTable, ...]:

@@ -2,5 +2,6 @@
 
 from memory_pipeline.exports.documents import Exported
 from memory_pipeline.exports.exporting import DIRECTORY_FORMATS, EXPORT_NAMES, export_to
+from memory_pipeline.exports.nightly import ExportResult, run_exports
 
-__all__ = ["DIRECTORY_FORMATS", "EXPORT_NAMES", "Exported", "export_to"]
+__all__ = ["DIRECTORY_FORMATS", "EXPORT_NAMES", "ExportResult", "Exported", "export_to", "run_exports"]

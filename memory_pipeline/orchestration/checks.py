@@ -10,6 +10,7 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.config.night import RECALL_FLOOR
+from memory_pipeline.exports import ExportResult
 from memory_pipeline.night.gates import (
     LOST_IN_LEVELS_MEND,
     lost_in_levels,
@@ -215,6 +216,21 @@ REPORT_CHECKS = [
     ),
     *(AssetCheckSpec(name, asset="reports", description=text) for name, text, _, _ in _BANDS),
 ]
+
+
+EXPORT_CHECKS = [
+    AssetCheckSpec(
+        "exports_written",
+        asset="exports",
+        description="Every export that the settings name was written, or stands as it should.",
+    )
+]
+
+
+def check_exports(results: Sequence[ExportResult]) -> AssetCheckResult:
+    """Whether no export failed, and no table of the settings could not be used."""
+    failed = [f"{result.name}: {result.problem}" for result in results if result.problem]
+    return _gate(EXPORT_CHECKS[0].name, failed, len(results))
 
 
 def check_report(report: Report) -> list[AssetCheckResult]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import platformdirs
 
 import memory_pipeline
 from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -59,6 +60,8 @@ telemetry:
 nux:
   enabled: false
 """
+
+_Table = TypeVar("_Table", SourceTable, ExportTable)
 
 
 def project_home() -> Path:
@@ -109,13 +112,15 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     ):
         if directory:
             absolute[key] = str(_path_of(key, directory, home))
-    if values.sources:
+    if values.sources or values.exports:
         own = dict(overrides or {})
         own.pop("store.path", None)
         fed = load_settings(own, config_file=file).values.store.path if overrides else values.store.path
-        good, broken = _resolve_all(values.sources, fed, home)
-        absolute["sources"] = good
+        sources, broken = _resolve_all("sources", values.sources, fed, home)
+        exports, wrong = _resolve_all("exports", values.exports, fed, home)
+        absolute |= {"sources": sources, "exports": exports}
         values = values.with_broken_sources((*values.broken_sources, *broken))
+        values = values.with_broken_exports((*values.broken_exports, *wrong))
     return LoadedSettings(values.with_values(absolute), loaded.origins)
 
 
@@ -127,26 +132,26 @@ def config_file() -> Path:
 
 
 def _resolve_all(
-    sources: Sequence[SourceTable], fed: str, home: Path
-) -> tuple[tuple[SourceTable, ...], list[BrokenSource]]:
-    """The sources with absolute paths, and those whose path names no file."""
-    good: list[SourceTable] = []
+    kind: str, tables: Sequence[_Table], fed: str, home: Path
+) -> tuple[tuple[_Table, ...], list[BrokenSource]]:
+    """The tables of a list with absolute paths, and those whose path names no file."""
+    good: list[_Table] = []
     broken = []
-    for source in sources:
+    for table in tables:
         try:
-            good.append(_resolved(source, fed, home))
+            good.append(_resolved(kind, table, fed, home))
         except SettingError as error:
-            broken.append(BrokenSource(-1, source.name, str(error), source.model_dump(mode="json")))
+            broken.append(BrokenSource(-1, table.name, str(error), table.model_dump(mode="json"), kind))
     return tuple(good), broken
 
 
-def _resolved(source: SourceTable, fed: str, home: Path) -> SourceTable:
-    """The source with absolute paths; one that names no store feeds that of the settings, `fed`."""
-    key = f"sources.{source.name}"
-    return source.model_copy(
+def _resolved(kind: str, table: _Table, fed: str, home: Path) -> _Table:
+    """The table with absolute paths; one that names no store is about that of the settings, `fed`."""
+    key = f"{kind}.{table.name}"
+    return table.model_copy(
         update={
-            "path": str(_path_of(f"{key}.path", source.path, home)),
-            "store": str(_path_of(f"{key}.store", source.store or fed, home)),
+            "path": str(_path_of(f"{key}.path", table.path, home)),
+            "store": str(_path_of(f"{key}.store", table.store or fed, home)),
         }
     )
 

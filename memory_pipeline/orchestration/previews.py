@@ -11,6 +11,7 @@ import pyarrow as pa
 from dagster import MetadataValue
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.exports import ExportResult
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
@@ -343,3 +344,27 @@ def _beside(left: Sequence[str], right: Sequence[str], name: str) -> list[Row]:
     """Members, one a row, beside what they became: Markdown of tables has no lines within a cell."""
     told = [words for words in right if words]
     return [{"memories": one, name: other} for one, other in zip_longest(left, told, fillvalue="")]
+
+
+def exports(results: Sequence[ExportResult]) -> dict[str, Any]:
+    """What became of the exports, their files, and the tokens that agents load of them."""
+    rows: list[dict[str, object]] = [
+        {
+            "export": one.name,
+            "format": one.format,
+            "status": one.status,
+            "memories": one.exported,
+            "files written": one.files_written,
+            "unchanged": one.files_unchanged,
+            "tokens": one.tokens,
+            "problem": one.problem or "",
+        }
+        for one in results
+    ]
+    names = ("files_written", "files_unchanged", "files_removed", "files_kept", "tokens")
+    skipped = [one.name for one in results if one.status == "skipped"]
+    return {
+        **{name: sum(getattr(one, name) for one in results) for name in names},
+        "skipped": f"{', '.join(skipped)}: a later night has run, whose contents are newer" if skipped else "none",
+        **preview(rows, "The settings name no export; `memory-pipeline exports add FORMAT PATH` adds one."),
+    }

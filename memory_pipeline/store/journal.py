@@ -226,6 +226,13 @@ class Journal:
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
+    def newest_night(self) -> date | None:
+        """The newest partition whose night was reported."""
+        newest: date | None = self._sql.value(
+            "select max(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
+        )
+        return newest
+
     def oldest_reported_day(self) -> date | None:
         """The oldest partition with a report of a night."""
         oldest: date | None = self._sql.value(

@@ -70,6 +70,7 @@ ASSETS = (
     "atoms",
     "playbook",
     "reports",
+    "exports",
 )
 
 
@@ -110,8 +111,9 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *checks.ARCHIVE_CHECKS,
         *checks.ATOM_CHECKS,
         *checks.REPORT_CHECKS,
+        *checks.EXPORT_CHECKS,
     ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 17
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 18
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories_scanned"].value == 5
@@ -330,8 +332,8 @@ def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshn
         assert node.owners == ["team:memory"] and node.kinds and node.description, key
         assert node.freshness_policy is not None and node.metadata["dagster/column_schema"].columns, key
     knowledge = {"atoms", "playbook", "principles", "knowledge_base"}
-    assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports"}
-    assert groups["night"] == {*ASSETS} - knowledge - {"reports", "imported_notes"}
+    assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports", "exports"}
+    assert groups["night"] == {*ASSETS} - knowledge - {"reports", "exports", "imported_notes"}
     assert groups["sources"] >= {"memory_store", "imported_notes"}
 
 

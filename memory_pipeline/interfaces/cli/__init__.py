@@ -3,6 +3,7 @@
 from memory_pipeline.interfaces.cli import (
     atoms,
     conflicts,
+    export_commands,
     history,
     jobs,
     knowledge,
@@ -21,6 +22,7 @@ from memory_pipeline.interfaces.cli.app import main
 __all__ = [
     "atoms",
     "conflicts",
+    "export_commands",
     "history",
     "jobs",
     "knowledge",

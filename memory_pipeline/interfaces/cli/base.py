@@ -26,8 +26,8 @@ from memory_pipeline.store import Store
 #: The commands in the order in which people need them; others come last.
 _ORDER = (
     "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
-    "import sync export series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs check "
-    "snapshot recover config embed model"
+    "import sync export exports series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs "
+    "check snapshot recover config embed model"
 ).split()
 
 
@@ -83,8 +83,8 @@ def settings_of(store: Path | None) -> Settings:
 
 
 def told_of_broken_sources(loaded: LoadedSettings) -> LoadedSettings:
-    """The settings, after what is wrong with a source in them is printed on standard error."""
-    for broken in loaded.values.broken_sources:
+    """The settings, after what is wrong with a source or an export in them is printed on standard error."""
+    for broken in (*loaded.values.broken_sources, *loaded.values.broken_exports):
         complain(f"Warning: {broken.told}.")
     return loaded
 

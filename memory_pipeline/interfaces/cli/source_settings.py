@@ -13,7 +13,7 @@ from typing import Self
 from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.editing import add_source, remove_source
+from memory_pipeline.config.editing import add_table, remove_table
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document, Moment
@@ -262,7 +262,7 @@ def _free_name(place: Path, taken: set[str]) -> str:
 def save_source(source: SourceTable) -> Path:
     """Write a source to the settings file, which is returned. Raises InputError if the environment sets the sources."""
     _check_file_counts()
-    add_source(config_file(), source)
+    add_table(config_file(), "sources", source)
     return config_file()
 
 
@@ -271,7 +271,7 @@ def drop_source(source: SourceTable | BrokenSource) -> Path:
     _check_file_counts()
     place = source.number if isinstance(source, BrokenSource) and source.number >= 0 else None
     broken = {one.number for one in load_project_settings().values.broken_sources if one is not source}
-    remove_source(config_file(), source.name, place, broken - {-1} if place is None else frozenset())
+    remove_table(config_file(), "sources", source.name, place, broken - {-1} if place is None else frozenset())
     return config_file()
 
 

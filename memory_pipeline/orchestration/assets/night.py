@@ -1,4 +1,4 @@
-"""The night as thirteen daily-partitioned assets, in the order of the data.
+"""The night as fourteen daily-partitioned assets, in the order of the data.
 
 `night/order.py` defines what each step does; this file defines what the UI shows of it.
 """
@@ -25,6 +25,7 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.exports import ExportResult, run_exports
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
@@ -44,12 +45,14 @@ from memory_pipeline.orchestration.checks import (
     ATOM_CHECKS,
     CANONICAL_CHECKS,
     DISTILLATION_CHECKS,
+    EXPORT_CHECKS,
     MERGE_CHECKS,
     REPORT_CHECKS,
     SERIES_CHECKS,
     check_archives,
     check_atoms,
     check_distillations,
+    check_exports,
     check_level,
     check_report,
     check_series,
@@ -404,4 +407,32 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     )
 
 
-NIGHT_ASSETS = [imported_notes, exact_duplicates, *(_asset_of(step) for step in ORDER if step.name in SHOWN), reports]
+@_night_asset(
+    name="exports",
+    beside=["reports"],
+    group=REPORTING_GROUP,
+    kinds={"markdown"},
+    check_specs=EXPORT_CHECKS,
+    metadata={"dagster/column_schema": describe.schema_of_document(ExportResult, "What became of an export.")},
+    description=(
+        "Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory "
+        "directory of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past "
+        "day that runs again never puts older contents over newer ones. An export that fails costs only itself."
+    ),
+)
+def exports(context: AssetExecutionContext, night: NightResource) -> MaterializeResult[None]:
+    tonight = _open(context, night)
+    results = run_exports(tonight.store, tonight.settings, tonight.options.partition)
+    for result in results:
+        if result.problem:
+            context.log.warning("export '%s': %s", result.name, result.problem)
+    return MaterializeResult(metadata=previews.exports(results), check_results=[check_exports(results)])
+
+
+NIGHT_ASSETS = [
+    imported_notes,
+    exact_duplicates,
+    *(_asset_of(step) for step in ORDER if step.name in SHOWN),
+    reports,
+    exports,
+]
