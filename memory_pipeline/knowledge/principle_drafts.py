@@ -18,7 +18,7 @@ from memory_pipeline.knowledge.principles import find_principles
 from memory_pipeline.llm import Declined, Session
 
 #: Part of the id of every principle.
-PRINCIPLE_VERSION = "principle-2"
+PRINCIPLE_VERSION = "principle-3"
 
 
 def choose_principle_model(distiller: DistillationModel, settings: Settings) -> DistillationModel:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from memory_pipeline.wording.facts import value_of
+from memory_pipeline.knowledge.principle_phrases import DETERMINERS, are_subjects, listed, phrases_of, text_of
 from memory_pipeline.wording.grammar import Clause, Word, clauses_of, words_of
 from memory_pipeline.wording.guidance import guidance_in
-from memory_pipeline.wording.inflection import gerund_of, plural_verb_of
+from memory_pipeline.wording.inflection import plural_verb_of
 from memory_pipeline.wording.lexicon import mean_the_same
 from memory_pipeline.wording.normalise import plain_text
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
@@ -29,18 +29,17 @@ _OCCASIONS = {
     for word in words.split()
 }
 _OPPOSITE_OCCASIONS = ({0, 1},)
-_DETERMINERS = frozenset("a an the".split())
 #: Words that do not change what a rule says.
-_FREE = frozenset("always please simply just also then so first right away immediately directly".split()) | _DETERMINERS
+_FREE = frozenset("always please simply just also then so first right away immediately directly".split()) | DETERMINERS
 _NEGATIVE = frozenset("never not don't avoid".split())
 _PRONOUNS = frozenset("it its they them their itself themselves this that these those".split())
 _OF_ONE = frozenset("it its itself this that".split())
 _VERBS = frozenset("VVB VVI VVZ VVD VVN VVG".split())
 #: A rule about one thing has at least so many words beside it: a verb alone says nothing.
 _LEAST_WORDS, _LEAST_WORDS_OF_ACTION = 3, 2
-#: More subjects than this make a list, and no sentence.
-_MOST_SUBJECTS = 8
 _LONGEST_SUBJECT = 8
+#: A reason in brackets has at most so many words, and all of a principle so many.
+_LONGEST_REASON, _MOST_REASON_WORDS = 12, 48
 #: Rules with one verb that are compared with each other.
 _MOST_COMPARED = 400
 
@@ -253,30 +252,63 @@ def _contradict(one: Rule, other: Rule) -> bool:
 
 def _as_it_is(template: Rule, rules: Sequence[Rule], least: int) -> str:
     """A rule that all state."""
-    return _sentence(template, _text_of(template.action.words), _occasion_of(template), _shared_reason(template, rules))
+    return _sentence(template, text_of(template.action.words), _occasion_of(template), _shared_reason(template, rules))
 
 
 def _on_occasions(template: Rule, rules: Sequence[Rule], least: int) -> str | None:
     """The same action on several occasions."""
     assert template.occasion is not None
-    phrases = _phrases([rule.occasion for rule in rules if rule.occasion is not None])
-    if phrases is None or not _are_subjects(phrases, least):
+    phrases = phrases_of([rule.occasion for rule in rules if rule.occasion is not None])
+    if phrases is None or not are_subjects(phrases, least):
         return None
-    dropped = {
+    reason = _shared_reason(template, rules)
+    behind = {} if reason else _own_reasons(rules, phrases)
+    noun, names = _names_before(template, rules)
+    opener = template.occasion.opener.split()[0]
+    if noun is None or len({name for name in names if name}) < 2:
+        occasion = f"{opener} {listed(phrases, 'or', behind)}"
+        return _sentence(template, text_of(_without_differing(template, rules)), occasion, reason)
+    words = _without_differing(template, rules)
+    place = next(n for n, word in enumerate(words) if word is noun)
+    rest = f"{text_of(words[place:], capital=False)} {opener}"
+    pairs = [
+        " ".join(filter(None, (name, rest, phrase, behind.get(phrase))))
+        for name, phrase in dict.fromkeys(zip(names, phrases, strict=True))
+    ]
+    article = words[place - 1].low if words[place - 1].low in DETERMINERS - {"a", "an"} else ""
+    others = [f"{article} {pair}".strip() for pair in pairs[1:]]
+    told = f"{', '.join([pairs[0], *others[:-1]])} and {others[-1]}"
+    return _sentence(template, f"{text_of(words[:place])} {told}", "", reason)
+
+
+def _without_differing(template: Rule, rules: Sequence[Rule]) -> list[Word]:
+    """The words of the template's action but for those in which the rules differ."""
+    differing = {
         template.said[n].start for rule in rules for a, b, _, _ in _apart(template.said, rule.said) for n in range(a, b)
     }
-    words = [word for word in template.action.words if word.start not in dropped]
-    noun, names = _names_before(template, rules)
-    place = next((n + 1 for n, word in enumerate(words) if word is noun), len(words))
-    told = f" ({_listed(names, 'or')})" if len(names) > 1 else ""
-    action = f"{_text_of(words[:place])}{told} {_text_of(words[place:])}".rstrip()
-    occasion = f"{template.occasion.opener.split()[0]} {_listed(phrases, 'or')}"
-    return _sentence(template, action, occasion, _shared_reason(template, rules))
+    return [word for word in template.action.words if word.start not in differing]
+
+
+def _own_reasons(rules: Sequence[Rule], phrases: Sequence[str]) -> dict[str, str]:
+    """By occasion, the reason that its rule gives behind it, in brackets; none if they are long."""
+    found = {phrase: reason for rule, phrase in zip(rules, phrases, strict=True) if (reason := _reason_of(rule))}
+    lengths = [len(reason.split()) for reason in found.values()]
+    if any(length > _LONGEST_REASON for length in lengths) or sum(lengths) > _MOST_REASON_WORDS:
+        return {}
+    return {phrase: f"({reason})" for phrase, reason in found.items() if "(" not in reason and ")" not in reason}
+
+
+def _reason_of(rule: Rule) -> str:
+    """The end of a rule's sentence behind what to do and when, or nothing."""
+    if not rule.reasons:
+        return ""
+    told = max(clause.words[-1].end for clause in (rule.action, rule.occasion) if clause is not None)
+    return "" if rule.reasons[0].words[0].start < told else rule.sentence[told:].strip(" ,;:.!-")
 
 
 def _names_before(template: Rule, rules: Sequence[Rule]) -> tuple[Word | None, list[str]]:
-    """The noun before which the rules name different things (`template cache`, `CDN cache`), and these names; none if
-    there are several such nouns."""
+    """The noun before which the rules name different things (`template cache`, `CDN cache`), and the name that each
+    gives, or nothing; no noun if there are several such nouns."""
     apart = [_apart(template.said, rule.said) for rule in rules]
     ends = {b for regions in apart for _, b, _, _ in regions}
     if len(ends) != 1:
@@ -287,7 +319,7 @@ def _names_before(template: Rule, rules: Sequence[Rule]) -> tuple[Word | None, l
         rule.said[regions[0][2] : regions[0][3]] if regions else template.said[start:end]
         for rule, regions in zip(rules, apart, strict=True)
     ]
-    return template.said[end], list(dict.fromkeys(_text_of(words) for words in found if words))
+    return template.said[end], [text_of(words, capital=False) for words in found]
 
 
 def _about_things(template: Rule, rules: Sequence[Rule], least: int) -> str | None:
@@ -300,11 +332,11 @@ def _about_things(template: Rule, rules: Sequence[Rule], least: int) -> str | No
     subjects = [_subject(template, rule, start, end) for rule in rules]
     known = [subject for subject in subjects if subject is not None]
     around = len(template.said) - (end - start) + len(_told(template.occasion))
-    if len(known) < len(subjects) or not _are_subjects(known, least) or around < _LEAST_WORDS:
+    if len(known) < len(subjects) or not are_subjects(known, least) or around < _LEAST_WORDS:
         return None
     words = template.action.words
     before = [word for word in words if word.start < first.start]
-    while before and before[-1].low in _DETERMINERS:
+    while before and before[-1].low in DETERMINERS:
         before.pop()
     after = [word for word in words if word.start > last.start]
     reason = _shared_reason(template, rules)
@@ -315,7 +347,7 @@ def _about_things(template: Rule, rules: Sequence[Rule], least: int) -> str | No
             return None
         after, each = [_plural(after[0]), *after[1:]], False
     each |= template.is_negative and template.action.order is not None
-    action = " ".join(filter(None, [_text_of(before), _listed(known, "or" if each else "and"), _text_of(after)]))
+    action = " ".join(filter(None, [text_of(before), listed(known, "or" if each else "and"), text_of(after)]))
     return _sentence(template, action, _occasion_of(template), reason)
 
 
@@ -343,58 +375,13 @@ def _subject(template: Rule, rule: Rule, start: int, end: int) -> str | None:
         return None
     words = rule.action.words
     place = words.index(found[0])
-    while place > 0 and words[place - 1].low in _DETERMINERS:
+    while place > 0 and words[place - 1].low in DETERMINERS:
         place -= 1
-    return _text_of(words[place : words.index(found[-1]) + 1], capital=False)
-
-
-def _phrases(occasions: Sequence[Clause]) -> list[str] | None:
-    """What differs between occasions, as phrases that can be listed: `updating the NAS`, or clauses; None if one kind
-    does not go with another."""
-    found = [_phrase(occasion) for occasion in occasions]
-    kinds = {kind for kind, _ in found}
-    if "clause" in kinds and len(kinds) > 1:
-        return None
-    return [phrase for _, phrase in found]
-
-
-def _phrase(occasion: Clause) -> tuple[str, str]:
-    words = list(occasion.words)
-    if words[0].tag == "VVG":
-        return "thing", _text_of(words, capital=False)
-    if words[0].low in ("you", "we", "i", "one") and len(words) > 1 and words[1].tag != "VM0":
-        rest = _text_of(words[2:], capital=False)
-        return "thing", f"{gerund_of(words[1].base)} {rest}".strip()
-    if occasion.verb is not None:
-        return "clause", _text_of(words, capital=False)
-    return "thing", _text_of(words, capital=False)
-
-
-def _are_subjects(phrases: Sequence[str], least: int) -> bool:
-    """Whether phrases name enough different things, and are short and plain enough for a list."""
-    different = {phrase.lower() for phrase in phrases}
-    return (
-        least <= len(different) <= _MOST_SUBJECTS
-        and not any("," in phrase or ";" in phrase or " or " in phrase for phrase in phrases)
-        and not any(all(value_of(word) for word in phrase.lower().split()) for phrase in phrases)
-    )
-
-
-def _listed(phrases: Sequence[str], conjunction: str) -> str:
-    """Phrases as a list, what they begin with said once: `updating Home Assistant, the router or the NAS`."""
-    parts = [phrase.split() for phrase in dict.fromkeys(phrases)]
-    shared = 0
-    while all(len(part) > shared + 1 for part in parts) and len({part[shared] for part in parts}) == 1:
-        shared += 1
-    while shared and parts[0][shared - 1].lower() in _DETERMINERS:
-        shared -= 1
-    ends = [" ".join(part[shared:]) for part in parts]
-    listed = f"{', '.join(ends[:-1])} {conjunction} {ends[-1]}" if len(ends) > 1 else ends[0]
-    return " ".join([*parts[0][:shared], listed])
+    return text_of(words[place : words.index(found[-1]) + 1], capital=False)
 
 
 def _occasion_of(rule: Rule) -> str:
-    return f"{rule.occasion.opener} {_text_of(rule.occasion.words, capital=False)}" if rule.occasion else ""
+    return f"{rule.occasion.opener} {text_of(rule.occasion.words, capital=False)}" if rule.occasion else ""
 
 
 def _shared_reason(template: Rule, rules: Sequence[Rule]) -> str:
@@ -418,15 +405,3 @@ def _sentence(template: Rule, action: str, occasion: str, reason: str) -> str:
     refers = any(word.low in _PRONOUNS for word in template.action.words)
     text = f"{occasion}, {action[:1].lower()}{action[1:]}" if occasion and refers else f"{action} {occasion}".strip()
     return f"{text[:1].upper()}{text[1:]}{reason}."
-
-
-def _text_of(words: Sequence[Word], *, capital: bool = True) -> str:
-    """Words as a text. Without `capital`, a word that is only written with one because it begins a sentence is not."""
-    parts: list[str] = []
-    for n, word in enumerate(words):
-        text = word.text
-        if n == 0 and not capital and word.tag != "NP0" and text[1:].lower() == text[1:]:
-            text = text[:1].lower() + text[1:]
-        glued = n > 0 and (word.start == words[n - 1].end or (word.is_mark and word.text in ",.;:!?)"))
-        parts.append(text if glued or not parts else f" {text}")
-    return "".join(parts)

@@ -8,24 +8,28 @@ from memory_pipeline.knowledge.principles import Principle, find_principles
 from memory_pipeline.wording.inflection import gerund_of, plural_verb_of
 
 FAMILIES = {
-    "Take a backup before updating Home Assistant, the router firmware or the NAS.": """
+    "Take a backup before updating Home Assistant (the February release broke two automations), the router firmware "
+    "(last time it forgot every port forwarding) or the NAS (there is no way back to the old version).": """
         Take a backup before updating Home Assistant, the February release broke two automations. It takes 4 minutes.
         Before you update the router firmware, take a backup: last time it forgot every port forwarding.
         Always take a backup before updating the NAS; there is no way back to the old version.""",
-    "Clear the cache (template, CDN or menu) after editing e-mail templates, replacing product images or renaming a "
-    "category.": """
+    "Clear the template cache after editing e-mail templates (or customers receive the old text), the CDN cache after "
+    "replacing product images (otherwise the old pictures stay for a day) and the menu cache after renaming a category "
+    "(or the navigation shows the old name).": """
         After editing e-mail templates clear the template cache, or customers receive the old text.
         After replacing product images, clear the CDN cache, otherwise the old pictures stay for a day.
         After renaming a category clear the menu cache, or the navigation shows the old name.""",
-    "Run three seeds before choosing a learning rate, dropping a feature or reporting a gain on the dev set.": """
+    "Run three seeds before choosing a learning rate (one lucky seed misled us), dropping a feature (single runs differ "
+    "by two points) or reporting a gain on the dev set (the first gain was noise).": """
         Before choosing a learning rate, run three seeds: one lucky seed misled us.
         Run three seeds before dropping a feature, single runs differ by two points.
         Before reporting a gain on the dev set, run three seeds: the first gain was noise.""",
-    "Turn off the grow lamp when the room is hotter than thirty degrees, the fan is broken or nobody is at home.": """
+    "Turn off the grow lamp when the room is hotter than thirty degrees (the seedlings wilt), the fan is broken "
+    "(otherwise the leaves burn) or nobody is at home (it once scorched the shelf).": """
         Turn off the grow lamp when the room is hotter than thirty degrees, the seedlings wilt.
         When the fan is broken, turn off the grow lamp, otherwise the leaves burn.
         Turn off the grow lamp when nobody is at home, it once scorched the shelf.""",
-    "Rinse the brushes right after oiling a table, varnishing a chair or painting a door.": """
+    "Rinse the brushes right after oiling a table (dried oil ruins them), varnishing a chair or painting a door.": """
         Rinse the brushes right after oiling a table, dried oil ruins them.
         Rinse the brushes right after you varnish a chair.
         After painting a door rinse the brushes right away.""",
