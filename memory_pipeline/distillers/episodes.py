@@ -8,7 +8,8 @@ from datetime import date
 
 from memory_pipeline.distillers.saying import Saying, Statement
 from memory_pipeline.llm import Declined
-from memory_pipeline.wording.days import list_of_days, span_in_words
+from memory_pipeline.wording.days import between_in_words, list_of_days
+from memory_pipeline.wording.joining import inside
 from memory_pipeline.wording.values import Value, normal_value
 
 #: So many different values have a day each; more of them are listed with the days from which to which;
@@ -18,6 +19,8 @@ MOST_LISTED = 12
 
 TOO_MANY = f"more than {MOST_LISTED} values differ: no sentence can hold them"
 
+_NUMBERS = ("Once", "Twice", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+_NOUN_FOLLOWS = re.compile(r"[ -][^\W\d_]")
 _THIS_TIME = re.compile(r",?\s+(?:again|once more|once again|yet again|this time|this round)\b(?=\W)", re.IGNORECASE)
 
 
@@ -25,7 +28,7 @@ def told_once(saying: Saying) -> str | Declined:
     """The wording of a saying; if its tellings differ in values, with all of these.
 
     One differing place holds its values as a list. If several do, what belongs together stays together: the sentence
-    gives one telling whole, and those of the others follow it.
+    gives the first telling whole, and those of the others follow it. Both begin with how many times there were.
     """
     places = saying.varying
     if not places:
@@ -56,33 +59,53 @@ def _listed(saying: Saying, place: int, rows: Sequence[_Row]) -> str:
     value = _values_of(saying.best, saying)[place]
     days = [day for _, row_days in rows for day in row_days]
     written = [values[0].written for values, _ in rows]
-    if len(set(days)) == 1:
-        told = _and(written)
-    elif len(rows) <= MOST_DATED:
-        told = _and([f"{text} ({when})" for text, when in zip(written, _whens(rows), strict=True)])
-    else:
-        told = f"{_and(written)} (oldest first, {_span(days)})"
     text = saying.best.text
-    return f"{_any_time(text[: value.start])}{told}{_any_time(text[value.end :])}"
+    before, after = _any_time(text[: value.start]), _any_time(text[value.end :])
+    if len(set(days)) > 1 and len(rows) <= MOST_DATED and (value.unit or not _NOUN_FOLLOWS.match(after)):
+        told = _and([f"{one} ({when})" for one, when in zip(written, _whens(rows), strict=True)])
+        return f"{before}{told}{after}"
+    sentence = f"{before}{_and(_with_one_unit(written))}{after}"
+    return sentence if len(set(days)) == 1 else f"{_times(rows)}: {inside(sentence)}"
+
+
+def _with_one_unit(written: Sequence[str]) -> list[str]:
+    """Amounts of which only the last one has its unit, if it is the same word: `50`, `35 minutes`."""
+    parts = [text.partition(" ") for text in written]
+    if len({unit for _, _, unit in parts}) > 1:
+        return list(written)
+    return [*(number for number, _, _ in parts[:-1]), written[-1]]
 
 
 def _followed(saying: Saying, places: Sequence[int], rows: Sequence[_Row]) -> str:
-    """The best wording with its own values, and the other tellings after it."""
-    mine = tuple(normal_value(_values_of(saying.best, saying)[place]) for place in places)
-    own = [row for row in rows if tuple(map(normal_value, row[0])) == mine]
-    others = [row for row in rows if tuple(map(normal_value, row[0])) != mine]
+    """The best wording with the values of the first time, and those of the other times after it."""
+    (first, _), *others = rows
     days = [day for _, row_days in rows for day in row_days]
-    each = len(set(days)) > 1 and len(rows) <= MOST_DATED
-    whens = [f" ({when})" if each else "" for when in _whens([*own, *others])]
-    text = _any_time(saying.best.text).rstrip()
+    several_days = len(set(days)) > 1
+    each = several_days and len(rows) <= MOST_DATED
+    whens = [f" ({when})" if each else "" for when in _whens(rows)]
+    text = saying.best.text
+    mine = _values_of(saying.best, saying)
+    for place, value in sorted(zip(places, first, strict=True), reverse=True):
+        text = f"{text[: mine[place].start]}{value.written}{text[mine[place].end :]}"
+    text = _any_time(text).rstrip()
     end = text[-1] if text.endswith((".", "!")) else "."
     labels = [_label_of(saying, place) for place in places]
     told = [
         _and([f"{label} {value.written}".strip() for label, value in zip(labels, values, strict=True)]) + when
         for (values, _), when in zip(others, whens[1:], strict=True)
     ]
-    span = f" ({_span(days)})" if len(set(days)) > 1 and not each else ""
-    return f"{text.rstrip('.!')}{whens[0]}; the same with {', '.join(told)}{span}{end}"
+    sentence = f"{text.rstrip('.!')}{whens[0]}; then {', '.join(told)}{end}"
+    return f"{_times(rows)}: {inside(sentence)}" if several_days and not each else sentence
+
+
+def _times(rows: Sequence[_Row]) -> str:
+    """`Four times between 17 October and 18 November 2026`. What was told on two days may have been one time."""
+    days = [day for _, row_days in rows for day in row_days]
+    span = between_in_words(min(days), max(days))
+    if len(days) > len(rows):
+        return f"{span[:1].upper()}{span[1:]}"
+    number = _NUMBERS[len(rows) - 1] if len(rows) <= len(_NUMBERS) else str(len(rows))
+    return f"{number} times {span}"
 
 
 def _label_of(saying: Saying, place: int) -> str:
@@ -107,10 +130,6 @@ def _whens(rows: Sequence[_Row]) -> list[str]:
         whens.append(_and(flat[: len(days)]))
         flat = flat[len(days) :]
     return whens
-
-
-def _span(days: Sequence[date]) -> str:
-    return span_in_words(min(days), max(days))
 
 
 def _any_time(text: str) -> str:

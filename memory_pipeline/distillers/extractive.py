@@ -8,7 +8,7 @@ What cannot be told so is declined: the members stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Draft, Member, Task
@@ -22,7 +22,8 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.guidance import refers_back
-from memory_pipeline.wording.leaning import ON_SOMETHING, leaning_of
+from memory_pipeline.wording.joining import can_hold, with_asides
+from memory_pipeline.wording.leaning import ON_ALL, ON_PART, ON_SOMETHING, leaning_of
 from memory_pipeline.wording.normalise import shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -56,7 +57,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-4"
+    prompt_version = "extractive-5"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -70,7 +71,7 @@ class Extractive:
     def draft(self, task: Task) -> Draft | Declined:
         """Every distinct statement of the members once, what most of them say first; or why that cannot be told."""
         members = task.members
-        sayings = _after_what_they_speak_of(
+        sayings, asides = _after_what_they_speak_of(
             find_sayings(_statements_of(members), [member.centrality for member in members])
         )
         if not _is_shared(sayings, len(members)):
@@ -83,7 +84,7 @@ class Extractive:
         if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
             return too_many
         return Draft(
-            text=join_statements([sentence for sentence in sentences if isinstance(sentence, str)]),
+            text=join_statements(_joined([sentence for sentence in sentences if isinstance(sentence, str)], asides)),
             prompt_version=self.prompt_version,
             pattern_type=pattern_type_of([member.memory for member in members]),
             confidence=_confidence(sayings, members),
@@ -101,9 +102,12 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
     return statements
 
 
-def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
+def _after_what_they_speak_of(sayings: Sequence[Saying]) -> tuple[list[Saying], frozenset[int]]:
     """The sayings in their order, but one that leans on the statement before it in its memory directly after the one
     that tells this: there it speaks of the same thing as in its source. Of several, those that lean closest come first.
+
+    And the numbers of those that are told in the brackets of the sentence before them: what leans on all of it, or on
+    one of the things that it names, if another one that leans on it follows.
     """
     told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
     following: dict[int, list[tuple[int, int]]] = {}
@@ -115,6 +119,13 @@ def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
             first.append(n)
         else:
             following.setdefault(before, []).append((leaning, n))
+    aside = {
+        n
+        for before, some in following.items()
+        for leaning, n in some
+        if leaning in (ON_ALL, ON_PART) and n not in following and can_hold(sayings[before].best.text)
+        if any(other not in (ON_ALL, ON_PART) for other, _ in some)
+    }
     ordered: dict[int, None] = {}
     waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
     while waiting:
@@ -122,7 +133,18 @@ def _after_what_they_speak_of(sayings: Sequence[Saying]) -> list[Saying]:
         if n not in ordered:
             ordered[n] = None
             waiting += [later for _, later in sorted(following.get(n, []), reverse=True)]
-    return [sayings[n] for n in ordered]
+    return [sayings[n] for n in ordered], frozenset(place for place, n in enumerate(ordered) if n in aside)
+
+
+def _joined(sentences: Sequence[str], asides: Collection[int]) -> list[str]:
+    """The sentences, those with these numbers in the brackets of the one before."""
+    found: list[tuple[str, list[str]]] = []
+    for n, sentence in enumerate(sentences):
+        if n in asides:
+            found[-1][1].append(sentence)
+        else:
+            found.append((sentence, []))
+    return [with_asides(sentence, inner) for sentence, inner in found]
 
 
 def _parts(statement: str) -> list[str]:

@@ -40,11 +40,10 @@ def list_of_days(days: Sequence[date], *, year_of_first: bool) -> list[str]:
     return words
 
 
-def span_in_words(first: date, last: date) -> str:
-    """`18 February to 21 March 2026`; one day as it is."""
-    if first == last:
-        return in_words(first)
-    return f"{in_words(first, year=first.year != last.year)} to {in_words(last)}"
+def between_in_words(first: date, last: date) -> str:
+    """`between 18 February and 21 March 2026`; month and year are said once."""
+    start = str(first.day) if (first.year, first.month) == (last.year, last.month) else ""
+    return f"between {start or in_words(first, year=first.year != last.year)} and {in_words(last)}"
 
 
 def names_another_day(statement: str) -> bool:

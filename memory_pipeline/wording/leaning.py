@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from memory_pipeline.wording.grammar import Word, words_of
 from memory_pipeline.wording.memo import remembered
 
-#: How closely a sentence leans: on all that the sentence before it says; on what that one is about; on something in it.
-ON_ALL, ON_SUBJECT, ON_SOMETHING = 1, 2, 3
+#: How closely a sentence leans: on all that the sentence before it says; on one of the things that it names; on what it
+#: is about; on something in it.
+ON_ALL, ON_PART, ON_SUBJECT, ON_SOMETHING = 1, 2, 3, 4
 _ALL = re.compile(
     r"\b(?:say|says|said|think|thinks|thought|confirm|confirms|do|does|did) so\b"
     r"|^(?:because of (?:this|that)|that is why|this is why|for (?:this|that) reason|as a result|therefore|hence|so)\b",
     re.IGNORECASE,
 )
 _SOMETHING = re.compile(
-    r"^(?:then|afterwards|otherwise|instead)\b|\b(?:afterwards|beforehand|instead)[.!]?$|\bof (?:them|these|those)\b"
-    r"|^the (?:\w+ )?(?:ones?|same|latter|former)\b",
-    re.IGNORECASE,
+    r"^(?:then|afterwards|otherwise|instead)\b|\b(?:afterwards|beforehand|instead)[.!]?$", re.IGNORECASE
 )
+_PART = re.compile(r"\bof (?:them|these|those)\b|^the (?:\w+ )?(?:ones?|same|latter|former)\b", re.IGNORECASE)
 _DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
 _PERSONAL = frozenset(("it", "they", "he", "she"))
 #: Whom these mean is clear from further away: what stands between is seldom a person.
@@ -34,6 +34,8 @@ def leaning_of(sentence: str) -> int | None:
     text = sentence.strip()
     if _ALL.search(text):
         return ON_ALL
+    if _PART.search(text):
+        return ON_PART
     words = words_of(text)
     for place, word in enumerate(words):
         if word.low in _DEMONSTRATIVES and not place:

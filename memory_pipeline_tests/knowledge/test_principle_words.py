@@ -19,8 +19,8 @@ FAMILIES = {
         After editing e-mail templates clear the template cache, or customers receive the old text.
         After replacing product images, clear the CDN cache, otherwise the old pictures stay for a day.
         After renaming a category clear the menu cache, or the navigation shows the old name.""",
-    "Run three seeds before choosing a learning rate (one lucky seed misled us), dropping a feature (single runs differ "
-    "by two points) or reporting a gain on the dev set (the first gain was noise).": """
+    "Run three seeds before choosing a learning rate (one lucky seed misled us), dropping a feature (single runs "
+    "differ by two points) or reporting a gain on the dev set (the first gain was noise).": """
         Before choosing a learning rate, run three seeds: one lucky seed misled us.
         Run three seeds before dropping a feature, single runs differ by two points.
         Before reporting a gain on the dev set, run three seeds: the first gain was noise.""",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.wording.leaning import ON_ALL, ON_SOMETHING, ON_SUBJECT, leaning_of
+from memory_pipeline.wording.leaning import ON_ALL, ON_PART, ON_SOMETHING, ON_SUBJECT, leaning_of
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from memory_pipeline.wording.leaning import ON_ALL, ON_SOMETHING, ON_SUBJECT, le
         ("Only the mobile network shows it.", ON_SOMETHING),
         ("Lena's notebook does it in cell 12.", ON_SOMETHING),
         ("nginx needs a reload afterwards.", ON_SOMETHING),
-        ("Two of them were blue.", ON_SOMETHING),
-        ("The lucky one was seed 17.", ON_SOMETHING),
+        ("Two of them were blue.", ON_PART),
+        ("The lucky one was seed 17.", ON_PART),
         ("Version 7 broke the photo index.", None),
         ("The setting is in wg0.conf.", None),
         ("The term ends on 2027-02-17.", None),
