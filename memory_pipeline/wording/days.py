@@ -41,9 +41,8 @@ def list_of_days(days: Sequence[date], *, year_of_first: bool) -> list[str]:
 
 
 def between_in_words(first: date, last: date) -> str:
-    """`between 18 February and 21 March 2026`; month and year are said once."""
-    start = str(first.day) if (first.year, first.month) == (last.year, last.month) else ""
-    return f"between {start or in_words(first, year=first.year != last.year)} and {in_words(last)}"
+    """`between 18 February and 21 March 2026`; each day has its month, so that it is read as a day."""
+    return f"between {in_words(first, year=first.year != last.year)} and {in_words(last)}"
 
 
 def names_another_day(statement: str) -> bool:

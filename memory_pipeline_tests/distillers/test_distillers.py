@@ -94,7 +94,8 @@ def test_many_times_are_a_list_with_the_days_from_which_to_which() -> None:
         )
     )  # fmt: skip
     assert draft.text == (
-        "Four times between 1 and 4 March 2026: the build cache was cold, so the deploy took 14, 22, 19 and 25 minutes."
+        "Four times between 1 March and 4 March 2026: the build cache was cold, so the deploy took 14, 22, 19 and 25 "
+        "minutes."
     )
 
 
@@ -104,7 +105,9 @@ def test_a_number_stands_beside_its_noun_and_not_its_day() -> None:
         "The index went stale after the import: 25 sold-out products were shown.",
         "63 sold-out products were shown because the index went stale after the import.",
     ).text
-    assert "40, 25 and 63 sold-out products" in text and text.startswith("Three times between 1 and 3 March 2026: ")
+    assert "40, 25 and 63 sold-out products" in text and text.startswith(
+        "Three times between 1 March and 3 March 2026: "
+    )
 
 
 def test_values_that_belong_together_stay_together() -> None:
