@@ -58,8 +58,8 @@ _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class FoundSeries:
-    """One series with something new tonight: its readings as memories, the previous versions, and those readings that
-    the night archives."""
+    """One series with something new tonight: its readings as memories, the previous versions, and those readings (and
+    merges of readings, from when they were few) that the night archives."""
 
     project_id: str
     shapes: tuple[str, ...]
@@ -177,7 +177,8 @@ def _look_at(
         if not words or not tx.series.is_said_since(project, words, versions[0].created_at, plan.fresh_after):
             return None
     floor = plan.settings.compression.critical_floor
-    active = tx.series.touchable(project, shapes, plan.fresh_after, floor)
+    merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
+    active = [*tx.series.touchable(project, shapes, plan.fresh_after, floor), *merges]
     if any(memory.id in waiting for memory in active):
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
@@ -194,7 +195,8 @@ def _look_at(
     if len(kept) < plan.settings.series.min_readings or days_of(kept) < plan.settings.series.min_days:
         return None
     known = {reading.memory_id for reading in readings}
-    absorbed = tuple(memory for memory in active if memory.id in known - breaking)
+    merged = {memory.id for memory in merges}
+    absorbed = tuple(memory for memory in active if memory.id in merged or memory.id in known - breaking)
     breaking_ids = tuple(sorted(breaking | {memory.id for memory in strangers}))
     return FoundSeries(
         project,

@@ -145,6 +145,37 @@ class SeriesMemories:
         )
         return [MEMORIES.read(row) for row in rows]
 
+    def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
+        """The active merges that a night may archive and of which every raw memory has one of these shapes, by id."""
+        rows = self._sql.rows(
+            f"""
+            with recursive walk(top, id) as (
+                select id, id
+                from memories
+                where project_id = $1 and source_connector = 'night' and source_file = 'merge' and created_at <= $3
+                  and archived_at is null and importance < $4 and not pinned and abstraction_level = 1
+                union
+                select walk.top, l.source_id
+                from lineage l
+                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+            ),
+            alike as (
+                select top
+                from walk
+                join memories raw on raw.id = walk.id and raw.source_connector <> 'night'
+                left join line_shapes s on s.memory_id = raw.id
+                group by top
+                having bool_and(coalesce(s.shape in (select unnest($2::text[])), false))
+            )
+            select {MEMORIES.selected_from("m")}
+            from memories m
+            where m.id in (select top from alike)
+            order by m.id
+            """,
+            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
     def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active raw memories that contain these words in any case, by id."""
         rows = self._sql.rows(

@@ -249,6 +249,20 @@ def test_one_failure_is_counted_beside_the_successes_and_stays(store: Store) -> 
     assert problems(store) == []
 
 
+def test_readings_that_were_merged_while_they_were_few_belong_to_their_series(store: Store) -> None:
+    """A list in another order is the same reading."""
+    names = ("introspection", "metrics", "synaptic", "goals", "world_model")
+    turned = [", ".join(f"'{name}'" for name in (*names[n:], *names[:n])) for n in range(4)]
+    text = "Section gate: suppressing {{{}}}"
+    assert after_a_night(store, lines(text, *turned), date(2026, 3, 6)) == []
+    with store.reading() as tx:
+        assert [m.source.file for m in tx.memories.all(include_archived=False) if m.consolidation_method] == ["merge"]
+    fewer = ", ".join(f"'{name}'" for name in names[:3])
+    (said,) = after_a_night(store, lines(text, turned[0], fewer, start=6), date(2026, 3, 12))
+    assert "6 readings since 1 March. In all 5 before also goals and world_model." in said
+    assert active(store) == {said} and problems(store) == []
+
+
 @pytest.mark.parametrize("text", ["[{}] queue ok {}", "agent={} queue ok {}"])
 def test_what_lines_begin_with_names_their_series(store: Store, text: str) -> None:
     told = [(f"agent-{'ab'[n % 2]}", n + 100 * (n % 2)) for n in range(12)]
