@@ -11,7 +11,7 @@ from memory_pipeline.wording.agreement import keep_their_roles, says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.keeping import facts_lacking
-from memory_pipeline.wording.normalise import normalise, shape_hash
+from memory_pipeline.wording.normalise import LEADING_STAMP, normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
@@ -27,7 +27,8 @@ def merge_contents(contents: Sequence[str]) -> str:
     """The statements of all contents in order, without those that another one already contains.
 
     A statement is omitted if a remaining one has all of its facts and words, or words with the same meaning, and
-    does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in.
+    does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in and
+    without the time at its start, which is not that of the others.
     """
     kept: list[_Piece] = []
     told = [piece for content in contents for piece in _pieces(content)]
@@ -43,8 +44,15 @@ def merge_contents(contents: Sequence[str]) -> str:
     for content in sorted(contents, key=len):
         pieces = _pieces(content)
         if all(any(_holds(piece, other) for piece in pieces) for other in told):
-            return strip_lead_in(content)
+            return strip_lead_in(_without_own_time(content, contents))
     return join_statements([piece.text for piece in kept])
+
+
+def _without_own_time(content: str, contents: Sequence[str]) -> str:
+    """A content without the time at its start, unless all begin with it: a merge stands for several times."""
+    stamps = {match.group().strip() if (match := LEADING_STAMP.match(each)) else "" for each in contents}
+    match = LEADING_STAMP.match(content)
+    return content[match.end() :] if match and len(stamps) > 1 and content[match.end() :].strip() else content
 
 
 def says_again(one: str, other: str) -> bool:

@@ -138,3 +138,10 @@ def test_a_canonical_entry_recommends_one_thing_once() -> None:
     assert find_loss([("m-1", one), ("m-2", two)], entry_text(united), united.tags) == []
     other = Entry("Confirm", ("Never confirm an appointment with a craftsman by phone one day ahead.",), (), ())
     assert len(unite_entries([("m-1", one), ("m-2", other)]).recommendations) == 2
+
+
+def test_the_time_of_one_of_several_is_not_said_of_all() -> None:
+    later = "2026-02-20 03:02 UTC - Heartbeat: spawning verified working, benchmark 9/9"
+    merged = merge_contents(["2026-02-20 02:31 UTC - Heartbeat: spawning working, benchmark 9/9", later])
+    assert merged == "Heartbeat: spawning verified working, benchmark 9/9" and find_unmerged([later], merged) == []
+    assert merge_contents([later, later]) == later
