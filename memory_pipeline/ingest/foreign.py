@@ -41,7 +41,7 @@ def part_name(file: str, part: str) -> str:
 
 def file_of_part(name: str) -> str:
     """The file that holds a part."""
-    return name.partition("#")[0]
+    return name.rpartition("#")[0] or name
 
 
 def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:

@@ -9,7 +9,9 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
+from memory_pipeline.ingest.agents.chatgpt import ChatGptImporter
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.agents.codex import CodexImporter
 from memory_pipeline.ingest.agents.openclaw_sessions import OpenClawSessionsImporter
 from memory_pipeline.ingest.candidates import Item, Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
@@ -37,6 +39,8 @@ IMPORTERS: Mapping[str, Importer] = {
         LangGraphImporter(),
         ClaudeCodeImporter(),
         OpenClawSessionsImporter(),
+        CodexImporter(),
+        ChatGptImporter(),
     )
 }
 

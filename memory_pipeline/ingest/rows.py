@@ -9,6 +9,7 @@ from typing import Any
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.turns import speaker_of
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALITIES, MemoryBase, Source
 from memory_pipeline.records.columns import Column, columns_of
@@ -25,8 +26,8 @@ _AS_TOLD = [
 def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
     """Read one row. Raises RowError that names the column and its unusable value.
 
-    A row with a `role` is a turn of a conversation; its time may be in `timestamp`. A row that states no memory type
-    is typed by its words when it is admitted.
+    A row with a `role` is a turn of a conversation, with the tag `human` or `agent`; its time may be in `timestamp`. A
+    row that states no memory type is typed by its words when it is admitted.
     """
     content = _content(row)
     role = values.text_value(row, "role")
@@ -45,7 +46,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         project_id=values.identifier(row.get("project_id"), "project_id"),
         memory_type=stated if stated in MEMORY_TYPES else "other",
         typed_under=None if stated in MEMORY_TYPES else (stated,),
-        tags=(*tags, f"role:{role}") if role and f"role:{role}" not in tags else tags,
+        tags=_with_speaker(tags, role),
         created_at=_utc(created),
         utc_offset=_offset(row, created),
         created_at_quality=str(quality) if quality in TIME_QUALITIES else "exact" if created else "import",
@@ -54,6 +55,20 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         embedding=_vector(row),
         embedding_model=values.text_value(row, "embedding_model"),
     )
+
+
+def is_turn(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a turn of a conversation: it has a role, and states no other type."""
+    role, stated = row.get("role"), row.get("memory_type")
+    return isinstance(role, str) and bool(role.strip()) and (values.is_absent(stated) or stated == "conversation")
+
+
+def _with_speaker(tags: tuple[str, ...], role: str | None) -> tuple[str, ...]:
+    """The tags, with that of who speaks; a role that is neither a human's nor an agent's keeps its own name."""
+    if not role:
+        return tags
+    tag = speaker_of(role) or f"role:{role}"
+    return tags if tag in tags else (*tags, tag)
 
 
 def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime) -> Any:

@@ -17,7 +17,8 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
-from memory_pipeline.ingest.rows import candidate_from_row
+from memory_pipeline.ingest.rows import candidate_from_row, is_turn
+from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import check_storable
 from memory_pipeline.records import Source
 from memory_pipeline.wording.redaction import redact
@@ -35,7 +36,7 @@ class JsonlImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every line."""
-        return read_jsonl(path, default_zone, now, settings.import_.max_line_bytes)
+        return read_jsonl(path, default_zone, now, settings, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
@@ -67,19 +68,26 @@ class CsvImporter(Importer):
         return sign_of_csv(path)
 
 
-def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
+def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
     """One JSON object per line. A line that is too long, broken or incomplete is rejected; the others are read."""
-    name = readable_name(path.name)
+    name, most = readable_name(path.name), settings.import_.max_line_bytes
+    transcripts = Transcripts(JsonlImporter.name, default_zone, now, settings, skipped)
     with opened(path) as file:
-        for number, line, too_long in bounded_lines(file, max_line_bytes):
-            if too_long or (len(line) > max_line_bytes // 4 and _bytes(line) > max_line_bytes):
-                yield Rejected(name, number, f"the line is longer than {max_line_bytes} bytes")
+        for number, line, too_long in bounded_lines(file, most):
+            if too_long or (len(line) > most // 4 and _bytes(line) > most):
+                yield Rejected(name, number, f"the line is longer than {most} bytes")
             elif text := line.lstrip("\ufeff").strip():
-                yield row_of_line(text, name, number, default_zone, now)
+                row = _row_of_line(text, name, number)
+                if isinstance(row, Rejected):
+                    yield row
+                elif is_turn(row):
+                    yield from _said_in(row, name, number, transcripts)
+                else:
+                    yield read_row(row, name, number, default_zone, now, JsonlImporter.name)
 
 
-def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: datetime) -> Candidate | Rejected:
-    """The memory in a line of JSON."""
+def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
+    """The object in a line of JSON."""
     try:
         row = json.loads(check_storable(text, "the line"))
     except RowError as error:
@@ -95,7 +103,24 @@ def row_of_line(text: str, name: str, number: int, default_zone: tzinfo, now: da
         return Rejected.of(name, number, "the line is a JSON list; write one object per line", text)
     if not isinstance(row, Mapping) or not row:
         return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
-    return read_row(row, name, number, default_zone, now, JsonlImporter.name)
+    return row
+
+
+def _said_in(row: Mapping[str, object], name: str, number: int, transcripts: Transcripts) -> Reading:
+    """The turn in a row; what nobody said is counted."""
+    content, role = row.get("content"), row["role"]
+    if is_nobody(role):
+        transcripts.skipped.add(RESULTS if str(role).strip().lower().startswith(("tool", "function")) else OF_SYSTEM)
+        return
+    if not content and (row.get("tool_calls") or row.get("function_call")):
+        transcripts.skipped.add(CALLS)
+        return
+    if isinstance(content, list):
+        content = words_in(content, transcripts.skipped)
+        if not content:
+            return
+    read = read_row({**row, "content": content}, name, number, transcripts.zone, transcripts.now, JsonlImporter.name)
+    yield from transcripts.in_parts(read) if isinstance(read, Candidate) else (read,)
 
 
 def read_row(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
@@ -145,33 +145,42 @@ class Transcripts:
             yield Rejected.of(turn.file, turn.line, str(error), turn.words)
 
     def _memories(self, turn: Turn) -> Iterator[Candidate]:
+        if not turn.words.strip():
+            return
         if _BROKEN.search(turn.words):
             self.skipped.add("characters that are none", len(_BROKEN.findall(turn.words)))
-        words = clean_text(without_put_in(turn.words, self.skipped)).strip()
-        if not words:
-            return
-        if is_our_page(words):
-            self.skipped.add(OUR_OWN)
-            return
         moment, quality = self._time(turn)
-        rules = self.settings.import_
-        masked: Counter[str] = Counter()
-        if rules.redact and len(words) > rules.max_entry_tokens * 4:  # before it is split: a key may span many lines
-            words, masked = redact(words)
-        for number, part in enumerate(parts_of(words, rules.max_entry_tokens, self.skipped), start=1):
-            native = turn.native_id
-            yield Candidate(
-                content=part,
+        yield from self.in_parts(
+            Candidate(
+                content=turn.words,
                 source=Source(self.connector, turn.file, turn.line),
-                native_id=native if native is None or number == 1 else f"{native}~{number}",
+                native_id=turn.native_id,
                 project_id=turn.project,
                 memory_type="conversation",
                 tags=(turn.speaker,),
                 created_at=moment.astimezone(UTC),
                 utc_offset=minutes_ahead(moment),
                 created_at_quality=quality,
-                masked=tuple(sorted(masked.items())),
             )
+        )
+
+    def in_parts(self, said: Candidate) -> Iterator[Candidate]:
+        """What was said, without what this program put in, in parts that are not too long; nothing if nothing else was
+        said."""
+        words = clean_text(without_put_in(said.content, self.skipped)).strip()
+        if not words:
+            return
+        if is_our_page(words):
+            self.skipped.add(OUR_OWN)
+            return
+        rules = self.settings.import_
+        masked: Counter[str] = Counter()
+        if rules.redact and len(words) > rules.max_entry_tokens * 4:  # before it is split: a key may span many lines
+            words, masked = redact(words)
+        native = said.native_id
+        for number, part in enumerate(parts_of(words, rules.max_entry_tokens, self.skipped), start=1):
+            own = native if native is None or number == 1 else f"{native}~{number}"
+            yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
             masked = Counter()
 
     def _time(self, turn: Turn) -> tuple[datetime, str]:

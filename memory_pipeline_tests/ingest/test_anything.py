@@ -116,6 +116,7 @@ _BESIDE = {
         "sessions/b.jsonl",
         '{"type": "message", "id": "e1", "message": {"role": "user", "content": "a good note"}}\n',
     ),
+    "codex": ("MEMORY.md", "raw_memories.md", "- a good note\n"),
     "claude-code": (
         "s1.jsonl",
         "s2.jsonl",

@@ -162,9 +162,43 @@ def test_conversation_turns_are_read(store: Store, tmp_path: Path) -> None:
     with store.reading() as tx:
         found = tx.memories.all()
     assert {(m.content, m.memory_type, m.tags) for m in found} == {
-        ("please move it", "conversation", ("role:user",)),
-        ("moved", "conversation", ("role:assistant",)),
+        ("please move it", "conversation", ("human",)),
+        ("moved", "conversation", ("agent",)),
     }
+
+
+def test_of_a_transcript_what_nobody_said_is_left_out_and_long_turns_are_split(store: Store, tmp_path: Path) -> None:
+    blocks = [{"type": "tool_use", "id": "t"}, {"type": "thinking", "thinking": "hm"}]
+    long = " ".join(f"Sentence number {n} says something about the export." for n in range(200))
+    path = rows(
+        tmp_path / "t.jsonl",
+        {"role": "system", "content": "You are helpful."},
+        {"role": "developer", "content": "Answer briefly."},
+        {"role": "tool", "content": "3 files"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "t"}]},
+        {"role": "assistant", "content": blocks},
+        {"role": "AI", "content": "Done."},
+        {"role": "Dana", "content": "Thanks, all of you."},
+        {"role": "user", "content": long, "id": "long", "project_id": "exports"},
+        {"role": "user", "content": "Keep this.", "memory_type": "decision"},
+        {"role": "user", "content": "  "},
+    )
+    skipped = Skipped()
+    found = list(read_format("jsonl", path, UTC, NOW, settings_for(store, import__max_entry_tokens=1000), skipped))
+    said = [item for item in found if isinstance(item, Candidate)]
+    told = [(one.native_id, one.memory_type, one.tags, one.project_id) for one in said]
+    assert told == [
+        (None, "conversation", ("agent",), None),
+        (None, "conversation", ("role:Dana",), None),
+        ("long", "conversation", ("human",), "exports"),
+        ("long~2", "conversation", ("human",), "exports"),
+        ("long~3", "conversation", ("human",), "exports"),
+        (None, "decision", ("human",), None),
+    ]
+    assert [item.reason for item in found if not isinstance(item, Candidate)] == ["content is empty"]
+    assert skipped.counts == {
+        "texts of the system": 2, "results of tools": 1, "calls of tools": 2, "thoughts of the agent": 1
+    }  # fmt: skip
 
 
 def test_a_row_keeps_the_type_that_it_states_and_else_is_typed_by_its_words(store: Store, tmp_path: Path) -> None:

@@ -1,0 +1,212 @@
+"""Reads the memories of Codex (`~/.codex/memories`): its handbook, its summary, and what it noted of each thread.
+
+A model rewrites these files, so the ids of entries depend on their words. Entries have the time and the working
+directory of the thread that they come from, where the file tells them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.foreign import file_time, project_name
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.markdown import Entry, parse_note
+from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.turns import without_put_in
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+from memory_pipeline.wording.kinds import kind_of
+from memory_pipeline.wording.redaction import redact
+
+_NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
+_SUMMARIES = "rollout_summaries"
+_VERSION = re.compile(r"v\d+\s*")
+#: What begins the notes of one thread, or one block of the handbook.
+_THREAD = re.compile(r"## (?:Thread|Session) `|# Task Group:")
+_FIELD = re.compile(
+    r"[ \t]*(?P<name>thread_id|updated_at|cwd|rollout_path|rollout_summary_file|git_branch|task|task_group|task_outcome"
+    r"|keywords|scope|applies_to|description):[ \t]*(?P<value>.*)"
+)
+_UPDATED = re.compile(r"\bupdated_at=([^\s,)]{10,40})")
+_PLACE = re.compile(r"\bcwd=([^;\n]{1,400})")
+#: Sections that lead to other files.
+_INDEXES = re.compile(r"rollout[_ ]summary[_ ]files?|keywords|what's in memory|references? files?", re.IGNORECASE)
+_PREFERENCES = re.compile(r"user preferences|preference signals|user profile", re.IGNORECASE)
+_FAILURES = re.compile(r"failures|how to do differently", re.IGNORECASE)
+_TASK_REFS = re.compile(r"(?:\s*\[Task \d{1,3}\])+\s*$")
+_NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|-{3,}|\.\.\.|<!--.*-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where the entries from a line on come from: the project, and the time of the thread."""
+
+    line: int
+    project: str | None = None
+    moment: datetime | None = None
+
+
+class CodexImporter(Importer):
+    """Codex's memories. The ids of entries depend on their words."""
+
+    name = "codex"
+    about = "Codex's memories: `MEMORY.md`, `memory_summary.md`, `raw_memories.md` and `rollout_summaries/`."
+    takes = "the directory of Codex's memories"
+    takes_directory = True
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every entry of every file."""
+        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
+
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """Every entry of the chosen files. Raises InputError if the directory has none."""
+        files = list(self.files(path, choice, skipped))
+        if not files and choice.among is None:
+            raise InputError(f"'{path}' has no {', '.join(_NAMED)} and no {_SUMMARIES}/; give ~/.codex/memories")
+        for name, file in files:
+            yield from _read_file(file, name, default_zone, now, settings, skipped)
+
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """The files that hold memories and are chosen."""
+        top = path / "memories" if (path / "memories").is_dir() else path
+        base = path.resolve()
+        for file in [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md"))]:
+            if not file.is_file():
+                continue
+            name = readable_name(file.relative_to(path).as_posix())
+            if not file.resolve().is_relative_to(base):
+                skipped.add("links out of the directory")
+            elif choice.takes(name):
+                yield name, file
+            elif choice.among is None:
+                skipped.add("files without memories, or excluded")
+
+    def evidence(self, path: Path) -> str | None:
+        """The way in which Codex writes its files."""
+        signs = {"raw_memories.md": "# Raw Memories", "memory_summary.md": "v1\n", "MEMORY.md": "# Task Group:"}
+        for name, file in self.files(path, ALL_FILES, Skipped()):
+            sign = signs.get(file.name, "thread_id: ")
+            try:
+                with file.open("rb") as opened:
+                    beginning = opened.read(2000).decode("utf-8", "replace").replace("\r\n", "\n")
+            except OSError:
+                continue
+            if beginning.lstrip("\ufeff\n").startswith(sign):
+                return f"{name} as Codex writes it"
+        return None
+
+    def default_project(self, path: Path) -> str:
+        """What belongs to no working directory."""
+        return self.name
+
+    def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
+        """Derived from the file and the words, as in a workspace."""
+        from memory_pipeline.ingest.openclaw import entry_id
+
+        file = (candidate.source.file or "").removeprefix("memories/")
+        return entry_id(project, file, content).replace("openclaw:", f"{self.name}:", 1)
+
+
+def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    try:
+        text = text_of(file)
+    except (OSError, InputError) as error:
+        yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+        return
+    if is_written_by_program(text):
+        skipped.add("files that a program wrote")
+        return
+    undated, quality = file_time(file, now, zone)
+    text = without_put_in(text, skipped)
+    text, counts = redact(text) if settings.import_.redact else (text, {})
+    masked = tuple(sorted(counts.items()))
+    lines, origins = _without_fields(text.split("\n"), zone, now, skipped)
+    origin = iter(origins)
+    current, following = next(origin), next(origin, None)
+    for entry in parse_note("\n".join(lines)).entries:
+        while following and following.line <= entry.first_line:
+            current, following = following, next(origin, None)
+        words = _TASK_REFS.sub("", entry.text)
+        if _leads_elsewhere(entry) or not words.strip() or _NOTHING.fullmatch(words.strip()):
+            skipped.add("lines of an index")
+            continue
+        moment = current.moment or undated
+        for part in parts_of(words, settings.import_.max_entry_tokens, skipped):
+            yield Candidate(
+                content=part,
+                source=Source(CodexImporter.name, name, entry.first_line),
+                project_id=current.project,
+                memory_type=_type_of(part, entry),
+                created_at=moment.astimezone(UTC),
+                utc_offset=minutes_ahead(moment),
+                created_at_quality="exact" if current.moment else quality,
+                masked=masked,
+            )
+            masked = ()
+
+
+def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:
+    """The lines with those of fields empty, and what the fields tell of the entries below them. The description of a
+    thread stays, as what it says."""
+    kept = list(lines)
+    origins = [_Origin(0)]
+    if lines and _VERSION.fullmatch(lines[0]):
+        kept[0] = ""
+    for number, line in enumerate(lines, start=1):
+        if _THREAD.match(line):
+            origins.append(_Origin(number))
+        told = _FIELD.fullmatch(line)
+        place = told["value"] if told and told["name"] == "cwd" else None
+        times = [told["value"]] if told and told["name"] == "updated_at" else _UPDATED.findall(line)
+        if told and told["name"] == "applies_to":
+            found = _PLACE.search(told["value"])
+            place = found[1] if found else None
+        if told:
+            described = told["value"].strip() if told["name"] == "description" else ""
+            kept[number - 1] = f"- {described}" if described else ""
+        if place and (project := _project_of(place)) and not origins[-1].project:
+            origins[-1] = replace(origins[-1], project=project)
+        for time in times:
+            try:
+                moment = parse_moment(time.strip().rstrip("`"), zone, now, "updated_at")
+            except RowError:
+                skipped.add("times that cannot be read")
+                continue
+            newest = max(filter(None, (origins[-1].moment, moment)), default=None)
+            origins[-1] = replace(origins[-1], moment=newest)
+    return kept, origins
+
+
+def _project_of(place: str) -> str | None:
+    """The project of a working directory; None for what is none (`unknown`, or words)."""
+    path = place.strip().strip("`\"'").rstrip("/\\")
+    if not re.match(r"[/~$]|[A-Za-z]:|\\\\", path) or len(path.split()) > 12:
+        return None
+    return project_name(re.split(r"[/\\]", path)[-1])
+
+
+def _leads_elsewhere(entry: Entry) -> bool:
+    return any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.path)
+
+
+def _type_of(text: str, entry: Entry) -> str:
+    """The type that the section tells, else the words."""
+    section = entry.path[-1] if entry.path else ""
+    if _PREFERENCES.search(section):
+        return "feedback"
+    if _FAILURES.search(section):
+        return "lesson"
+    return kind_of(text, entry.path, "fact")
