@@ -19,8 +19,10 @@ from memory_pipeline.ingest.full_import import FullExport, is_full_export
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.parquet import ParquetImporter
+from memory_pipeline.ingest.stores.basic_memory import BasicMemoryImporter
 from memory_pipeline.ingest.stores.brain import BrainImporter
 from memory_pipeline.ingest.stores.langgraph import LangGraphImporter
+from memory_pipeline.ingest.stores.letta import LettaImporter
 from memory_pipeline.ingest.stores.mcp_memory import McpMemoryImporter
 from memory_pipeline.ingest.stores.mem0 import Mem0Importer
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
@@ -36,7 +38,9 @@ IMPORTERS: Mapping[str, Importer] = {
         BrainImporter(),
         Mem0Importer(),
         McpMemoryImporter(),
+        LettaImporter(),
         LangGraphImporter(),
+        BasicMemoryImporter(),
         ClaudeCodeImporter(),
         OpenClawSessionsImporter(),
         CodexImporter(),

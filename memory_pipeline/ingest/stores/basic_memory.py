@@ -1,0 +1,233 @@
+"""Reads the notes of basic-memory: Markdown with front matter, observations, relations and prose.
+
+`- [category] text #tag (context)` is an observation; a bullet with a tag and no category is one, too. Relations
+(`- how [[Note]]`) join notes and say nothing by themselves; all other entries are read as notes are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.files import real_path
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.foreign import file_time, foreign_id, project_of_directory
+from memory_pipeline.ingest.front_matter import Page, split_front_matter
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.markdown import Entry, parse_note
+from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+from memory_pipeline.wording.kinds import kind_of
+from memory_pipeline.wording.redaction import redact
+
+#: A single sign in brackets is a task's, and a clock time that of a transcript.
+_OBSERVATION = re.compile(
+    r"\[(?!(?:[\sxX]|[^\w\s])\]|\d{1,3}:\d\d[\d:.,\s-]{0,40}\])([^\[\]()\n]{1,80})\]\s+(\S.*)", re.DOTALL
+)
+_RELATION = re.compile(r"[^\[\]\n]{0,200}\[\[[^\[\]\n]{1,400}\]\]\s*(?:\([^()\n]{0,400}\))?\s*")
+_TODO = re.compile(r"\[(?:[\sxX]|[^\w\s])\]\s")
+#: The day, or the first one, for which an observation is said to hold.
+_HOLDS = re.compile(r"@(?:[A-Za-z]{1,40})?[:\[(]?\"?(\d{4}-\d{2}-\d{2})(?![\d])")
+_DIRECTIVE = re.compile(r"\s+#bm:\w+\s*$")
+_TAG = re.compile(r"(?<![\w#&/])#([\w][\w/-]{0,60})")
+_LINK = re.compile(r"\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{1,400}))?\]\]")
+_DATES = ("created", "created_at", "date")
+#: How many files are looked at to tell the format.
+_LOOKED_AT = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A note, and its name relative to the directory."""
+
+    path: Path
+    name: str
+
+
+class BasicMemoryImporter(Importer):
+    """A project of basic-memory, or one note of it."""
+
+    name = "basic-memory"
+    about = "A project of basic-memory: Markdown notes with front matter, observations and relations."
+    takes = "a project's directory, or one note"
+    takes_directory = None
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every observation and every other entry of every note."""
+        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
+
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """The same of the chosen notes. Raises InputError if there is none."""
+        files = [_File(file, name) for name, file in self.files(path, choice, skipped)]
+        if not files and choice.among is None:
+            raise InputError(f"'{path}' has no Markdown notes (*.md); give the project's own directory")
+        for file in files:
+            yield from _read_note(file, default_zone, now, settings, skipped)
+
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """The Markdown files below a directory, those in hidden directories left out."""
+        if not path.is_dir():
+            yield readable_name(path.name), path
+            return
+        root = real_path(path)
+        for file in sorted(root.rglob("*.md")):
+            relative = file.relative_to(root)
+            name = readable_name(relative.as_posix())
+            if any(part.startswith(".") for part in relative.parts) or not choice.takes(name):
+                continue
+            if not file.resolve().is_relative_to(root):
+                skipped.add("links out of the directory")
+            elif file.is_file():
+                yield name, file
+
+    def evidence(self, path: Path) -> str | None:
+        """A note with a permalink and an observation or a relation."""
+        try:
+            found = [path] if path.is_file() else list(_some_notes(path)) if path.is_dir() else []
+        except OSError:
+            return None
+        return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
+
+    def default_project(self, path: Path) -> str:
+        """The directory's name."""
+        return project_of_directory(path if path.is_dir() else path.parent)
+
+
+def _some_notes(path: Path) -> Iterator[Path]:
+    for number, file in enumerate(path.rglob("*.md")):
+        if number >= _LOOKED_AT:
+            return
+        yield file
+
+
+def _has_permalink(path: Path) -> bool:
+    if path.suffix != ".md":
+        return False
+    try:
+        with path.open("rb") as file:
+            page = split_front_matter(file.read(20_000).decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+    except OSError:
+        return False
+    return page is not None and isinstance(page.fields.get("permalink"), str)
+
+
+def _read_note(file: _File, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    rules = settings.import_
+    try:
+        text = text_of(file.path)
+    except (OSError, EOFError, InputError) as error:
+        yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
+        return
+    if is_written_by_program(text):
+        skipped.add("files that a program wrote")
+        return
+    text, masked = redact(text, keep_lines=True) if rules.redact else (text, {})
+    page = split_front_matter(text) or Page({}, text, 1)
+    try:
+        moment, quality = _time(page.fields, file.path, zone, now)
+        tags = _tags(page.fields)
+    except RowError as error:
+        yield Rejected(file.name, 1, str(error))
+        return
+    permalink = page.fields.get("permalink")
+    key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
+    note = _Note(file.name, key, page, tags, moment, quality, tuple(sorted(masked.items())), now)
+    yield from note.memories(rules.max_entry_tokens, skipped)
+
+
+@dataclass
+class _Note:
+    """One note with what its front matter says."""
+
+    name: str
+    key: str
+    page: Page
+    tags: tuple[str, ...]
+    moment: datetime
+    quality: str
+    masked: tuple[tuple[str, int], ...]
+    now: datetime
+
+    def memories(self, max_tokens: int, skipped: Skipped) -> Reading:
+        """Its observations and other entries."""
+        for entry in parse_note(self.page.body).entries:
+            if entry.text.startswith(("```", "~~~")):
+                skipped.add("blocks of code")
+            elif _RELATION.fullmatch(entry.text):
+                skipped.add("relations to other notes")
+            else:
+                for found in self._of_entry(entry, max_tokens, skipped):
+                    yield replace(found, masked=self.masked)
+                    self.masked = ()
+
+    def _holds(self, words: str) -> datetime | None:
+        """When an observation begins to hold, if it says so and that has come; the time of the note otherwise."""
+        said = _HOLDS.match(words)
+        if said is None:
+            return None
+        try:
+            return parse_moment(said[1], self.moment.tzinfo or UTC, self.now)
+        except RowError:
+            return None
+
+    def _of_entry(self, entry: Entry, max_tokens: int, skipped: Skipped) -> Iterator[Candidate]:
+        observed = _OBSERVATION.fullmatch(entry.text)
+        category = observed[1].strip() if observed else ""
+        words = observed[2] if observed else _TODO.sub("", entry.text, count=1)
+        words = _DIRECTIVE.sub("", words)
+        tags = (*self.tags, *(tag.lower() for tag in _TAG.findall(words)))
+        holds = self._holds(words)
+        words = _LINK.sub(lambda link: link[2] or link[1], words)
+        title = self.page.fields.get("title")
+        subject = title if isinstance(title, str) else ""
+        for part in parts_of(words.strip(), max_tokens, skipped):
+            digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+            yield Candidate(
+                content=part,
+                source=Source(BasicMemoryImporter.name, self.name, self.page.first_line + entry.first_line - 1),
+                native_id=foreign_id(BasicMemoryImporter.name, f"{self.key}#{digest}"),
+                memory_type=kind_of(part, (subject, *entry.path, category), "fact"),
+                categories=tuple(dict.fromkeys(_slug(one) for one in (category, subject) if _slug(one))),
+                tags=tuple(dict.fromkeys(tags))[: values.MAX_LABELS],
+                created_at=self.moment.astimezone(UTC),
+                effective_date=holds,
+                utc_offset=minutes_ahead(self.moment),
+                created_at_quality=self.quality,
+            )
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"[^\W_]+", text.lower()))[:60].strip("-")
+
+
+def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags of the front matter: a list, or names between commas."""
+    told = fields.get("tags")
+    if isinstance(told, str):
+        told = [part.strip() for part in told.split(",") if part.strip()]
+    return tuple(tag.lstrip("#").lower() for tag in values.labels({"tags": told}, "tags"))
+
+
+def _time(fields: Mapping[str, Any], path: Path, zone: tzinfo, now: datetime) -> tuple[datetime, str]:
+    """When a note was created, by its front matter, else by its file."""
+    told = next((fields[name] for name in _DATES if not values.is_absent(fields.get(name))), None)
+    moment = parse_moment(told, zone, now, "created")
+    if moment is None:
+        return file_time(path, now, zone)
+    is_day = (isinstance(told, date) and not isinstance(told, datetime)) or (isinstance(told, str) and len(told) == 10)
+    return moment, "date" if is_day else "exact"

@@ -1,0 +1,323 @@
+"""Reads agents of Letta: memory blocks and messages of an agent file (`.af`), and archival passages as the API gives
+them.
+
+A block holds notes as Markdown, so each of its entries is a memory. An agent file has no time of a block but that of
+the export, and no archival memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import values
+from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.foreign import file_time, foreign_id, project_name
+from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.turns import (
+    AGENT,
+    CALLS,
+    OF_SYSTEM,
+    RESULTS,
+    THOUGHTS,
+    Transcripts,
+    Turn,
+    speaker_of,
+    words_in,
+)
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import Source
+from memory_pipeline.wording.kinds import kind_of
+from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.wording.redaction import redact
+
+#: Real agent files have up to 1.2 MB, most of it sources of tools.
+_MOST_BYTES = 64_000_000
+_BEGINNING = 400_000
+#: Agents that only tend the memory of another one.
+_BACKGROUND = frozenset({"sleeptime_agent", "voice_sleeptime_agent"})
+#: The tool with which agents of the first kinds spoke; what they wrote beside it were thoughts.
+_SPEAKS = "send_message"
+_PUT_IN = re.compile(r"<system-reminder>(?:(?!<system-reminder>).)*?</system-reminder>", re.DOTALL)
+
+
+class LettaImporter(Importer):
+    """An agent file of Letta, or passages."""
+
+    name = "letta"
+    about = "An agent file of Letta (`.af`): memory blocks and conversations; or archival passages as JSON."
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """Every entry of every block, every turn, and every passage."""
+        yield from _Reader(path, default_zone, now, settings, skipped).read()
+
+    def evidence(self, path: Path) -> str | None:
+        """Agents with blocks, or passages."""
+        try:
+            with path.open("rb") as file:
+                start = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
+        except OSError:
+            return None
+        if not start.startswith((b"{", b'"{', b"[")):
+            return None
+        plain = start.replace(b'\\"', b'"')
+        if b'"agents"' in plain and (b'"memory_blocks"' in plain or b'"block_ids"' in plain):
+            return "agents with memory blocks of Letta"
+        if b'"core_memory"' in plain and b'"messages"' in plain:
+            return "an agent with core memory of Letta"
+        return "archival passages of Letta" if b'"passage-' in plain and b'"text"' in plain else None
+
+    def default_project(self, path: Path) -> str:
+        """The file's name."""
+        return project_name(path.stem)
+
+
+@dataclass
+class _Reader:
+    """One file."""
+
+    path: Path
+    zone: tzinfo
+    now: datetime
+    settings: Settings
+    skipped: Skipped
+
+    def __post_init__(self) -> None:
+        self.name = readable_name(self.path.name)
+
+    def read(self) -> Reading:
+        """All of it, of whichever version."""
+        document = self._document()
+        if isinstance(document, list):
+            yield from self._passages(document)
+            return
+        if not isinstance(document, Mapping):
+            raise InputError(f"'{self.path}' is neither an agent file of Letta nor a list of passages; check the path")
+        if isinstance(document.get("agents"), list):
+            agents = [agent for agent in document["agents"] if isinstance(agent, Mapping)]
+            blocks = self._blocks_of(document, agents)
+        elif isinstance(document.get("core_memory"), list):
+            agents, blocks = [document], list(document["core_memory"])
+        elif isinstance(document.get("passages"), list):
+            agents, blocks = [], []
+        else:
+            raise InputError(f"'{self.path}' has neither agents nor core_memory of Letta; check the path")
+        moment, quality = self._time(document)
+        for number, block in enumerate(blocks, 1):
+            yield from self._block(block, number, moment, quality)
+        yield from self._passages(document.get("passages"))
+        files = document.get("files")
+        if isinstance(files, list) and files:
+            self.skipped.add("files that were attached", len(files))
+        line = 0
+        for agent in agents:
+            line = yield from self._messages(agent, document, line, moment, quality)
+
+    def _document(self) -> Any:
+        """The file as JSON; some are a text that is JSON itself."""
+        try:
+            if self.path.stat().st_size > _MOST_BYTES:
+                raise InputError(f"'{self.path}' has more than {_MOST_BYTES:,} bytes; an agent file never does")
+            document = json.loads(self.path.read_bytes().decode("utf-8-sig", "surrogateescape"))
+            return json.loads(document) if isinstance(document, str) else document
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"'{self.path}' is not JSON that can be read ({str(error)[:200]})") from error
+        except OSError as error:
+            raise InputError(f"'{self.path}' cannot be read: {error.strerror or error}") from error
+
+    def _time(self, document: Mapping[str, Any]) -> tuple[datetime, str]:
+        """When the file was exported: no block is younger."""
+        for name in ("updated_at", "created_at"):
+            try:
+                moment = parse_moment(document.get(name), self.zone, self.now, name)
+            except RowError:
+                continue
+            if moment is not None:
+                return moment, "mtime"
+        return file_time(self.path, self.now, self.zone)
+
+    def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
+        given = document.get("blocks")
+        blocks = list(given) if isinstance(given, list) else []
+        background: set[str] = set()
+        used: set[str] = set()
+        for agent in agents:
+            own = agent.get("memory_blocks")
+            blocks += own if isinstance(own, list) else []
+            named = agent.get("block_ids")
+            ids = {one for one in named if isinstance(one, str)} if isinstance(named, list) else set()
+            (background if _is_background(agent) else used).update(ids)
+        kept = []
+        for block in blocks:
+            block_id = block.get("id") if isinstance(block, Mapping) else None
+            if isinstance(block_id, str) and block_id in background - used:
+                self.skipped.add("blocks of background agents")
+            else:
+                kept.append(block)
+        return kept
+
+    def _block(self, block: object, line: int, moment: datetime, quality: str) -> Reading:
+        try:
+            if not isinstance(block, Mapping):
+                raise RowError(f"the block is {values.shown(block)}, which is not an object")
+            label = values.text_value(block, "label", values.MAX_NAME) or "block"
+            text = block.get("value")
+            if not isinstance(text, str):
+                raise RowError(f"value is {values.shown(text)}, which is not text")
+            values.check_storable(text, "value")
+        except RowError as error:
+            yield Rejected.of(self.name, line, str(error), "")
+            return
+        if not text.strip():
+            self.skipped.add("blocks without words")
+            return
+        rules = self.settings.import_
+        text, masked = redact(clean_text(text)) if rules.redact else (clean_text(text), {})
+        counts = tuple(sorted(masked.items()))
+        category = "-".join(re.findall(r"[^\W_]+", label.lower()))[:60].strip("-")
+        for entry in parse_note(text).entries:
+            for part in parts_of(entry.text, rules.max_entry_tokens, self.skipped):
+                digest = hashlib.sha256(part.encode()).hexdigest()[:12]
+                yield Candidate(
+                    content=part,
+                    source=Source(LettaImporter.name, self.name, line),
+                    native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
+                    memory_type=kind_of(part, (label, *entry.path), "fact"),
+                    categories=(category,) if category else (),
+                    created_at=moment.astimezone(UTC),
+                    utc_offset=minutes_ahead(moment),
+                    created_at_quality=quality,
+                    masked=counts,
+                )
+                counts = ()
+
+    def _passages(self, passages: object) -> Reading:
+        for line, passage in enumerate(passages if isinstance(passages, list) else (), 1):
+            text = passage.get("text") if isinstance(passage, Mapping) else None
+            try:
+                if not isinstance(passage, Mapping) or not isinstance(text, str):
+                    raise RowError("the passage is no object with a text")
+                native_id = values.identifier(passage.get("id"), "id")
+                moment = parse_moment(passage.get("created_at"), self.zone, self.now)
+                tags = values.labels(passage, "tags")
+                yield Candidate(
+                    content=text,
+                    source=Source(LettaImporter.name, self.name, line),
+                    native_id=foreign_id(LettaImporter.name, native_id) if native_id else None,
+                    typed_under=tags,
+                    tags=tags,
+                    created_at=moment.astimezone(UTC) if moment else None,
+                    utc_offset=minutes_ahead(moment) if moment else 0,
+                    created_at_quality="exact" if moment else "import",
+                )
+            except RowError as error:
+                yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
+
+    def _messages(
+        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, moment: datetime, quality: str
+    ) -> Generator[Item, None, int]:
+        """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
+        messages = agent.get("messages")
+        if not isinstance(messages, list):
+            return line
+        if _is_background(agent):
+            self.skipped.add("messages of background agents", len(messages))
+            return line + len(messages)
+        transcripts = Transcripts(
+            LettaImporter.name, self.zone, self.now, self.settings, self.skipped, (moment, quality)
+        )
+        through_tool = _speaks_through_tool(agent, document)
+        for message in messages:
+            line += 1
+            try:
+                if not isinstance(message, Mapping):
+                    raise RowError(f"the message is {values.shown(message)}, which is not an object")
+                for speaker, words in self._said(message, through_tool):
+                    turn = Turn(
+                        speaker=speaker, words=words, file=self.name, line=line, told_at=message.get("created_at")
+                    )
+                    yield from transcripts.memories(turn)
+            except RowError as error:
+                yield Rejected.of(self.name, line, str(error), "")
+        return line
+
+    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[Any, str]]:
+        role = message.get("role")
+        speaker = speaker_of(role)
+        if speaker is None:
+            self.skipped.add(RESULTS if role in ("tool", "function") else OF_SYSTEM)
+            return
+        content = message.get("content", message.get("text"))
+        words = _PUT_IN.sub("", words_in(content, self.skipped)).strip()
+        if speaker == AGENT:
+            for call in message.get("tool_calls") or ():
+                spoken = _spoken(call)
+                if spoken is None:
+                    self.skipped.add(CALLS)
+                else:
+                    yield AGENT, spoken
+            if through_tool and words:
+                self.skipped.add(THOUGHTS)
+                return
+        elif words.startswith("{"):
+            words = self._packed(words)
+        if words:
+            yield speaker, words
+
+    def _packed(self, words: str) -> str:
+        """What a human said, of a message that the server packed as JSON with its kind; empty for a notice of its
+        own."""
+        try:
+            packed = json.loads(words)
+        except (ValueError, RecursionError):
+            return words
+        if not isinstance(packed, Mapping) or not isinstance(packed.get("type"), str):
+            return words
+        said = packed.get("message")
+        if packed["type"] == "user_message" and isinstance(said, str):
+            return said
+        self.skipped.add(OF_SYSTEM)
+        return ""
+
+
+def _is_background(agent: Mapping[str, Any]) -> bool:
+    return agent.get("agent_type") in _BACKGROUND
+
+
+def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """Whether an agent has the tool with which it speaks."""
+    own, shared, ids = agent.get("tools"), document.get("tools"), agent.get("tool_ids")
+    tools = own if isinstance(own, list) and own else shared if isinstance(shared, list) else []
+    return any(
+        isinstance(tool, Mapping)
+        and tool.get("name") == _SPEAKS
+        and (not isinstance(ids, list) or not ids or tool.get("id") in ids)
+        for tool in tools
+    )
+
+
+def _spoken(call: object) -> str | None:
+    """The words that a call of the speaking tool passes on; None for another call."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping) or function.get("name") != _SPEAKS:
+        return None
+    arguments = function.get("arguments")
+    try:
+        told = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return None
+    words = told.get("message") if isinstance(told, Mapping) else None
+    return words if isinstance(words, str) else None
