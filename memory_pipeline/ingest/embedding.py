@@ -3,12 +3,17 @@
 Every page is stored before the next one is embedded: what is interrupted goes on there. Vectors of two models are
 never compared. So a changed setting alone does not embed a store again, which costs hours or money and would leave the
 night before it is done with half of the memories: `memory-pipeline embed` does.
+
+The vector of a memory is that of its words; of a merged one and of a series, which stand for lines with other words, it
+is the normalised mean of their vectors, as nights make it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+
+import numpy as np
 
 from memory_pipeline.embedding import Embedder, check_model, check_vectors
 from memory_pipeline.store import Store, Transaction
@@ -37,20 +42,75 @@ def embed_missing(
         if total and not changed:
             check_model(embedder.name, tx.memories.count(), tx.vectors.of_another_model(embedder.name))
     done, after, rows = 0, "", _AT_FIRST
-    while done < total:
+    stand_for: dict[str, list[str]] = {}
+    while done + len(stand_for) < total:
         with store.reading() as tx:
             page = tx.vectors.missing(embedder.name, after, rows)
+            stand_for |= tx.lineage.stood_for([memory_id for memory_id, _ in page])
         if not page:
             break
-        ids = [memory_id for memory_id, _ in page]
-        vectors = embedder.embed([embedding_text(content) for _, content in page])
-        check_vectors(vectors, ids, embedder.dimension, embedder.name)
-        with writing() as tx:
-            tx.vectors.add(ids, vectors, embedder.name)
-        done, after = done + len(ids), ids[-1]
+        after = page[-1][0]
+        own = [(memory_id, content) for memory_id, content in page if memory_id not in stand_for]
+        done += _embed_words(embedder, writing, own)
         rows = _next_page(rows, sum(len(content) for _, content in page))
         progress("embedding", done, total)
+    for ids in _sources_first(stand_for):
+        done += _keep_means(store, embedder, writing, {memory_id: stand_for[memory_id] for memory_id in ids})
+        progress("embedding", done, total)
     return done
+
+
+def _embed_words(
+    embedder: Embedder, writing: Callable[[], AbstractContextManager[Transaction]], texts: Sequence[tuple[str, str]]
+) -> int:
+    """Store the vectors of these contents, by id."""
+    if not texts:
+        return 0
+    ids = [memory_id for memory_id, _ in texts]
+    vectors = embedder.embed([embedding_text(content) for _, content in texts])
+    check_vectors(vectors, ids, embedder.dimension, embedder.name)
+    with writing() as tx:
+        tx.vectors.add(ids, vectors, embedder.name)
+    return len(ids)
+
+
+def _sources_first(stand_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """The memories in groups, each after those that its memories were made from."""
+    waiting = dict(stand_for)
+    while waiting:
+        ready = sorted(one for one, sources in waiting.items() if not waiting.keys() & {*sources} - {one})
+        ready = ready or sorted(waiting)  # a circle, which an unsound store may have
+        for start in range(0, len(ready), _MOST):
+            yield ready[start : start + _MOST]
+        for one in ready:
+            del waiting[one]
+
+
+def _keep_means(
+    store: Store,
+    embedder: Embedder,
+    writing: Callable[[], AbstractContextManager[Transaction]],
+    stand_for: Mapping[str, Sequence[str]],
+) -> int:
+    """Store the mean vectors of these memories; one whose sources have none has the vector of its words."""
+    wanted = sorted({source for sources in stand_for.values() for source in sources})
+    with store.reading() as tx:
+        found, vectors = tx.vectors.read(wanted, embedder.name, embedder.dimension)
+    row = {memory_id: place for place, memory_id in enumerate(found)}
+    ids, means = [], []
+    for memory_id, sources in stand_for.items():
+        mean = vectors[[row[one] for one in sources if one in row]].astype(np.float64).sum(axis=0)
+        if np.linalg.norm(mean) > 0:
+            ids.append(memory_id)
+            means.append((mean / np.linalg.norm(mean)).astype(np.float32))
+    if ids:
+        check_vectors(np.stack(means), ids, embedder.dimension, embedder.name)
+        with writing() as tx:
+            tx.vectors.add(ids, np.stack(means), embedder.name)
+    left = [memory_id for memory_id in stand_for if memory_id not in set(ids)]
+    with store.reading() as tx:
+        texts = tx.memories.read(left)
+    return len(ids) + _embed_words(embedder, writing, [(one, texts[one].content) for one in left])
 
 
 def _next_page(rows: int, characters: int) -> int:

@@ -54,6 +54,20 @@ class Lineage:
         )
         return [LINKS.read(row) for row in rows]
 
+    def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Of those of these memories that stand for lines with other words (merged ones and series), the sources that
+        they were made from, by id."""
+        rows = self._sql.rows(
+            """
+            select memory_id, list(source_id order by source_id)
+            from lineage
+            where memory_id in (select unnest($1::text[])) and relation in ('merged', 'series')
+            group by 1
+            """,
+            [list(memory_ids)],
+        )
+        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
+
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
         """All links of the active principles that were made from one of these patterns, by principle and pattern."""
         rows = self._sql.rows(
