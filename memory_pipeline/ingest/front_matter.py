@@ -11,6 +11,15 @@ import yaml
 _FENCE = "---"
 #: Front matter with more lines or characters than these is a text between two rules.
 _MOST_LINES, _MOST_CHARS = 200, 40_000
+
+
+class _WithoutMerging(yaml.SafeLoader):
+    """YAML without merge keys (`<<`): a few lines of them stand for any number of fields."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave the fields as they are."""
+
+
 _FIELD = re.compile(r"^([A-Za-z_][\w -]{0,60}):[ \t]*(.*)$")
 
 
@@ -35,7 +44,7 @@ def split_front_matter(text: str) -> Page | None:
     if end is None or len(head) > _MOST_CHARS:
         return None
     try:
-        fields = yaml.safe_load(head)
+        fields = yaml.load(head, Loader=_WithoutMerging)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):  # a date like 2026-02-30 is a ValueError
         fields = _by_line(lines[1:end])
     if not isinstance(fields, Mapping):

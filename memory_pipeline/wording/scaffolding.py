@@ -26,6 +26,11 @@ _TAGGED = re.compile(r"<(system-reminder|local-command-\w+|command-\w+)>.{0,8000
 _MESSAGE_ID = re.compile(r"[ \t]*\[?\bmessage_id:[ \t]*[^\]\n]{1,200}\]?[ \t]*")
 #: `[Telegram Bob id:123 2026-05-01 10:00] `: the channel, who and when, before a message.
 _ENVELOPE = re.compile(r"^[ \t]*\[[A-Z][\w ]{1,30}[^\]\n]{0,120}\bid:[^\]\n]{1,80}\][ \t]*", re.MULTILINE)
+#: The day and time before a message, in brackets, with or without the channel.
+_STAMPED = re.compile(r"\s*\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[^\]\n]{0,80}\][ \t]*")
+#: The last characters of a message, in which its id may stand.
+_END = 300
+_LAST_ID = re.compile(r"\n?\[message_id:[^\]\n]{0,200}\]\s*\Z")
 #: From a prompt to the next empty line: what was pasted from a terminal.
 _TERMINAL = re.compile(
     r"^[ \t]*(?:[\w.-]+@[\w.-]+:[^\n$#]{0,120}[$#]|PS [A-Z]:\\[^\n>]{0,120}>|➜)[ \t][^\n]*(?:\n(?![ \t]*\n)[^\n]+)*\n?",
@@ -42,3 +47,16 @@ def without_scaffolding(text: str) -> str:
     for pattern in (_METADATA, _TAGGED, _MESSAGE_ID, _ENVELOPE, _TERMINAL):
         left = pattern.sub("", left)
     return left.strip("\n") if left.strip() and left != text else text
+
+
+def unwrapped(message: str) -> str:
+    """A message as it was sent: without the blocks about its sender and the envelope before it, and its id at the end
+    of it."""
+    start = 0
+    while found := _METADATA.match(message, start):
+        start = found.end()
+        while start < len(message) and message[start] in "\r\n":
+            start += 1
+    envelope = _STAMPED.match(message, start) or _ENVELOPE.match(message, start)
+    words = message[envelope.end() if envelope else start :]
+    return words[:-_END] + _LAST_ID.sub("", words[-_END:])

@@ -9,7 +9,12 @@ import pytest
 
 from memory_pipeline.exports.directory import stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
+from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
+from memory_pipeline.ingest.agents.claude_transcripts import humans_own
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.front_matter import split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
+from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.markers import block_in, export_of, is_as_written
 from memory_pipeline.wording.agreement import says_the_same, status_of
@@ -19,6 +24,7 @@ from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import embedding_text, line_shape, plain_text, shape_hash, strip_leading
+from memory_pipeline.wording.scaffolding import unwrapped
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import line_in
 from memory_pipeline.wording.values import values_in
@@ -29,7 +35,9 @@ _HOSTILE = [
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
     "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
-    '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ", "```\n", "~~~~\n", "|a", "| a |\n",
+    '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ",
+    "<!-- memory-pipeline:a:start -->", "<command-args>", "【a†", "\ue200a", "[2026-01-01 ", "a: &a [*a]\n",
+    "```\n", "~~~~\n", "|a", "| a |\n",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -58,6 +66,12 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         yaml_text,
         link_text,
         lambda told: stem_of(told, "1", 80),
+        unwrapped,
+        split_front_matter,
+        without_citations,
+        lambda told: split_front_matter(f"---\n{told}\n---\n"),
+        lambda told: without_put_in(told, Skipped()),
+        lambda told: humans_own(told, Skipped()),
     ):
         read(text)
     for tell in (values_in, strip_lead_in, status_of, lambda told: with_days(told, date(2026, 3, 30)), kind_of):

@@ -188,7 +188,12 @@ def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
             texts.append(part["text"])
         elif part is not None:
             skipped.add(_FILES)
-    return _CITATIONS.sub("", "\n".join(text for text in texts if text.strip()))
+    return without_citations("\n".join(text for text in texts if text.strip()))
+
+
+def without_citations(text: str) -> str:
+    """The text without the marks of its citations."""
+    return _CITATIONS.sub("", text)
 
 
 def plain_number(value: object) -> object:

@@ -133,7 +133,7 @@ def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str
 
 
 def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str]:
-    return HUMAN, "\n".join(filter(None, (_humans_own(text, skipped) for text in texts)))
+    return HUMAN, "\n".join(filter(None, (humans_own(text, skipped) for text in texts)))
 
 
 def _is_human(origin: object) -> bool:
@@ -142,7 +142,7 @@ def _is_human(origin: object) -> bool:
     return kind in (None, "human")
 
 
-def _humans_own(words: str, skipped: Skipped) -> str:
+def humans_own(words: str, skipped: Skipped) -> str:
     """What the human typed, without what the program put around it."""
     words, reminders = _REMINDER.subn("", words) if "</" in words else (words, 0)
     if reminders:

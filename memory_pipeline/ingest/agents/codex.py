@@ -44,7 +44,7 @@ _PLACE = re.compile(r"\bcwd=([^;\n]{1,400})")
 _INDEXES = re.compile(r"rollout[_ ]summary[_ ]files?|keywords|what's in memory|references? files?", re.IGNORECASE)
 _PREFERENCES = re.compile(r"user preferences|preference signals|user profile", re.IGNORECASE)
 _FAILURES = re.compile(r"failures|how to do differently", re.IGNORECASE)
-_TASK_REFS = re.compile(r"(?:\s*\[Task \d{1,3}\])+\s*$")
+_TASK_REFS = re.compile(r"(?:\s?\[Task \d{1,3}\])+$")
 _NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|-{3,}|\.\.\.|<!--.*-->", re.DOTALL)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
+from memory_pipeline.wording.scaffolding import unwrapped
 
 #: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
 Events = Callable[[], Iterator[tuple[int, Mapping[str, Any]] | Rejected]]
@@ -32,12 +33,6 @@ _OF_GATEWAY = re.compile(
     r"|A new session was started via /new or /reset|Pre-compaction memory flush"
     r"|You are running a boot check|<task-notification\b)"
 )
-#: What the gateway writes before a human's words: who speaks in which channel, as JSON, and an envelope with the time.
-_METADATA = re.compile(
-    r"\s*[A-Z][\w ,/'-]{2,60} \(untrusted[^)\n]{0,60}\):[ \t]*\n```(?:json)?\n(?:(?!```).*\n){0,80}```[ \t]*\n*"
-)
-_ENVELOPE = re.compile(r"\s*\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[^\]\n]{0,80}\][ \t]*")
-_MESSAGE_ID = re.compile(r"\n?\[message_id:[^\]\n]{0,100}\]\s*\Z")
 _SILENT = re.compile(r"[*_`\s]*(?:NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|REPLY_SKIP)[*_`\s.!]*")
 _COMMAND = re.compile(r"\s*/[a-z][\w:-]{0,40}(?:\s+\S+){0,2}\s*")
 _WHOLE_ID = 32
@@ -108,7 +103,7 @@ def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] |
             skipped.add(REPORTS)
             return None
         return AGENT, words
-    words = _without_wrapping("\n".join(texts))
+    words = unwrapped("\n".join(texts))
     if _OF_GATEWAY.match(words):
         skipped.add(REPORTS)
         return None
@@ -124,16 +119,6 @@ def _is_of_here(message: Mapping[str, Any]) -> bool:
     kind = provenance.get("kind") if isinstance(provenance, Mapping) else None
     is_mirrored = isinstance(ours, Mapping) and (ours.get("mirrorOrigin") or ours.get("beforeAgentRunBlocked"))
     return kind in (None, "external_user") and not is_mirrored
-
-
-def _without_wrapping(words: str) -> str:
-    """A human's words without what the gateway put around them."""
-    start = 0
-    while found := _METADATA.match(words, start):
-        start = found.end()
-    envelope = _ENVELOPE.match(words, start)
-    words = words[envelope.end() if envelope else start :]
-    return _MESSAGE_ID.sub("", words) if "[message_id:" in words[-200:] else words
 
 
 def _given_up(events: Events) -> frozenset[str]:
