@@ -21,6 +21,8 @@ _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 _LEAST_LISTED = 5
 #: Of a shortened line at most so many pairs are tried, and so many ranges.
 _MOST_PAIRS, _MOST_ASIDES = 12, 6
+#: A figure swings widely if its values differ by more than this share of the largest.
+_WIDE = 0.5
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 
@@ -80,8 +82,9 @@ def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[s
 
 
 def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
-    """The numbers of the pieces with figures: first those that are unusual on the newest day, then the first one, those
-    that ever were unusual, those that vary, those that hardly vary or only count on, and what never varies."""
+    """The numbers of the pieces with figures: those that are unusual on the newest day, then the first one, those that
+    ever were unusual, those that vary (what swings widely before the others), those that hardly vary or count on, and
+    what never varies."""
     figures = {figure.place: figure for figure in series.told}
     first = next((n for n, piece in enumerate(pieces) if any(_varies(figures, place) for place in piece.places)), -1)
     day = series.newest.at.date()
@@ -91,10 +94,15 @@ def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[in
         if any(figure.values[m].at.date() == day for figure in mine for m in named.of(figure)):
             return 0
         varying = [figure for figure in mine if figure.varies]
-        checks = (n == first, any(map(named.of, mine)), not all(map(is_dull, varying)), bool(varying))
+        tells = not all(is_dull(figure) or (figure.is_whole and figure.has_course) for figure in varying)
+        checks = (n == first, any(map(named.of, mine)), tells, bool(varying))
         return next((place for place, holds in enumerate(checks, start=1) if holds), len(checks) + 1)
 
-    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), n))
+    def is_steady(n: int) -> bool:
+        moving = (figures[place].movement for place in pieces[n].places if place in figures)
+        return _in_brackets(pieces, n) or max(moving, default=0.0) <= _WIDE
+
+    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), is_steady(n), n))
 
 
 def _varies(figures: Mapping[int, Figure], place: int) -> bool:
@@ -103,8 +111,7 @@ def _varies(figures: Mapping[int, Figure], place: int) -> bool:
 
 def _aside(series: Series, pieces: Sequence[Piece], number: int, named: Named) -> str:
     """The range of the one figure of a piece that varies, unless it stands in brackets."""
-    before = "".join(f"{piece.separator}{piece.text}" for piece in pieces[: number + 1])
-    if before.count("(") != before.count(")") or pieces[number].text.endswith(")"):
+    if _in_brackets(pieces, number) or pieces[number].text.endswith(")"):
         return ""
     varying = [figure for figure in series.told if figure.varies and figure.place in pieces[number].places]
     return range_in_brackets(series, varying[0], named) if len(varying) == 1 else ""
@@ -114,6 +121,11 @@ def _strongest(pieces: Sequence[Piece]) -> str:
     """What divides the last of these pieces from the one before the first."""
     separators = [piece.separator for piece in pieces]
     return next((mark for mark in (". ", "; ") if mark in separators), separators[-1])
+
+
+def _in_brackets(pieces: Sequence[Piece], number: int) -> bool:
+    before = "".join(f"{piece.separator}{piece.text}" for piece in pieces[: number + 1])
+    return before.count("(") != before.count(")")
 
 
 def _with_aside(text: str, aside: str) -> str:
