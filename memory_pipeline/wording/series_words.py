@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, newest_day
 from memory_pipeline.wording.series_figures import Figure
@@ -50,6 +51,8 @@ _COUNTED = re.compile(
     re.DOTALL,
 )
 _MOST_WORDS = 8
+#: An outcome of at most so many of so many readings is rare.
+_RARE, _ENOUGH_FOR_RARE = 2, 8
 #: What programs count when all is well.
 _WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
 #: A line with more characters is told in parts.
@@ -241,11 +244,17 @@ def _by_count(counts: Sequence[tuple[str, int]]) -> str:
 
 
 def _with_strange_days(series: Series, place: int) -> list[tuple[str, str]]:
-    """The words of a place with their counts, and with the day of one that only a stranger says."""
+    """The words of a place with their counts, and with the days of one that only a stranger says, and of an outcome
+    that is rare."""
     known = {reading.values[place] for reading in series.readings}
-    days = {reading.values[place]: day_of(reading.at, series.newest.at.year) for reading in series.strangers}
+    days: dict[str, dict[str, None]] = {}
+    for reading in series.every:
+        days.setdefault(reading.values[place], {})[day_of(reading.at, series.newest.at.year)] = None
+    is_long = len(series.every) >= _ENOUGH_FOR_RARE
     return [
-        (word, str(count) if word in known or count > 1 else f"{count} ({days[word]})")
+        (word, f"{count} ({listed(list(days[word]))})")
+        if (count == 1 and word not in known) or (is_long and count <= _RARE and word.casefold() in OUTCOMES)
+        else (word, str(count))
         for word, count in series.counts(place)
     ]
 

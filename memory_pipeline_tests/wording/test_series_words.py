@@ -200,6 +200,12 @@ def test_another_outcome_and_a_further_sentence_are_counted_in() -> None:
     assert "8 readings since 1 March. Success 7, failure 1 (4 March)." in said(one)
 
 
+def test_a_rare_outcome_has_its_days() -> None:
+    lines = [f"Recorded: {'failure' if n in (3, 6) else 'success'} ({20 + n % 4}s)" for n in range(9)]
+    one = series_of(read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines))
+    assert "Success 7, failure 2 (4 March and 7 March)." in said(one)
+
+
 def test_what_is_another_line_is_no_stranger() -> None:
     lines = [f"Suite: {40 + n} passed" for n in range(6)]
     others = ["Suite: 3 failed", "Suite: 41 passed but slowly", "The Suite: 4 passed", "Suite: 41 passed, 2 failed"]
