@@ -91,6 +91,8 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
         line(10, "user", "[Request interrupted by user]"),
         line(11, "user", "<task-notification>x</task-notification>", origin={"kind": "task-notification"}),
         line(12, "assistant", text("API Error: 529"), isApiErrorMessage=True),
+        line(14, "user", "You implement task 1 of the plan.", promptSource="sdk", turnOrigin="sdk"),
+        line(15, "user", "A notice of the program.", promptSource="system"),
         line(13, "user", [{"type": "image", "source": {}}, *text("What is this?")]),
         {"type": "attachment", "attachment": {"type": "todo"}, "uuid": "a1"},
     )
@@ -99,7 +101,8 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
     assert found.skipped.counts == {
         "titles and other notes of the program": 1,
         "lines that repeat what was said": 3,
-        "texts of the system": 5,
+        "texts of the system": 6,
+        "prompts that a program gave": 1,
         "lines of other kinds": 2,
         "texts about a compaction": 2,
         "lines of subagents": 1,
@@ -127,6 +130,8 @@ def test_the_humans_words_are_taken_out_of_what_the_program_puts_around_them(tmp
         line(3, "user", "<command-name>/fix</command-name><command-args>the login form on Safari</command-args>"),
         line(4, "user", "x") | {"type": "attachment", "attachment": queued},
         line(5, "user", f"{ours}\nWhich port is it?"),
+        line(7, "user", "Typed in another window.", promptSource="sdk", origin={"kind": "human"}),
+        line(8, "user", "Typed here.", promptSource="typed"),
         line(6, "user", "## Notes\n- The relay listens on 8086. (2026-03-01, MEMORY.md:3) [m-17]\n"),
     )
     assert read(folder, FORMAT).words == [
@@ -135,6 +140,8 @@ def test_the_humans_words_are_taken_out_of_what_the_program_puts_around_them(tmp
         "the login form on Safari",
         "Use CSV instead.",
         "Which port is it?",
+        "Typed in another window.",
+        "Typed here.",
     ]
 
 

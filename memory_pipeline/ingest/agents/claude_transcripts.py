@@ -20,6 +20,7 @@ from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speak
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
 _OTHER = "lines of other kinds"
+_PROMPTS = "prompts that a program gave"
 _BY_KIND = {
     "queue-operation": "lines that repeat what was said",
     "last-prompt": "lines that repeat what was said",
@@ -103,9 +104,7 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
         skipped.add(_BY_KIND.get(kind, _OTHER))
         return None
     why = next((why for mark, why in _NOBODYS if line.get(mark) is True), None)
-    if why is None and not _is_human(line.get("origin")):
-        why = OF_SYSTEM
-    if why:
+    if why := why or (_why_no_human(line) if kind == "user" else None):
         skipped.add(why)
         return None
     message = line.get("message")
@@ -125,7 +124,7 @@ def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str
         and attachment.get("type") == "queued_command"
         and attachment.get("commandMode", "prompt") == "prompt"
         and attachment.get("isMeta") is not True
-        and _is_human(attachment.get("origin"))
+        and _why_no_human(attachment) is None
     ):
         return _said_by_human(texts_in(attachment.get("prompt"), skipped), skipped)
     skipped.add(_OTHER)
@@ -136,10 +135,15 @@ def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str
     return HUMAN, "\n".join(filter(None, (humans_own(text, skipped) for text in texts)))
 
 
-def _is_human(origin: object) -> bool:
-    """Whether a line says nothing of its origin, or that a human typed it."""
+def _why_no_human(line: Mapping[str, Any]) -> str | None:
+    """Why no human typed what stands in a line, if it says so: the program did, or another one by its interface."""
+    origin = line.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
-    return kind in (None, "human")
+    if kind == "human":
+        return None
+    if kind is not None or line.get("promptSource") == "system":
+        return OF_SYSTEM
+    return _PROMPTS if "sdk" in (line.get("promptSource"), line.get("turnOrigin")) else None
 
 
 def humans_own(words: str, skipped: Skipped) -> str:
