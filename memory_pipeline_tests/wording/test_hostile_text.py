@@ -14,6 +14,9 @@ from memory_pipeline.ingest.agents.claude_transcripts import humans_own
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.front_matter import split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
+from memory_pipeline.ingest.stores.basic_memory import is_relation, observation_in
+from memory_pipeline.ingest.stores.brain_marks import archived_here
+from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.markers import block_in, export_of, is_as_written
@@ -47,6 +50,7 @@ _HOSTILE = [
     '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ",
     "<!-- memory-pipeline:a:start -->", "<command-args>", "【a†", "\ue200a", "[2026-01-01 ", "a: &a [*a]\n",
     "```\n", "~~~~\n", "|a", "| a |\n",
+    "[[a", "[[a|", " #a",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -69,6 +73,12 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         split_statements,
         claim_of,
         is_written_by_program,
+        is_relation,
+        observation_in,
+        lambda told: observation_in(f"[a] {told}"),
+        lambda told: is_relation(f"[[a]] {told}x"),
+        archived_here,
+        without_reminders,
         export_of,
         is_as_written,
         lambda told: block_in(told, "memory"),

@@ -37,11 +37,11 @@ from memory_pipeline.wording.redaction import redact
 _OBSERVATION = re.compile(
     r"\[(?!(?:[\sxX]|[^\w\s])\]|\d{1,3}:\d\d[\d:.,\s-]{0,40}\])([^\[\]()\n]{1,80})\]\s+(\S.*)", re.DOTALL
 )
-_RELATION = re.compile(r"[^\[\]\n]{0,200}\[\[[^\[\]\n]{1,400}\]\]\s*(?:\([^()\n]{0,400}\))?\s*")
+_RELATION = re.compile(r"[^\[\]\n]{0,200}\[\[[^\[\]\n]{1,400}\]\](?:\s{0,8}\([^()\n]{0,400}\))?")
 _TODO = re.compile(r"\[(?:[\sxX]|[^\w\s])\]\s")
 #: The day, or the first one, for which an observation is said to hold.
 _HOLDS = re.compile(r"@(?:[A-Za-z]{1,40})?[:\[(]?\"?(\d{4}-\d{2}-\d{2})(?![\d])")
-_DIRECTIVE = re.compile(r"\s+#bm:\w+\s*$")
+_DIRECTIVE = re.compile(r"\s{1,8}#bm:\w{1,40}$")
 _TAG = re.compile(r"(?<![\w#&/])#([\w][\w/-]{0,60})")
 _LINK = re.compile(r"\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{1,400}))?\]\]")
 _DATES = ("created", "created_at", "date")
@@ -168,7 +168,7 @@ class _Note:
         for entry in parse_note(self.page.body).entries:
             if entry.text.startswith(("```", "~~~")):
                 skipped.add("blocks of code")
-            elif _RELATION.fullmatch(entry.text):
+            elif is_relation(entry.text):
                 skipped.add("relations to other notes")
             else:
                 for found in self._of_entry(entry, max_tokens, skipped):
@@ -186,13 +186,9 @@ class _Note:
             return None
 
     def _of_entry(self, entry: Entry, max_tokens: int, skipped: Skipped) -> Iterator[Candidate]:
-        observed = _OBSERVATION.fullmatch(entry.text)
-        category = observed[1].strip() if observed else ""
-        words = observed[2] if observed else _TODO.sub("", entry.text, count=1)
-        words = _DIRECTIVE.sub("", words)
-        tags = (*self.tags, *(tag.lower() for tag in _TAG.findall(words)))
+        category, words, own_tags = observation_in(entry.text)
+        tags = (*self.tags, *own_tags)
         holds = self._holds(words)
-        words = _LINK.sub(lambda link: link[2] or link[1], words)
         title = self.page.fields.get("title")
         subject = title if isinstance(title, str) else ""
         for part in parts_of(words.strip(), max_tokens, skipped):
@@ -209,6 +205,20 @@ class _Note:
                 utc_offset=minutes_ahead(self.moment),
                 created_at_quality=self.quality,
             )
+
+
+def is_relation(text: str) -> bool:
+    """Whether an entry only says how its note is related to another one."""
+    return bool(_RELATION.fullmatch(text.strip()))
+
+
+def observation_in(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """The category of an entry (empty without one), its words with links as the names they show, and its tags."""
+    observed = _OBSERVATION.fullmatch(text)
+    words = observed[2] if observed else _TODO.sub("", text, count=1)
+    words = _DIRECTIVE.sub("", words.rstrip())
+    tags = tuple(tag.lower() for tag in _TAG.findall(words))
+    return observed[1].strip() if observed else "", _LINK.sub(lambda link: link[2] or link[1], words), tags
 
 
 def _slug(text: str) -> str:

@@ -261,7 +261,7 @@ class _Reader:
             self.skipped.add(RESULTS if role in ("tool", "function") else OF_SYSTEM)
             return
         content = message.get("content", message.get("text"))
-        words = _PUT_IN.sub("", words_in(content, self.skipped)).strip()
+        words = without_reminders(words_in(content, self.skipped))
         if speaker == AGENT:
             for call in message.get("tool_calls") or ():
                 spoken = _spoken(call)
@@ -291,6 +291,11 @@ class _Reader:
             return said
         self.skipped.add(OF_SYSTEM)
         return ""
+
+
+def without_reminders(text: str) -> str:
+    """A message without what the program put into it for the agent."""
+    return _PUT_IN.sub("", text).strip()
 
 
 def _is_background(agent: Mapping[str, Any]) -> bool:
