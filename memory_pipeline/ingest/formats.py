@@ -75,6 +75,8 @@ def read_format(
 
 def check_path(importer: Importer, path: Path) -> None:
     """Raises InputError unless the path is a directory or a file, as the format takes it."""
+    if importer.takes_address(path):
+        return
     try:
         found, is_directory = path.exists(), path.is_dir()
     except OSError as error:

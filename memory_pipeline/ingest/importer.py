@@ -44,6 +44,10 @@ class Importer(ABC):
         """The chosen files at a path, each under the name that its memories have for it."""
         yield readable_name(path.name), path
 
+    def takes_address(self, path: Path) -> bool:
+        """Whether a path is not one of a file, but the address of a database that this format reads."""
+        return False
+
     def parts(self, file: Path) -> tuple[Path, ...]:
         """The files that together hold what a file says, itself first: programs keep what they wrote last in a log
         beside their database. They need not exist."""

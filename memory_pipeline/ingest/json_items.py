@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import ijson
+import ijson.backends.python as in_python
 
 from memory_pipeline.errors import InputError
 
@@ -27,22 +29,50 @@ def json_items(path: Path, *places: str) -> Iterator[tuple[int, Any] | Broken]:
     A document that breaks off ends with what is wrong with it. Raises InputError if it cannot be opened.
     """
     is_list = begins_with(path, b"[")
-    prefixes = {"item" if place == "" else f"{place}.item" for place in places if (place == "") == is_list}
-    number = 0
+    prefixes = frozenset("item" if place == "" else f"{place}.item" for place in places if (place == "") == is_list)
+    done = 0
     try:
-        with path.open("rb") as file:
-            if file.read(len(_MARK)) != _MARK:
-                file.seek(0)
-            events = ijson.parse(file, use_float=True)
-            for prefix, event, value in events:
-                if prefix in prefixes:
-                    number += 1
-                    yield number, _built(event, value, prefix, events)
-    except (ijson.JSONError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        for parse in (ijson.parse, in_python.parse):
+            try:
+                for number, value in _items(path, prefixes, parse):
+                    if number > done:
+                        done = number
+                        yield number, value
+                return
+            except UnicodeDecodeError:  # half of a surrogate pair, which the fast parser cannot pass on
+                if parse is in_python.parse:
+                    raise
+    except (ijson.JSONError, ValueError, RecursionError) as error:
         told = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield Broken(f"the JSON cannot be read after its item {number}: {told}")
+        yield Broken(f"the JSON cannot be read after its item {done}: {told}")
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
+
+
+def _items(path: Path, prefixes: frozenset[str], parse: Callable[[Any], Any]) -> Iterator[tuple[int, Any]]:
+    number = 0
+    with path.open("rb") as file:
+        events = _with_floats(parse(_Utf8(file)))
+        for prefix, event, value in events:
+            if prefix in prefixes:
+                number += 1
+                yield number, _built(event, value, prefix, events)
+
+
+class _Utf8:
+    """A file without its byte order mark, in which bytes that are not UTF-8 are replaced."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; empty at the end alone."""
+        while True:
+            data = self._file.read(size)
+            text = self._decoder.decode(data, final=not data)
+            if text or not data or size == 0:
+                return text.encode()
 
 
 def _built(event: str, value: Any, prefix: str, events: Iterator[tuple[str, str, Any]]) -> Any:
@@ -56,6 +86,12 @@ def _built(event: str, value: Any, prefix: str, events: Iterator[tuple[str, str,
         if inner == prefix and following in ("end_map", "end_array"):
             return builder.value
     raise ijson.IncompleteJSONError("it breaks off")
+
+
+def _with_floats(events: Iterator[tuple[str, str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    """The events with numbers as `json` gives them; a whole number may have any number of digits."""
+    for prefix, event, value in events:
+        yield prefix, event, float(value) if isinstance(value, Decimal) else value
 
 
 def begins_with(path: Path, *marks: bytes) -> bool:

