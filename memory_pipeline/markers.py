@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect
+from collections import defaultdict
 
 from memory_pipeline.errors import OutputError
 
@@ -18,6 +20,9 @@ _OURS = re.compile(rf"^[ \t]*{re.escape(_WRITTEN_BY)}[ \t]*$", re.MULTILINE)
 _SEAL = re.compile(r"^([ \t]*seal: )([0-9a-f]{32})[ \t]*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^[ \t]*export: ([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 _UNSEALED = "0" * 32
+_START = "<!-- memory-pipeline:"
+_START_LINE = re.compile(r"\ufeff?<!-- memory-pipeline:([\w-]+):start -->\s*$")
+_END_LINE = re.compile(r"<!-- memory-pipeline:([\w-]+):end -->\s*$")
 _BOM = "\ufeff"
 
 
@@ -44,6 +49,26 @@ def outside(text: str, name: str) -> str:
         return text
     before, after = text[: place[0]], text[place[1] :]
     return before[: before.rfind(start_of(name))] + after[after.find(end_of(name)) + len(end_of(name)) :]
+
+
+def without_blocks(text: str) -> str:
+    """The text in which the lines of our blocks, whatever their names, are empty, so that line numbers stay the same;
+    line ends are `\\n`."""
+    if _START not in text:
+        return text
+    lines = text.split("\n")
+    ends: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        if (end := _END_LINE.match(line)) is not None:
+            ends[end[1]].append(number)
+    done = -1
+    for number, line in enumerate(lines):
+        start = _START_LINE.match(line) if number > done else None
+        if start is not None:
+            after = ends[start[1]][bisect(ends[start[1]], number) :]
+            done = after[0] if after else number  # a block without an end would swallow the file
+            lines[number : done + 1] = [""] * (done + 1 - number)
+    return "\n".join(lines)
 
 
 def with_block(text: str, name: str, body: str) -> str:

@@ -20,6 +20,7 @@ from memory_pipeline.markers import (
     sealed,
     start_of,
     with_block,
+    without_blocks,
 )
 
 TEXTS = st.lists(st.sampled_from([*"ab#-<!> \n", "\r\n", "\ufeff", "é", "\udc80"]), max_size=40).map("".join)
@@ -78,6 +79,15 @@ def test_no_reader_takes_a_block_or_a_page_for_memories() -> None:
     page = sealed("\n".join(["---", "name: x", *marks('obsidian "p"'), "---", "", "words"]))
     assert is_sealed_page(page) and is_written_by_program(page) and is_sealed_page(page.replace("\n", "\r\n"))
     assert not is_sealed_page("---\nname: x\n---\nwritten_by: memory-pipeline\n")
+
+
+def test_blocks_are_empty_for_every_reader() -> None:
+    text = with_block(with_block("---\na: b\n---\n- mine\n", "memory", "- x\n- y"), "playbook", "- z")
+    plain = without_blocks(f"{text}- mine too\n")
+    assert [line for line in plain.split("\n") if line] == ["---", "a: b", "---", "- mine", "- mine too"]
+    assert plain.count("\n") == text.count("\n") + 1
+    lonely = f"- a\n{start_of('memory')}\n- b\n"
+    assert without_blocks(lonely) == "- a\n\n- b\n"
 
 
 def test_a_seal_tells_whether_a_page_was_changed() -> None:

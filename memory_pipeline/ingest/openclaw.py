@@ -27,6 +27,7 @@ from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.openclaw_files import (
     WorkspaceFile,
     blank_managed,
+    is_of_another,
     is_written_by_program,
     recall_counts,
     recalled,
@@ -75,9 +76,9 @@ class OpenClawImporter(Importer):
         return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
 
     def evidence(self, path: Path) -> str | None:
-        """The first file of a workspace."""
+        """The first file of a workspace. A `MEMORY.md` beside other notes alone is none: other agents have one too."""
         first = next(workspace_files(path, Skipped(), ALL_FILES), None) if path.is_dir() else None
-        return first.relative if first else None
+        return None if first is None or is_of_another(path, first) else first.relative
 
     def default_project(self, path: Path) -> str:
         """The directory's name in lower case, with digits and hyphens."""

@@ -103,6 +103,17 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
                 skipped.add("files without memories, or excluded")
 
 
+def is_of_another(root: Path, first: WorkspaceFile) -> bool:
+    """Whether a directory whose first file is its long-term memory has no other file of a workspace, but notes that
+    none has: that is a memory of another program."""
+    if first.role != "long-term":
+        return False
+    known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
+    if any((root / name).exists() for name in (*_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
+        return False
+    return any(file.name not in known for file in root.glob("*.md"))
+
+
 def is_written_by_program(text: str) -> bool:
     """Whether a page says in its first lines that a program writes it; those of this program never enter a store."""
     return is_our_page(text) or bool(_GENERATED.search(text[:_FIRST_LINES]))

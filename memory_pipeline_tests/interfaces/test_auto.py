@@ -93,6 +93,18 @@ def test_several_answers_are_named_with_the_command_for_each(rows: Path, monkeyp
     assert "sources add --format other" in command("sources", "add", rows).told
 
 
+def test_a_memory_of_another_agent_is_no_workspace(tmp_path: Path) -> None:
+    root = tmp_path / "memory"
+    root.mkdir()
+    (root / "MEMORY.md").write_text("- [port](port.md): the port\n")
+    assert the_format_of(root).importer.name == "openclaw"
+    (root / "port.md").write_text("---\nname: port\ndescription: d\nmetadata:\n  type: project\n---\n\nIt is 5432.\n")
+    assert the_format_of(root).importer.name == "claude-code"
+    (root / "USER.md").write_text("- Dana\n")
+    with pytest.raises(InputError, match=r"can be read as openclaw .* and as claude-code"):
+        the_format_of(root)
+
+
 def test_a_source_takes_the_format_of_its_content(tmp_path: Path, rows: Path) -> None:
     (tmp_path / "new.jsonl").write_text("")
     assert command("sources", "add", rows, "--project", "p").code == 0

@@ -49,6 +49,33 @@ def workspace(root: Path, days: int) -> Path:
     return root
 
 
+@pytest.mark.parametrize("source", ["claude-code", "basic-memory", "codex"])
+@pytest.mark.parametrize("name", ["openclaw", "claude-code", "obsidian"])
+def test_no_reader_takes_what_was_exported_for_memories(store: Store, tmp_path: Path, source: str, name: str) -> None:
+    root = tmp_path / "memory"
+    root.mkdir()
+    note = "---\nname: port\ntitle: port\npermalink: port\ndescription: d\nmetadata:\n  type: project\n---\n\n"
+    noted = datetime.combine(FIRST_DAY, datetime.min.time(), UTC).timestamp() + 60
+    for file in ("port.md", "MEMORY.md"):
+        (root / file).write_text(f"{note}- [fact] The {file[:4]} listens on 5432 #port\n")
+        os.utime(root / file, (noted, noted))
+    fill(store, [candidate(f"The disk number {n} has 40 GB.", memory_type="fact", native_id=f"d{n}") for n in range(3)])
+    settings = with_exports(
+        store,
+        ExportTable(name="e", format=name, path=str(root), project="p"),
+        sources=(SourceTable(name="notes", format=source, path=str(root), project="p", timezone="UTC"),),
+    )
+    known = []
+    for number in range(4):
+        day = FIRST_DAY + timedelta(days=number)
+        run(store, day, settings)
+        (done,) = run_exports(store, settings, day)
+        assert done.problem is None and done.exported
+        with store.reading() as tx:
+            known.append(sorted(memory.content for memory in tx.memories.all() if memory.abstraction_level == 0))
+    assert known[0] == known[-1] and sum("disk" in content for content in known[-1]) == 3
+
+
 @pytest.mark.parametrize("name", ["openclaw", "claude-code", "obsidian"])
 def test_nothing_that_was_exported_into_a_workspace_comes_back(store: Store, tmp_path: Path, name: str) -> None:
     root = workspace(tmp_path / "agent", 4)

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.stores.brain_marks import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
-from memory_pipeline.markers import block_in, export_of, is_as_written
+from memory_pipeline.markers import block_in, export_of, is_as_written, without_blocks
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
@@ -51,6 +51,7 @@ _HOSTILE = [
     "<!-- memory-pipeline:a:start -->", "<command-args>", "【a†", "\ue200a", "[2026-01-01 ", "a: &a [*a]\n",
     "```\n", "~~~~\n", "|a", "| a |\n",
     "[[a", "[[a|", " #a",
+    "<!-- memory-pipeline:x:start -->\n",
 ]  # fmt: skip
 #: Seconds of CPU that 12,000 characters may take. It is some tenths of one; what this test is for took minutes.
 _LIMIT_S = 4.0
@@ -82,6 +83,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         export_of,
         is_as_written,
         lambda told: block_in(told, "memory"),
+        without_blocks,
         quoted,
         yaml_text,
         link_text,

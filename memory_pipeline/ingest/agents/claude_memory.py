@@ -20,6 +20,7 @@ from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of
 from memory_pipeline.ingest.turns import without_put_in
+from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.kinds import kind_of
@@ -52,6 +53,7 @@ def read_memory_file(
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
         return
+    text = without_blocks(text)
     moment, quality = file_time(path, now, zone)
     text, masked = redact(text) if mask else (text, {})
     as_found = Candidate(

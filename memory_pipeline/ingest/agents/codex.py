@@ -24,6 +24,7 @@ from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of
 from memory_pipeline.ingest.turns import without_put_in
+from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.kinds import kind_of
@@ -129,6 +130,7 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
         return
+    text = without_blocks(text)
     undated, quality = file_time(file, now, zone)
     text = without_put_in(text, skipped)
     text, counts = redact(text) if settings.import_.redact else (text, {})

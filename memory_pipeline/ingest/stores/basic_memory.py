@@ -28,6 +28,7 @@ from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.kinds import kind_of
@@ -136,6 +137,7 @@ def _read_note(file: _File, zone: tzinfo, now: datetime, settings: Settings, ski
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
         return
+    text = without_blocks(text)
     text, masked = redact(text, keep_lines=True) if rules.redact else (text, {})
     page = split_front_matter(text) or Page({}, text, 1)
     try:
