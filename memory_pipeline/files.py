@@ -7,6 +7,7 @@ the message is one sentence, nothing is left behind, and the existing file stays
 from __future__ import annotations
 
 import errno
+import filecmp
 import os
 import re
 import secrets
@@ -128,10 +129,12 @@ def writing_whole(
     force: bool | None = None,
     place: str = "file.written",
     private: bool = False,
+    keep_equal: bool = False,
 ) -> Iterator[BinaryIO]:
     """A file to write to, which is moved to `path` when the block ends; on any error nothing is left behind.
 
-    `place` is the kill point before the move; with `private`, only its owner may read and write it. Raises OutputError
+    `place` is the kill point before the move; with `private`, only its owner may read and write it; with `keep_equal`,
+    a file that has these contents already stays, with its times. Raises OutputError
     as `check_output` does, and for a full disk.
     """
     target = check_output(path, is_ours, force=force)
@@ -144,6 +147,8 @@ def writing_whole(
             os.fsync(file.fileno())
         reached(place)
         check_output(path, is_ours, force=force)  # another file may have appeared there in the meantime
+        if keep_equal and target.exists() and filecmp.cmp(partial, target, shallow=False):
+            return
         partial.replace(target)
         flush_directory(target.parent)
     except OSError as error:

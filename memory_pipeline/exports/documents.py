@@ -27,15 +27,15 @@ class Exported(Document):
     tokens: int = Field(description="Tokens of what an agent loads at its start; 0 if that is not known.")
 
     @classmethod
-    def of_file(cls, name: str, path: Path, project: str | None, exported: int) -> Self:
+    def of_file(cls, name: str, path: Path, project: str | None, exported: int, *, is_new: bool = True) -> Self:
         """An export that is one file of rows."""
         return cls(
             format=name,
             path=str(path),
             project=project,
             exported=exported,
-            written=(path.name,),
-            unchanged=0,
+            written=(path.name,) if is_new else (),
+            unchanged=int(not is_new),
             removed=(),
             kept=(),
             left_out={},

@@ -99,8 +99,9 @@ def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bo
             else tx.memories.of_project(project, include_archived=False)
         )
         links = tx.lineage.of([memory.id for memory in memories])
+    before = path.stat().st_mtime_ns if path.exists() else None
     exported = write_rows(store, name, path, memories, links, force=force)
-    return Exported.of_file(name, path, project, exported)
+    return Exported.of_file(name, path, project, exported, is_new=path.stat().st_mtime_ns != before)
 
 
 def _counter(settings: Settings) -> Callable[[str], int]:

@@ -54,7 +54,7 @@ def write_rows(
             f"memories of this store came from a file named '{path.name}'; name another file than '{path}'"
         )
     rows = _rows(memories, links)
-    with writing_whole(path, lambda found: is_export(name, found), force=force) as file:
+    with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
         if name == "jsonl":
             file.writelines(json_line(row).encode() for row in rows)
         else:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -257,6 +260,33 @@ def test_rows_of_one_project(store: Store, tmp_path: Path) -> None:
     assert export(store, "jsonl", tmp_path / "all.jsonl").exported == 2
     assert export(store, "jsonl", tmp_path / "q.jsonl", project="q").exported == 1
     assert json.loads((tmp_path / "q.jsonl").read_text())["project_id"] == "q"
+
+
+@pytest.mark.parametrize("name", ["jsonl", "parquet"])
+def test_rows_that_stand_so_already_keep_their_file(store: Store, tmp_path: Path, name: str) -> None:
+    known(store, "The port is 5432.")
+    assert export(store, name, tmp_path / "rows").written == ("rows",)
+    os.utime(tmp_path / "rows", ns=(1, 1))
+    again = export(store, name, tmp_path / "rows")
+    assert (again.written, again.unchanged, (tmp_path / "rows").stat().st_mtime_ns) == ((), 1, 1)
+
+
+@pytest.mark.slow
+def test_a_kill_leaves_every_file_whole(store: Store, tmp_path: Path) -> None:
+    """Killed before the second of its files takes its place; the next export ends what was begun."""
+    known(store, "The port is 5432.", "The disk has 40 GB.")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "MEMORY.md").write_text("# Mine\n")
+    words = ["export", "claude-code", str(out), "--store", str(store.path)]
+    environment = {**os.environ, "KILL_POINT": "shared.written#2", "MEMORY_PIPELINE_EMBEDDING_MODEL": "lexical"}
+    program = "from memory_pipeline.interfaces.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, *words], env=environment, cwd=tmp_path, check=False)
+    assert done.returncode == -signal.SIGKILL
+    pages = [path for path in out.glob("*.md") if path.name != "MEMORY.md"]
+    assert len(pages) == 1 and is_as_written(pages[0].read_text()) and (out / "MEMORY.md").read_text() == "# Mine\n"
+    assert len(export(store, "claude-code", out).written) == 2
+    assert (out / "MEMORY.md").read_text().startswith("# Mine\n")
 
 
 def test_undated_memories_claim_no_day(store: Store, tmp_path: Path) -> None:
