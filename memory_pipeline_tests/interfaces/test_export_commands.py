@@ -66,6 +66,16 @@ def test_exports_of_the_settings_are_added_listed_and_removed(tmp_path: Path, ro
     assert "No export yet" in command("exports", "list").out
 
 
+@pytest.mark.slow
+def test_a_night_says_which_export_was_not_written(tmp_path: Path, rows: Path) -> None:
+    assert command("exports", "add", "jsonl", "mine.jsonl").code == 0
+    assert command("exports", "add", "openclaw", "agent").code == 0
+    (tmp_path / "mine.jsonl").write_text("a letter\n")
+    done = command("night")
+    assert done.code == 0 and "Warning: not every export was written: jsonl: '" in done.err
+    assert (tmp_path / "agent" / "MEMORY.md").exists() and (tmp_path / "mine.jsonl").read_text() == "a letter\n"
+
+
 def test_a_wrong_table_costs_itself_alone(tmp_path: Path, rows: Path) -> None:
     (tmp_path / "memory_pipeline.toml").write_text(
         '[[exports]]\nname = "bad"\nformat = "openclaw"\n\n'

@@ -22,6 +22,7 @@ from yaml import YAMLError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend, real_path
+from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import (
     dagster_home,
@@ -176,7 +177,16 @@ def run_night_job(
     _raise_if_skipped(instance, result.run_id)
     if request.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
+    if settings.exports_of_store:
+        _tell_of_exports(result)
     return cast("Report", result.output_for_node("reports"))
+
+
+def _tell_of_exports(result: Any) -> None:
+    """Print what went wrong with the exports of a night, which its report does not know."""
+    for check in result.get_asset_check_evaluations():
+        if check.asset_key.path == ["exports"] and not check.passed:
+            complain(f"Warning: not every export was written: {check.metadata['first'].value}.")
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
