@@ -40,8 +40,11 @@ from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, show
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.zstd import opened_packed
 
-#: A transcript, or one that was set aside: `<session>.jsonl`, `<session>.jsonl.reset.<time>.zst`.
-_TRANSCRIPT = re.compile(r"(?P<session>.+?)\.jsonl(?:\.(?P<fate>reset|bak|deleted)(?:\.[\w.:-]{1,200}?)?)?(?:\.zst)?")
+#: A transcript, or one that was set aside: `<session>.jsonl`, `<session>.jsonl.reset.<time>.zst`. Traces of calls,
+#: `<session>.trajectory.jsonl`, repeat what was said.
+_TRANSCRIPT = re.compile(
+    r"(?P<session>(?:(?!\.trajectory\.).)+?)\.jsonl(?:\.(?P<fate>reset|bak|deleted)(?:\.[\w.:-]{1,200}?)?)?(?:\.zst)?"
+)
 _MARK = ".sqlite#"
 _DELETED = "files of sessions that were deleted"
 #: An archive in the database is read as a whole.
