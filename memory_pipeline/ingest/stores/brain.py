@@ -236,12 +236,14 @@ class _Vectors:
         texts = {row["id"]: row["content"] for _, row in page}
         shown = [self._key, self._value, *(n for n in ("source_type", "model", "content") if n in self._columns)]
         marks = ", ".join("?" * len(texts))
+        kinds = sorted(self._kinds) if "source_type" in self._columns else []
+        of_kind = f"source_type in ({', '.join('?' * len(kinds))}) and" if kinds else ""  # its index begins with that
         statement = (
-            f"select {', '.join(map(quoted, shown))} from embeddings where {quoted(self._key)} in ({marks}) "
+            f"select {', '.join(map(quoted, shown))} from embeddings where {of_kind} {quoted(self._key)} in ({marks}) "
             f"order by {quoted('rowid')}"
         )
         found = {}
-        for row in rows(self._connection, statement, list(texts)):
+        for row in rows(self._connection, statement, [*kinds, *texts]):
             told = dict(zip(shown, row, strict=True))
             key = told[self._key]
             if told.get("source_type", "stm") not in self._kinds or not _is_of(told.get("content"), texts.get(key)):

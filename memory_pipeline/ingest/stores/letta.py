@@ -263,7 +263,8 @@ class _Reader:
         content = message.get("content", message.get("text"))
         words = without_reminders(words_in(content, self.skipped))
         if speaker == AGENT:
-            for call in message.get("tool_calls") or ():
+            calls = message.get("tool_calls")
+            for call in calls if isinstance(calls, list) else ():
                 spoken = _spoken(call)
                 if spoken is None:
                     self.skipped.add(CALLS)
@@ -299,7 +300,8 @@ def without_reminders(text: str) -> str:
 
 
 def _is_background(agent: Mapping[str, Any]) -> bool:
-    return agent.get("agent_type") in _BACKGROUND
+    kind = agent.get("agent_type")
+    return isinstance(kind, str) and kind in _BACKGROUND
 
 
 def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
