@@ -128,7 +128,7 @@ def test_of_several_places_a_person_chooses(tmp_path: Path) -> None:
     home = tmp_path / "user"
     note(home / ".openclaw" / "workspace")
     note(tmp_path)
-    done = command("init", HOME=str(home))
+    done = command("init", "--quiet", HOME=str(home))
     assert done.code == 1 and "choose one by its path" in done.told
     assert f"  memory-pipeline init {home}/.openclaw/workspace" in done.err
     assert f"  memory-pipeline init {tmp_path}\n" in done.err

@@ -30,6 +30,7 @@ from memory_pipeline.interfaces.cli.nights import (
     run_missing_periods,
     run_night_job,
 )
+from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
 from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
 from memory_pipeline.moments import latest_complete_day
@@ -101,7 +102,7 @@ def choose_place(say: Say) -> Path:
     if len(places) == 1:
         say(f"Found {places[0].told}: it has {places[0].evidence}.")
     for place in places if len(places) > 1 else ():
-        say(f"Found {place.told}\n  {place.command}")
+        complain(f"Found {place.told}\n  {place.command}")
     return the_only_place(places).path
 
 
