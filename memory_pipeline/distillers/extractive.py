@@ -171,9 +171,18 @@ def _dated(saying: Saying, first: Saying, sentence: str | Declined) -> str | Dec
     if isinstance(sentence, Declined):
         return sentence
     sentence = with_days(sentence, saying.best.day)
+    if saying is not first and first.varying:  # beside the days of the other times, this one's is said like theirs
+        year = saying.best.day.year not in {statement.day.year for statement, _ in first.tellings}
+        sentence = sentence.replace(
+            f" today ({in_words(saying.best.day)})", f" on {in_words(saying.best.day, year=year)}"
+        )
     alone = saying is not first and len(saying.tellings) == 1 and first.varying
     day = in_words(saying.best.day)
-    if not alone or day in sentence or overlap(sentence, first.best.text) < SAME_SUBJECT:
+    if (
+        not alone
+        or in_words(saying.best.day, year=False) in sentence
+        or overlap(sentence, first.best.text) < SAME_SUBJECT
+    ):
         return sentence
     return f"{sentence.rstrip('.!')} ({day})."
 

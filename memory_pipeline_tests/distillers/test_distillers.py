@@ -110,6 +110,15 @@ def test_a_number_stands_beside_its_noun_and_not_its_day() -> None:
     )
 
 
+def test_a_time_of_its_own_has_its_day_as_the_others_have_theirs() -> None:
+    text = distil(
+        "The deploy took 14 minutes because the build cache was cold.",
+        "Cold build cache again, and the deploy took 22 minutes because of it.",
+        "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
+    ).text
+    assert "Deploying took 17 minutes on 3 March, because" in text and "today" not in text
+
+
 def test_values_that_belong_together_stay_together() -> None:
     text = distil(
         "Raising the learning rate to 3e-4 made the loss diverge at step 900.",
