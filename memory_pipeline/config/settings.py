@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.conversations import Conversations
 from memory_pipeline.config.exports import ExportTable, check_exports
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
 from memory_pipeline.config.models import DistillationSection, Embedding
@@ -164,6 +165,7 @@ class Settings(BaseSettings):
     knowledge_base: KnowledgeBase = KnowledgeBase()
     series: SeriesSection = SeriesSection()
     principles: Principles = Principles()
+    conversations: Conversations = Conversations()
     distillation: DistillationSection = DistillationSection()
     atoms: Atoms = Atoms()
     night: NightSection = NightSection()

@@ -7,6 +7,22 @@ from datetime import date
 
 import pytest
 
+from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
+from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.conversations.topics import topics_in
+from memory_pipeline.conversations.work import (
+    decision_in,
+    finding_in,
+    is_context,
+    learned_by_agent_in,
+    learned_by_human_in,
+    marker_in,
+    rationale_of,
+)
 from memory_pipeline.exports.directory import stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
@@ -100,6 +116,27 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         tell(text)
     kind_of("A short entry.", [text])
     says_the_same(text, text[::-1])
+    assert time.process_time() - began < _LIMIT_S
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [*_HOSTILE, "i ", "i like ", "my ", "you ", "never ", "so ", "and ", "really ", "because ", "the ", "please ",
+     "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my "],
+)  # fmt: skip
+def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
+    text = (piece * 12_000)[:12_000]
+    began = time.process_time()
+    own_sentences(text)
+    own_sentences(text[:2_900])
+    sentence = Said(text[:500], 0, text[:500])
+    for read in (
+        fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
+        learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
+    ):  # fmt: skip
+        read(sentence)
+    topics_in(text[:500])
+    significance_of("fact", text[:500])
     assert time.process_time() - began < _LIMIT_S
 
 

@@ -1,0 +1,299 @@
+"""Turns of conversations that say something about a human, an agent or their work, and turns that only look like it.
+
+Each line: the kinds that are to be found (or, of a near miss, the kind that it looks like), then its turns: `h:` is a
+human, `a:` an agent; `//` stands between turns. Both halves were written before the rules were, and what was found in the
+held-out one was not looked at while they were changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from memory_pipeline.records import Turn
+
+_SEEN = """
+marker | h: Important: the invoices for March have to go out by Thursday
+marker | h: I want to be clear: this migration is our top priority.
+marker | h: pls remember that the parcel for Oma arrives at the neighbours house
+marker | h: This is critical — the old server is switched off on 3 June.
+correction | h: No, that's wrong, the port is 5433, not 5432.
+correction | a: I booked the table for six. // h: that's not what i asked for, i said a table for eight
+correction fact | h: Actually I live in Porto now, not in Lisbon anymore.
+correction | h: I meant the staging database, not production.
+correction | h: correction: the meeting is on tuesday the 14th
+correction | a: Sorry, I was wrong: the job runs at 03:30, not at 02:00.
+trust | h: You can merge these on your own, no need to ask me.
+trust | h: i trust you with the wording, you know the customers by now
+trust | h: Your call, use your own judgement here.
+trust | h: go ahead without asking next time 👍
+trust | h: I'll leave the layout entirely up to you.
+boundary | h: Never push to main without asking me first.
+boundary | h: Please don't touch the family photos folder, ever.
+boundary | h: my health is off limits, we don't talk about it here
+boundary | h: You are not allowed to send mails to customers by yourself.
+boundary | h: Always check with me before you spend money.
+repetition | h: The garden needs a new fence this spring. // a: Noted. // h: I read about raised beds for the garden yesterday. // a: Nice. // h: For the garden I also ordered forty tulip bulbs.
+repetition | h: The thesis chapter on bees is late. // h: My supervisor sent comments about the thesis. // a: Good ones? // h: mixed, but the thesis is getting there
+emotion | h: I'm really anxious about the surgery on Monday.
+emotion | h: ugh i'm so frustrated with this build, third time today 😤
+emotion | h: I felt so proud when Mia finished her first race!
+emotion | h: This whole tax thing makes me furious.
+decision | h: We decided to use Postgres, because the team already knows it.
+decision | h: ok let's go with the blue version
+decision | h: I've decided to move the release to May so that the docs are ready.
+decision | h: Decision: no more Friday deploys.
+decision | a: I chose SQLite for the cache because it needs no server.
+fact | h: I live in Utrecht with my wife and two kids.
+fact | h: hi! my name's Priya and i work as a nurse in Leeds
+fact | h: I'm allergic to peanuts btw.
+fact | h: im a vegetarian
+fact | h: My birthday is on the 9th of November.
+fact | h: I've been playing the cello for twelve years.
+preference | h: I prefer tea to coffee in the morning.
+preference | h: my favourite colour is dark green
+preference | h: I can't stand phone calls, mail is much better
+preference | h: I'd rather take the train than fly.
+preference | h: honestly i love long walks in the rain ☔
+dynamic | h: Please keep your answers short from now on.
+dynamic | h: I like it when you ask before you start.
+dynamic | h: stop apologizing all the time
+dynamic | h: We work best when you show me two options.
+learning | a: I've learned that I should read the whole thread before I answer.
+learning | a: Lesson learned: I will run the tests before I say that it works.
+learning | h: Today I learned that cron uses the server's time zone.
+context | h: The staging database runs on port 6543 and is rebuilt every night.
+context | a: The root cause was an expired certificate on the proxy, so every upload failed.
+context | h: The office closes at 6pm on Fridays.
+"""
+
+_HELD_OUT = """
+marker | h: One crucial thing: the landlord needs the signed copy before noon on Friday.
+marker | h: dont forget, the spare key is with Mrs. Kowalski
+marker | h: Let me be very clear, the customer's data must stay in the EU.
+marker | h: Keep in mind that the lab is closed in August!
+correction | h: nope, not Anna, it was Hanna who called
+correction | h: You got that wrong: the budget is 4,000 pounds, not 40,000.
+correction fact | h: Sorry, I misspoke, my daughter is seven, not six.
+correction | h: i didn't say june, i said july
+correction | a: I made a mistake earlier: the flight leaves at 9:40, not 9:14.
+correction | h: That is incorrect. The contract ends in 2028.
+trust | h: I trust your judgment on the colours.
+trust | h: you decide, I'm fine with either
+trust | h: You don't have to check with me for small refunds.
+trust | h: From now on you may answer the newsletter mails yourself.
+trust | h: feel free to reorganise the notes as you see fit
+boundary | h: don't ever share my adress with anyone
+boundary | h: I don't want to talk about my ex.
+boundary | h: Leave the production server alone unless I tell you otherwise.
+boundary | h: pls ask me first before deleting anything
+boundary | h: You must never book anything in my name.
+repetition | h: I signed up for the marathon in Berlin. // a: Great! // h: Marathon shoes are so expensive these days. // h: four weeks left until the marathon, and my knee hurts
+repetition | h: Can we look at the budget again? The budget for travel is too low. // a: Sure. // h: The board wants the budget on Monday. // h: I redid the budget with the new rents.
+emotion | h: I am deeply disappointed by how the vote went.
+emotion | h: honestly im scared of losing this job
+emotion | h: We're over the moon, the adoption went through!! 🎉
+emotion | h: I feel lonely since the move.
+decision | h: we're going with the smaller flat, the rent is just too high otherwise
+decision | h: After talking to Sam I've settled on the MSc in Delft.
+decision | h: We agreed to drop IE support since nobody uses it.
+decision | h: From now on we use British spelling in the docs.
+decision | a: I went with exponential backoff, since the API limits bursts.
+fact | h: I'm a maths teacher at a secondary school in Cork.
+fact | h: we have three cats and an old greyhound named Bertie
+fact | h: My sister lives in Toronto.
+fact | h: i was born in 1987 in Izmir
+fact | h: I speak Polish, English and a bit of Welsh.
+fact | h: I work from home on Mondays and Wednesdays.
+preference | h: i really dont like cilantro
+preference | h: I'm a big fan of slow mornings.
+preference | h: For flights I always want an aisle seat.
+preference | h: Give me dark chocolate over milk chocolate any day.
+preference | h: I usually drink oat milk in my flat white, it's my favorite.
+dynamic | h: It helps me a lot when you summarise first and explain later.
+dynamic | h: You always forget to add the date to your notes.
+dynamic | h: plz answer in bullet points in future
+dynamic | a: We have found a good rhythm: you sketch, and I fill in the details.
+learning | a: Next time I will ask which branch you mean instead of guessing.
+learning | a: I realised that I tend to over-explain simple commands.
+learning | h: lesson learnt: never update the router on a sunday evening
+context | h: Our VPN only works with the certificate from the IT desk, and it expires every 90 days.
+context | a: It turned out that the nightly export fails when the disk is more than 95% full.
+context | h: The gym on Mill Lane has a pool and opens at 7.
+"""
+
+_SEEN_NEAR = """
+marker | h: Is it important to file this before Friday?
+marker | h: It's not important, skip it.
+marker | h: The word "important" appears twice in that paragraph.
+marker | h: If it were critical they would have called.
+correction | h: No problem, thanks!
+correction | h: Actually, could you check the port?
+correction | h: no, not yet
+correction | h: I don't know what went wrong with the printer.
+trust | h: Can I trust you with this?
+trust | h: My boss says he trusts you completely.
+trust | h: I don't trust this website.
+trust | h: You can see the file in the left column.
+trust | h: Is it my call or yours?
+boundary | h: I never push to main on Fridays.
+boundary | h: Don't worry about it.
+boundary | h: My mother always told me: never lend money to friends.
+boundary | h: don't do that yet, wait until the tests are through
+boundary | h: Should I never push to main?
+boundary | a: Never store passwords in plain text.
+repetition | h: The garden is lovely. // h: The weather is fine today. // h: Dinner was good.
+repetition | h: The thesis is late. // a: The thesis again? // a: Send me the thesis. // h: ok
+emotion | h: I'm happy to help if you need anything.
+emotion | h: I'm afraid the link is broken.
+emotion | h: My brother is really angry at his landlord.
+emotion | h: I'm not angry, just asking.
+emotion | a: I'm so sorry, that must be very frustrating.
+decision | h: We haven't decided yet.
+decision | h: Should we go with the blue version?
+decision | h: Let's see what the numbers say.
+decision | h: The council decided to close the library.
+decision | h: If we decide to move, I'll tell you.
+decision | h: I can't decide between the two.
+fact | h: My boss says he prefers calls, and he lives in Bath.
+fact | h: I used to live in Lisbon.
+fact | h: Do I live in a flood zone?
+fact | h: If I lived in Norway I would ski every day.
+fact | h: Translate this: I live in Berlin and I have two kids.
+fact | h: ```\nI am a teacher and I live in Rome\n```
+fact | h: > I work as a plumber in Kent\nis this a good profile text?
+fact | h: "I'm allergic to nuts" is what the character says in scene two.
+fact | a: You live in Utrecht and you have two kids.
+fact | h: Ich lebe in Hamburg und habe zwei Kinder.
+fact | h: I'm a bit late today, sorry
+preference | h: Would you prefer tea or coffee?
+preference | h: She prefers to travel by train.
+preference | h: I'd like a table for two at eight.
+preference | h: I like that idea, go on.
+preference | h: what's my favourite colour?
+preference | h: Me gusta mucho el café con leche.
+dynamic | h: Keep it running until I'm back.
+dynamic | h: Can you keep the answer short?
+learning | a: You will learn that quickly.
+learning | h: I want to learn Spanish.
+context | h: 2026-03-04 10:22:01 INFO worker started on port 6543
+context | h: <system-reminder>The staging database runs on port 6543.</system-reminder>
+context | h: HEARTBEAT_OK
+"""
+
+_HELD_OUT_NEAR = """
+marker | h: why is that so important to you?
+marker | h: He said it was crucial to sign, I doubt it.
+marker | h: Nothing critical, just a typo.
+marker | h: The important thing in photography is light, says the book.
+correction | h: no i don't think so
+correction | h: Actually that sounds lovely!
+correction | h: I was wrong-footed by the news, what a day.
+correction | h: Is that wrong?
+trust | h: He told me to trust you.
+trust | h: It's up to the landlord to fix the boiler.
+trust | h: You can feel free to laugh at this 😂
+trust | h: if I trusted you with the keys, what would you do?
+trust | a: I trust that this answers your question.
+boundary | h: Never mind, found it.
+boundary | h: don't forget to smile :)
+boundary | h: The sign says "do not enter without permission".
+boundary | h: He never asks me first.
+boundary | h: Rewrite this more politely: Never touch my desk again.
+boundary | h: what if I told you never to delete anything?
+repetition | h: Thanks! // h: Thanks again! // h: thanks a lot
+repetition | h: Print the report. // h: print the report // h: Print the report.
+emotion | h: I would be furious if they did that to me.
+emotion | h: Glad to hear it works.
+emotion | h: The film is about a lonely and frightened child.
+emotion | h: are you sad sometimes?
+emotion | h: I'm sure it's fine, I'm just busy.
+decision | h: What did we decide about the logo?
+decision | h: My parents have decided to sell the house.
+decision | h: maybe we should go with the cheaper one?
+decision | h: Deciding is hard, let's talk tomorrow.
+decision | a: You could go with Postgres because it scales well.
+decision | h: The decision is up to the jury.
+fact | h: My neighbour is allergic to bees and works as a florist.
+fact | h: Imagine you are me: I am a pilot and I live in Perth.
+fact | h: I wish I lived by the sea.
+fact | h: They think I'm a doctor, lol
+fact | h: Here is the mail from Tom:\nHi, I work at Siemens and I have three children. Best, Tom
+fact | h: Write a short bio: I am a painter, born in Kyiv.
+fact | h: Je m'appelle Luc et j'habite à Lyon.
+fact | h: I am not a lawyer, but that clause looks odd.
+fact | h: I'm a hundred percent sure we paid that.
+fact | h: John: I live in Cardiff\nMary: I live in Bristol
+fact | h: I have a question about the second chart.
+preference | h: My wife hates olives and loves anchovies.
+preference | h: would i like sushi, you think?
+preference | h: I don't prefer one or the other.
+preference | h: Customers prefer the second design, according to the survey.
+preference | h: It looks like rain, I love how the forecast is always wrong.
+preference | h: Ich mag keinen Kaffee, lieber Tee.
+dynamic | h: Stop the server and start it again.
+dynamic | h: It helps the plants when you talk to them.
+learning | h: What have you learned from the logs?
+learning | a: Next time you could use a shorter subject line.
+context | h: $ systemctl status nginx\nActive: active (running) since Mon
+context | h: This session is being continued from a previous conversation that ran out of context. The database runs on port 6543.
+context | a: The weather in Paris is sunny, with a high of 21 degrees.
+"""
+
+_START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A short conversation. `kinds`: what is to be found in it; `looks_like`: what is not, though it looks like it."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    kinds: frozenset[str]
+    looks_like: str
+    held_out: bool
+
+
+def plant_conversations() -> list[Planted]:
+    """Every planted conversation, near misses included."""
+    parts: tuple[tuple[str, str, bool, bool], ...] = (
+        ("seen", _SEEN, False, False),
+        ("held-out", _HELD_OUT, False, True),
+        ("seen-near", _SEEN_NEAR, True, False),
+        ("held-out-near", _HELD_OUT_NEAR, True, True),
+    )
+    planted = []
+    for part, lines, is_near, held_out in parts:
+        for number, line in enumerate(lines.strip().split("\n"), start=1):
+            kinds, _, said = line.partition(" | ")
+            name = f"{part}-{number}"
+            planted.append(
+                Planted(
+                    name,
+                    _turns(name, said),
+                    frozenset() if is_near else frozenset(kinds.split()),
+                    kinds if is_near else "",
+                    held_out,
+                )
+            )
+    return planted
+
+
+def _turns(name: str, said: str) -> tuple[Turn, ...]:
+    turns = []
+    for line, words in enumerate(said.split(" // "), start=1):
+        mark, _, text = words.partition(": ")
+        speaker: Literal["human", "agent"] = "human" if mark == "h" else "agent"
+        turns.append(
+            Turn(
+                memory_id=f"{name}:{line}",
+                project_id="planted",
+                conversation=name,
+                line=line,
+                speaker=speaker,
+                said_at=_START + timedelta(minutes=line),
+                words=text.replace("\\n", "\n"),
+            )
+        )
+    return tuple(turns)

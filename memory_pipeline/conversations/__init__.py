@@ -1,0 +1,2 @@
+"""What is worth keeping of conversations: their turns, the chunks that these form, what is extracted from them, and
+where it goes. Values in, values out: nothing here knows the store, a file or Dagster."""

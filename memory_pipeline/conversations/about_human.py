@@ -1,0 +1,170 @@
+"""What a human says about himself or herself: facts, preferences, and how he or she feels."""
+
+from __future__ import annotations
+
+import re
+
+from memory_pipeline.conversations.forms import ADVERBS, IM, MOMENT, WERE, form, stated
+from memory_pipeline.conversations.own_words import Said
+
+_ROLE_WORDS = (
+    r"nurse|chef|cook|pilot|student|vegetarian|vegan|pescatarian|mum|mom|dad|father|mother|parent|single (?:mum|mom|dad|parent)|"
+    r"widow(?:er)?|clerk|coach|surgeon|vet|veterinarian|judge|priest|monk|nun|mechanic|freelancer|intern|postdoc|"
+    r"undergrad|undergraduate|graduate|grad|introvert|extrovert|night owl|early bird|morning person|native speaker|"
+    r"citizen|smoker|non-smoker|grandmother|grandfather|grandma|grandpa|twin|only child|data scientist|scientist|"
+    r"architect|accountant|consultant|assistant|technician|journalist|artist|dentist|therapist|pharmacist|musician|"
+    r"pianist|guitarist|librarian|electrician|physician|politician|engineer|developer|programmer|designer|teacher|"
+    r"professor|lecturer|lawyer|solicitor|barrister|doctor|plumber|carpenter|painter|writer|author|editor|translator|"
+    r"interpreter|photographer|farmer|baker|butcher|driver|manager|director|researcher|analyst|founder|owner|co-founder|"
+    r"officer|soldier|firefighter|paramedic|midwife|carer|social worker|worker|waiter|waitress|bartender|barista|"
+    r"salesperson|salesman|cashier|secretary|receptionist|contractor|entrepreneur|marketer|recruiter|tester|admin|"
+    r"administrator|physicist|chemist|biologist|mathematician|historian|economist|psychologist|linguist|statistician|"
+    r"landlord|tenant|homeowner|pensioner|veteran|immigrant|expat|refugee|cyclist|runner|diabetic|beginner|newbie|"
+    r"trainer|tutor|instructor|gardener|florist|hairdresser|tailor|singer|dancer|actor|actress|illustrator|"
+    r"product manager|project manager|tech lead|team lead|lead|sysadmin|devops engineer|phd student|phd candidate|"
+    r"maths teacher|math teacher|sophomore|freshman|senior|junior|pupil|apprentice|trainee|volunteer"
+)
+_STATES = (
+    r"allergic to \w|(?:lactose|gluten|histamine)[- ]intolerant|intolerant (?:to|of) \w|vegan\b|vegetarian\b|pescatarian\b|"
+    r"diabetic\b|coeliac\b|celiac\b|dyslexic\b|colou?r[- ]?blind\b|left-handed\b|right-handed\b|deaf\b|autistic\b|"
+    r"pregnant\b|married\b|divorced\b|single\b(?! (?:most|out))|widowed\b|engaged to\b|retired\b|unemployed\b|self-employed\b|bilingual\b|"
+    r"trilingual\b|short-sighted\b|near-?sighted\b|gay\b|an only child\b|the (?:oldest|youngest|eldest) of\b|"
+    r"(?:half[- ])?(?:german|dutch|french|spanish|italian|polish|irish|scottish|welsh|english|british|american|canadian|"
+    r"australian|indian|chinese|japanese|korean|brazilian|mexican|portuguese|swedish|norwegian|danish|finnish|turkish|"
+    r"greek|russian|ukrainian|swiss|austrian|belgian|czech|hungarian|romanian|bulgarian|nigerian|kenyan|egyptian|iranian|"
+    r"pakistani|vietnamese|thai|jewish|muslim|catholic|christian|buddhist|hindu|atheist)\b(?! (?:food|history|art))"
+)
+_OWNED = (
+    r"kids?|child|children|daughters?|sons?|dogs?|cats?|greyhound|puppy|kitten|horses?|rabbits?|parrot|hamster|"
+    r"sisters?|brothers?|siblings?|twins?|wife|husband|girlfriend|boyfriend|partner|grandchild(?:ren)?|grandkids?|"
+    r"nieces?|nephews?|cars?|van|motorbike|house|flat|apartment|garden|allotment|boat|piano|degree|phd|master's|"
+    r"bachelor's|asthma|diabetes|adhd|add|dyslexia|migraines|arthritis|epilepsy|insomnia|anxiety|allerg(?:y|ies)|"
+    r"hay fever|high blood pressure|celiac disease|coeliac disease|stepson|stepdaughter|pets?"
+)
+_FAMILY = (
+    r"(?:older |younger |elder |big |little |twin |eldest |youngest |late )?(?:wife|husband|partner|girlfriend|boyfriend|"
+    r"fiancée?|son|daughter|kids?|child|children|mother|father|mum|mom|dad|parents|sister|brother|twin|grandmother|"
+    r"grandfather|grandma|grandpa|granny|nan|aunt|uncle|cousin|niece|nephew|dog|cat|in-laws|family)"
+)
+_LANGUAGES = (
+    r"english|german|french|spanish|italian|portuguese|polish|dutch|welsh|irish|turkish|arabic|hebrew|russian|ukrainian|"
+    r"chinese|mandarin|cantonese|japanese|korean|hindi|urdu|bengali|punjabi|tamil|vietnamese|thai|swedish|norwegian|"
+    r"danish|finnish|greek|czech|hungarian|romanian|catalan|swahili|farsi|persian|esperanto"
+)
+_NUMBER = (
+    r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty)"
+)
+_NOUN_PHRASE = r"(?:[\w'/-]+ ){0,3}"
+
+_FACT = form(
+    rf"{IM} {ADVERBS}(?:living|based|located) (?:in|near|at|outside|with) \w",
+    rf"i {ADVERBS}live (?:now |currently )?(?:in|near|at|outside|with|on|alone|close to|just outside|by) ?\w*",
+    r"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back )?(?:from [\w ]{2,30} )?to (?-i:[A-Z])\w+",
+    rf"{IM} (?:originally |actually )?from (?!now\b|the\b|here\b|my\b|this\b|that\b)\w+",
+    r"i (?:come|came) from (?!the\b|this\b|that\b|a\b|an\b|work|home)\w+",
+    r"my (?:full |first |last |middle |real )?name(?:'s| is) \w+",
+    r"i(?:'m| am) called \w+",
+    r"(?:you can |please |just )?call me (?-i:[A-Z][a-z]+)(?![\w'])(?! (?:back|when|if|on|at|in|tomorrow|later))",
+    r"i work (?:\w+ )?(?:as an? |at (?!it\b|this\b|that\b|least\b)|for (?!hours\b|days\b|a (?:bit|while)\b|it\b)|in (?!the (?:morning|evening)\b)|"
+    r"from (?:home|\w+ing)|part[- ]time|full[- ]time|nights|shifts|remotely)",
+    rf"{IM} (?:currently |now |also |actually |still |just )?(?:working|employed) (?:as an?|at|for) \w",
+    rf"my (?:job|profession|occupation|day job) is (?!to be\b|so\b|very\b|really\b|quite\b|stable|boring|hard|killing|not\b){_NOUN_PHRASE}\w+",
+    rf"{IM} (?:currently |now |also |actually |originally |basically )?(?:an?|the|your) {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b(?! (?:question|problem|issue|here\?|when|mistake))",
+    rf"{IM} {ADVERBS}(?:severely |mildly |badly |highly |happily |recently |newly )?(?:{_STATES})",
+    rf"(?:i|we)(?: (?:also |now |already |currently )?have|'ve got| got| own) (?!to\b|a (?:question|problem)\b)(?:an?|{_NUMBER}|some|severe|mild|bad|chronic|the) {_NOUN_PHRASE}(?:{_OWNED})\b",
+    r"(?:i|we) have (?:severe |mild |bad |chronic )?(?:asthma|diabetes|adhd|dyslexia|migraines|arthritis|epilepsy|insomnia|hay fever|kids|children)\b",
+    r"my birthday(?:'s| is) (?:on |in )?(?!soon|coming|near|today|tomorrow|next|this|approaching|not|the best)\w+",
+    r"i was born (?:and raised )?(?:in|on) \w+",
+    rf"{IM} (?:\d{{1,2}}|twenty|thirty|forty|fifty|sixty)(?:[- ]\w+)?(?: years old\b| yrs?\b| y/?o\b|(?=[\s]*(?:[,.;!]|$| and )))",
+    rf"i (?:also |only |can )?speak (?:fluent |a bit of |a little |some |native |basic |good )?(?:{_LANGUAGES})\b",
+    rf"{IM} (?:currently |now |also )?(?:learning|studying) (?:to (?:play|cook|draw|paint|code|drive|swim)\b|how to \w+|(?:the )?(?:{_LANGUAGES}|piano|guitar|violin|cello|drums|law|medicine|"
+    r"engineering|psychology|physics|maths|math|biology|chemistry|history|economics|computer science|linguistics|philosophy|nursing|architecture|programming)\b)",
+    r"i (?:study|studied|graduated (?:from|in)|majored in|have (?:an? )?(?:degree|phd|master's|bachelor's) in) (?!the (?:chart|file|plan|text|map)|this|that|it\b|hard)\w+",
+    rf"i(?:'ve| have) (?:been )?(?:\w+ ){{1,6}}(?:for (?:about |over |almost |nearly |more than |the (?:last|past) )?{_NUMBER} (?:years|decades|months)\b|since (?:19|20)\d\d\b)",
+    rf"i (?:mainly |mostly |always |usually |normally |typically )?(?:own|drive|ride|teach) (?:an?|my|the \w+ \w+|maths?|{_LANGUAGES}|yoga|physics|history|biology|chemistry) ?\w*",
+    rf"i play (?:the )?(?:{_NOUN_PHRASE})(?:piano|guitar|violin|cello|drums|flute|bass|trumpet|saxophone|football|soccer|tennis|chess|basketball|volleyball|badminton|hockey|cricket|rugby|golf|handball)\b",
+    rf"my {_FAMILY}(?:'s name)?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
+    rf"my {_FAMILY}'s name(?:'s| is) \w+",
+    rf"my {_FAMILY} (?:also |both |now |still |currently )?(?:lives?|works? (?:as|at|for|in)|was born|were born|stud(?:ies|y) \w+|speaks? (?:{_LANGUAGES})|turn(?:s|ed) \d+|has (?:asthma|diabetes|adhd|dementia|cancer|allergies))\b",
+    r"my time ?zone is \S+",
+    rf"i(?:'ve| have)? (?:got )?{_NUMBER} years of experience\b",
+    r"every (?:day|morning|evening|week|weekend|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?,? i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|cook|read|play|train|write|bake|paint|draw|teach)\b",
+    r"i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|train|write|bake|paint|draw|spend) (?:[\w-]+ ){0,7}?(?:every|each) (?:single )?(?:day|morning|evening|week|weekend|night|other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+)
+_BACHELOR = re.compile(r"\bnot\b", re.IGNORECASE)
+_NO_FACT = re.compile(
+    r"\b(?:used to|no longer|not anymore|years ago i|bit|metaphor|like an? (?:old|big|small)|in another life|if)\b|\bof my own\b"
+    r"|\b(?:the happiest|the luckiest|happy|lucky|proud|terrible|horrible|bad|good|huge|big|real|such a|total) (?:man|person|fan)\b",
+    re.IGNORECASE,
+)
+
+_VAGUE_OBJECT = (
+    r"(?!it\b|this\b|that\b|these\b|those\b|them\b|him\b|her\b|you\b|your\b|how\b|what\b|when\b|where\b|why\b|one\b|"
+    r"to (?:think|believe|say|see|hear|know|ask|bother|admit|break|interrupt|nag|complain|be|have|help|share|talk|chat)\b|"
+    r"the (?!\w+ of\b|outdoors|sea|sun|rain|snow|beach|mountains?|ocean|countryside|cold|heat|theatre|cinema|forest|smell|sound|feeling)|"
+    r"all (?:of )?(?:it|this|that|these)|both\b|everything about (?:it|this|that)|my (?:new|old)\b|our\b|the way\b|him\b|a lot\b|a new\b|being (?:called|able)\b|so\b|and\b|or\b|about\b|"
+    r"because\b|very\b|too\b|even\b|each other\b|either\b|neither\b|any of\b|an? (?:table|word|copy|hug|drink)\b)"
+)
+_PREFERENCE = form(
+    rf"i {ADVERBS}(?:prefer|like|love|enjoy|adore|hate|dislike|detest|despise|loathe) {_VAGUE_OBJECT}\w",
+    rf"i {ADVERBS}(?:don'?t|do not|never) {ADVERBS}(?:like|enjoy|love|drink|eat) {_VAGUE_OBJECT}\w",
+    rf"i (?:really |just |absolutely )?(?:can't|cannot|cant|can not) (?:stand|bear) {_VAGUE_OBJECT}\w",
+    rf"{IM} (?:not )?{ADVERBS}(?:an? )?(?:big |huge |great |massive |real |total )*(?:fan of|lover of) {_VAGUE_OBJECT}\w",
+    rf"{IM} (?:an? )?(?:big |huge |real |total )?(?:\w+ )(?:lover|enthusiast|addict|buff|person)\b(?! (?:who|i|on|in charge|for this))",
+    rf"{IM} (?:not )?{ADVERBS}(?:into|fond of|keen on|crazy about|passionate about|obsessed with|partial to|interested in) {_VAGUE_OBJECT}\w",
+    r"my (?:all-time |absolute |personal |own )?favou?rites? (?:[\w-]+ ){0,4}?(?:is|are|was always|has always been|will always be) (?!it\b|this\b|that\b|when\b|what\b|not\b)\w",
+    r"(?:i'd|i would|id) (?:much |always )?rather (?!not (?:say|talk|discuss|share)\b|you\b|it\b|be\b|have it\b)\w",
+    r"(?:i'd|i would|id) (?:much |really |always |strongly )?prefer (?!you\b|it if\b|that you\b|if\b|not to (?:say|talk|discuss|share)|this\b|that\b|it\b)\w",
+    r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
+    r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
+    + _VAGUE_OBJECT + r"\w",
+    r"[\w' -]{2,40} (?:is|are) my (?:all-time |absolute |personal )?favou?rites?\b",
+)  # fmt: skip
+_NO_PREFERENCE = re.compile(
+    r"\b(?:would have|that idea|this idea|one or the other|no preference|the same|in (?:this|that) (?:case|sentence|one)|"
+    r"how the|forecast|is always wrong)\b",
+    re.IGNORECASE,
+)
+
+_FEELING = (
+    r"anxious|worried(?! that the)|scared|terrified|nervous|stressed(?: out)?|overwhelmed|exhausted|burn(?:t|ed)[- ]out|frustrated|"
+    r"annoyed|angry|furious|livid|mad at|upset|sad|depressed|heart-?broken|disappointed|lonely|ashamed|embarrassed|guilty|"
+    r"jealous|proud|happy(?! (?:to|with either|for (?:it|that)|either way|as is|if)\b)|thrilled|excited|delighted|overjoyed|grateful|thankful|relieved|"
+    r"devastated|hopeless|desperate|miserable|homesick|afraid of|over the moon|in tears|gutted|chuffed|pissed(?: off)?|"
+    r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
+    r"tense|distressed|down(?= lately| recently| today|[.!,])|so happy|touched|moved by|melancholic|unhappy|irritated|confident|lost(?=[.!,]| and| in life)|torn"
+)
+_EMOTION = form(
+    rf"(?:{IM}|{WERE}|i(?:'ve| have) been|i feel|i felt|i'm feeling|i am feeling|i've felt|we feel|we felt|feeling|feel) (?:also )?{ADVERBS}(?:feeling |like i'm |a bit |a little )?(?:{_FEELING})(?![\w-])",
+    rf"(?:[\w' -]{{2,60}} )?(?<!can )(?<!will )(?<!may )(?<!to )(?<!could )(?<!would )(?<!might )(?:makes?|made|making|leaves?|left) me (?:feel )?{ADVERBS}(?:{_FEELING}|cry|smile so)(?![\w-])",
+    rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",
+    r"i (?:really |still |so |terribly )*miss (?:my|her|him|them|home|having|being|the (?:old|days|kids|team|sea))\b",
+    rf"{IM} (?:really |so )?(?:crying|panicking|grieving|struggling (?:a lot|badly|so much|with (?:my|the grief|anxiety|depression))|falling apart|at a loss|having a (?:hard|tough|rough) time)\b",
+    r"it (?:breaks|broke) my heart",
+)  # fmt: skip
+
+
+def fact_in(said: Said) -> re.Match[str] | None:
+    """Where a sentence states a lasting fact about its speaker or his or her family, in the present."""
+    if _NO_FACT.search(said.read):
+        return None
+    return stated(said, _FACT)
+
+
+def preference_in(said: Said) -> re.Match[str] | None:
+    """Where a sentence states what its speaker likes, dislikes or prefers in general."""
+    if _NO_PREFERENCE.search(said.read):
+        return None
+    found = stated(said, _PREFERENCE)
+    if (
+        found is not None
+        and re.search(r"rather|would|i'd|\bid ", found.group(), re.IGNORECASE)
+        and MOMENT.search(said.read)
+    ):
+        return None
+    return found
+
+
+def emotion_in(said: Said) -> re.Match[str] | None:
+    """Where a sentence states how its speaker feels."""
+    return stated(said, _EMOTION)

@@ -1,0 +1,152 @@
+"""What a human and an agent say about each other: trust, boundaries, and how they work together."""
+
+from __future__ import annotations
+
+import re
+
+from memory_pipeline.conversations.forms import IM, LASTING, MOMENT, form, stated
+from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.wording.grammar import can_be_order
+
+_ALONE = r"(?:on your own|by yourself|yourself|alone|without asking(?: me)?|without (?:my|checking|me|approval|permission)[\w ]*|independently|autonomously|as you (?:see fit|like|please|wish|think best))"
+_TRUST = form(
+    r"i (?:really |fully |completely |absolutely |do |totally )*trust (?:you\b|your\b)(?! (?:are|were|will|have|had|can|had|enjoyed|liked))",
+    r"(?:it's |it is |this is |that's |totally |completely )*your (?:call|choice|decision)\b",
+    r"(?:it's |it is |that's |this is |totally |entirely |completely |all )*up to you\b(?! to prove)",
+    r"(?:i'll |i will |i |i'm |i am )?(?:leave|leaving) (?:it|this|that|them|the [\w ]{2,40}?|all of [\w ]{2,30}?|everything) (?:entirely |completely |all |fully |totally )?(?:up )?(?:to|with) you\b",
+    r"(?:you can |you may |just |please |feel free to )*use your (?:own |best )?(?:best )?judge?ment\b",
+    rf"you (?:can|may|could just|are free to|'re free to|should feel free to) (?:now |just |also |always |go ahead and )*(?:[\w']+ ){{1,8}}?{_ALONE}(?!\w)",
+    rf"feel free to (?:[\w']+ ){{1,8}}?{_ALONE}(?!\w)",
+    r"(?:there's |there is )?no need to (?:ask|check with|check in with|consult|wait for|confirm with|tell) (?:me|us)\b",
+    r"no need to (?:ask|check)(?: first| in)?(?=\s*(?:[.,!;]|$|for\b|every\b|each\b|before\b))",
+    r"you (?:don't|do not|dont|needn't|need not) (?:have to |need to |always have to )?(?:ask|check with|check in with|consult|wait for|confirm with) (?:me|us|my)\b",
+    r"(?:just |please |you can )*(?:go ahead|do it|do that|go for it|merge|proceed) without (?:asking|checking|waiting|my approval|me)\b",
+    r"(?:you decide|you choose|you pick)\b(?=\s*(?:[.,!;:)—–-]|$|what|which|how|on|here|this time))",
+    r"(?:just )?do (?:what|whatever|as|it how|it the way|it however) you (?:think|feel|believe|see|like)(?:'s| is)? ?(?:is )?(?:best|right|fit|necessary|makes? sense|it's best)?\b",
+    r"(?:you have|you've got|i(?:'m| am) giving you|i(?:'ll| will)? give you|consider this) (?:my |a |full |free |complete )*(?:permission|free hand|free rein|full access|carte blanche|authority|the green light|my blessing|free reign|autonomy)\b",
+    r"i (?:can |know i can |know that i can )?(?:rely|depend|count) on you\b",
+    r"you've earned (?:my|our|that|the) (?:trust|confidence)|you(?:'ve| have) earned my trust",
+    rf"{IM} (?:fully |completely )?confident (?:in you|that you(?:'ll| will) (?:do|get|make|handle))",
+    r"(?:please )?(?:handle|take care of|deal with) (?:it|this|that|the [\w ]{2,30}?) (?:yourself|on your own|as you see fit)\b",
+    r"from now on you (?:can|may) \w+",
+)  # fmt: skip
+_NO_TRUST = re.compile(
+    r"\b(?:laugh|don't trust|can't trust|not trust|never trust|landlord|wouldn't|if i)\b|\bnot (?:up to you|your call)\b",
+    re.IGNORECASE,
+)
+
+_NEVER = form(
+    r"(?:(?:please|pls|plz|you must|you should|you may|you can|and|but|so) )*(?:never(?: ever)?|(?:don't|dont|do not|don’t) ever) (?P<verb>[a-z]+)\b(?! mind)"
+)
+_NO_ORDER = frozenset(
+    "mind fear worry forget say lose give stop change hesitate regret lie did does do had have been seen heard met "
+    "thought knew got felt tried liked really again am is was were could would will can actually quite even know "
+    "understood understand underestimate despair surrender trust come happened happens happen works worked fails".split()
+)
+_DO_NOT = form(
+    r"(?:(?:please|pls|plz|you|and|but|so) )*(?:don't|dont|do not|must not|mustn't|may not|can't|cannot|shouldn't|should not) (?P<verb>[a-z]+)\b"
+)
+_LIMITED = re.compile(
+    r"\bwithout (?:asking|telling|checking|my|me|approval|permission|consent|confirmation|talking to|letting me|an ok|explicit|first)\b|"
+    r"\bunless i\b|\buntil i (?:say|tell|confirm|approve|ok)|\bever(?: again)?\b|\bunder any circumstances\b|\bin my name\b|"
+    r"\bon my behalf\b|\bno matter what\b|\bagain\s*[.!]*$|\bbefore (?:asking|telling|checking with) me\b|\bbehind my back\b",
+    re.IGNORECASE,
+)
+_BOUNDARY = form(
+    r"(?:(?:please|pls|plz|and|but|so|just|then|always|only) )*(?:always )?(?:ask|tell|consult|warn|notify|inform|check with|confirm with|check in with|run it by|talk to) (?:me|us)(?: first| in advance| beforehand)?,? (?:first )?before\b",
+    r"(?:(?:please|pls|plz|and|but|so|just) )*(?:always) (?:ask|check|confirm|consult|tell|warn|get) (?:with |for )?(?:me|us|my)\b(?! (?:how|about how|what))",
+    r"(?:(?:please|pls|plz|and|but|so|just) )*ask me first\b",
+    r"(?:(?:please|pls|plz|and|but|so|just) )*(?:don't|dont|do not) (?:touch|mess with|go near|tamper with) (?:my|the|any|our|anything)\b",
+    r"(?:(?:please|pls|plz|and|but|so|just) )*(?:keep|stay) (?:out of|away from|off) (?:my|the|our|any|that|those)\b",
+    r"(?:(?:please|pls|plz|and|but|so|just) )*leave (?:my |the |our |those |all )[\w ]{2,40}? alone\b",
+    r"(?:[\w' -]{1,50} (?:is|are) |that's |it's )(?:strictly |absolutely |completely )?off[- ]limits\b",
+    r"(?:[\w' -]{1,50} (?:is|are) |that's |it's )(?:strictly |absolutely )?(?:private and (?:stays|stay)|none of your (?:business|concern)|a no-go|a red line|taboo)\b",
+    r"i (?:really )?(?:don't|dont|do not|won't|will not) (?:want|wish|like) (?:to (?:talk|discuss|speak|go into|hear|share|be asked|be reminded)|you (?:to|\w+ing))\b",
+    r"(?:i'd|i would|id) (?:really )?rather not (?:talk|discuss|say|share|go into|speak)\b",
+    r"you(?:'re| are) (?:not|never) (?:allowed|permitted|supposed|authori[sz]ed) to\b",
+    r"you (?:must|may|shall|should|can) (?:not|never) (?:ever )?(?!be\b|have\b|see\b|know\b|imagine\b|believe\b)[a-z]+",
+    rf"{IM} not (?:really |at all )?comfortable (?:with|sharing|talking|discussing|if|giving)\b",
+    r"hands off (?:my|the)\b",
+)  # fmt: skip
+_NO_BOUNDARY = re.compile(r"\b(?:worry|smile|hesitate|you know|you must never have)\b", re.IGNORECASE)
+#: A prohibition that ends soon is none.
+ENDS_SOON = re.compile(
+    r"\b(?:yet|for now|right now|just now|today|tonight|at the moment|until (?!i\b|we\b|further)|this time|for the moment)\b",
+    re.IGNORECASE,
+)
+
+_STYLE_NOUN = r"(?:answers?|repl(?:y|ies)|responses?|messages?|summar(?:y|ies)|explanations?|emails?|mails?|updates?|reports?|notes|sentences|tone|texts?|suggestions|questions|humou?r|style|advice|feedback|explaining|wording|lists?)"
+_STYLE = (
+    r"(?:answer|reply|respond|write|format|explain|summari[sz]e|speak|talk|address|use|keep|give me|start|end|put|send me|send|"
+    r"show me|show|be|make|include|add|structure|phrase|greet|skip|avoid|stick to|quote|link|ask)"
+)
+_DYNAMIC = form(
+    r"i (?:really |truly |also |just |very much |so )*(?:like|love|hate|appreciate|enjoy|prefer|dislike|don't like|do not like|dont like|can't stand|value|adore) (?:it |that )?(?:a lot )?(?:when(?:ever)?|if|how|that|the way) you\b(?! (?:guys|people|can)\b)",
+    rf"i (?:really |truly |also |much |so )*(?:like|love|hate|appreciate|enjoy|prefer|dislike|don't like|value) your (?:\w+ )?(?:{_STYLE_NOUN}|honesty|directness|patience|way of|openness|bluntness)\b",
+    r"it (?:really |always |also )?(?:helps?|annoys?|bothers?|irritates?|confuses?|stresses|calms?|motivates?) me (?:a lot |so much |very much |really |most |a bit )*(?:when(?:ever)?|if|that|how) you\b",
+    r"you (?:always|never|constantly|keep|tend to|keep on) (?!know\b|can\b|mind\b|have to\b|stop\b|being you\b|could\b|should\b|will\b|want\b)(?:\w+)\b",
+    r"(?:(?:please|pls|plz|and|but|so|just|can you) )*(?:stop|quit) (?:apologi[sz]ing|repeating|asking|using|adding|explaining|summari[sz]ing|guessing|assuming|praising|flattering|saying|calling me|writing|sending|interrupting|rambling|being so|agreeing|hedging|over-?explaining|telling me|suggesting|sugar-?coating|reminding|second-guessing)\b",
+    rf"(?:(?:please|pls|plz|and|but|so|just) )*(?:keep|make) your (?:\w+ )?{_STYLE_NOUN} (?:very |really |more |much |super )?\w+",
+    r"(?:(?:please|pls|plz|and|but|so|just|then|also) )*be (?:a bit |a little |much )?(?:more|less) (?:concise|brief|direct|honest|blunt|critical|formal|casual|verbose|specific|precise|careful|polite|chatty|proactive|patient|cautious|enthusiastic|friendly|personal|wordy)\b",
+    r"no (?:more )?(?:emojis?|exclamation marks|small talk|flattery|fluff|filler)(?=[\s,]*(?:please|pls|in your|from you|anymore|any more|when|[.!]|$))",
+    r"(?:you and i |we )(?:really |always |usually )?(?:work|communicate|get along|collaborate|function) (?:so |really |very |together )*(?:best|well|better|great|together)\b",
+    r"(?:our|this) (?:working |morning |daily |weekly |new )?(?:routine|rhythm|workflow|collaboration|way of working|teamwork|working relationship|back-and-forth)(?: really| just)? (?:works|is|helps|has|feels)\b",
+    r"we(?:'ve| have) (?:found|settled into|developed|fallen into|built|got|gotten) (?:into )?(?:an? |our )?(?:good |nice |steady |great |real )*(?:rhythm|routine|way of working|workflow|habit|groove)\b",
+    r"we make (?:a|such a) (?:great|good|fantastic|nice) team\b",
+)  # fmt: skip
+_STYLE_ORDER = form(
+    rf"(?:(?:please|pls|plz|and|but|so|just|then|also|always|from now on,?|in future,?|in the future,?|going forward,?) )*(?:always )?{_STYLE}\b"
+)
+_OF_THE_AGENT = re.compile(
+    rf"\b(?:{_STYLE_NOUN}|bullet points?|bullets?|emojis?|english|german|metric|celsius|plain (?:text|language|words)|jargon|"
+    r"markdown|tables|first name|formal|informal|short|brief|concise|longer|shorter|sources|examples|step by step|numbered|"
+    r"british|american|language|24-hour|units|spelling|one question|options?|with me|to me|me\b)",
+    re.IGNORECASE,
+)
+_NO_DYNAMIC = re.compile(r"\byou never know\b|\bplants\b|\bserver\b", re.IGNORECASE)
+_STANDING = re.compile(
+    r"\b(?:from now on|from here on|in (?:the )?future|going forwards?|always|every time|each time|whenever|by default|henceforth|as a rule|in general)\b",
+    re.IGNORECASE,
+)
+
+
+def trust_in(said: Said) -> re.Match[str] | None:
+    """Where a human gives an agent trust: a task, a decision, or freedom."""
+    return None if _NO_TRUST.search(said.read) else stated(said, _TRUST, may_depend=True)
+
+
+def boundary_in(said: Said) -> re.Match[str] | None:
+    """Where a human sets an agent a limit that lasts."""
+    if ENDS_SOON.search(said.read) or _NO_BOUNDARY.search(said.read):
+        return None
+    found = stated(said, _BOUNDARY, may_depend=True)
+    if found is not None:
+        return found
+    never = stated(said, _NEVER, may_depend=True)
+    if never is not None and never["verb"].lower() not in _NO_ORDER and can_be_order(never["verb"].lower()):
+        return never
+    forbidden = stated(said, _DO_NOT, may_depend=True)
+    if forbidden is not None and forbidden["verb"].lower() not in _NO_ORDER and _LIMITED.search(said.read):
+        return forbidden
+    return None
+
+
+def dynamic_in(said: Said) -> re.Match[str] | None:
+    """Where somebody says how the two work together, or how an agent is to answer from now on."""
+    if _NO_DYNAMIC.search(said.read):
+        return None
+    found = stated(said, _DYNAMIC, may_depend=True)
+    if found is not None:
+        return found
+    order = stated(said, _STYLE_ORDER, may_depend=True)
+    if order is None or not _STANDING.search(said.read) or MOMENT.search(_STANDING.sub(" ", said.read)):
+        return None
+    return order if LASTING.search(said.read) and _OF_THE_AGENT.search(said.read, order.start()) else None
+
+
+def shared_in(said: Said) -> re.Match[str] | None:
+    """Where an agent says how the two work together."""
+    found = stated(said, _DYNAMIC)
+    return (
+        found if found is not None and re.match(r"(?:you and i|we|our|this)\b", found.group(), re.IGNORECASE) else None
+    )

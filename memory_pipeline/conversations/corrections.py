@@ -1,0 +1,141 @@
+"""Corrections, and which earlier extractions they withdraw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory_pipeline.conversations.forms import form, stated
+from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.records import Extraction
+from memory_pipeline.wording.facts import content_words, find_facts
+
+_ENDS = r"(?=\s*(?:[,.;:!)—–-]|$|\bfor\b|\bbecause\b|\bat all\b|\bagain\b|\band\b|\bbut\b|\bthe\b))"
+_CORRECTION = form(
+    rf"(?:that|this|it)(?:'s| is| was|s) (?:just |simply |completely |plain |totally |still |all |also )?(?:wrong|incorrect|false|not (?:right|correct|true|accurate)){_ENDS}",
+    r"(?:that|this|it)(?:'s| is| was|s) not what i (?:asked|said|meant|wanted|told)\b",
+    r"i (?:meant|mean) (?!to\b|that\b|it\b|no\b|well\b|what\b|every\b|a lot\b|come on|like\b|the world|really\b|who\b|how\b|if\b|i\b|you\b|yes\b|yeah\b|,)\w[\w' -]{0,60}(?:,| and| -|;|\.|!|$)",
+    r"i (?:didn't|did not|didnt|never) (?:say|mean|ask for|ask you|order|want) (?!to\b|that i\b|anything|it like)\w",
+    r"you(?:'ve| have)? (?:got|get) (?:that|it|this|the [\w ]{2,30}?|my [\w ]{2,30}?) (?:completely |all |totally )?(?:wrong|mixed up|backwards)\b",
+    r"you(?:'ve| have)? (?:misunderstood|misread|misheard|mixed up|confused)\b",
+    r"(?:small |quick |one |a )?correction\s*(?::|—|–| - )",
+    r"i (?:misspoke|mistyped|stand corrected|misremembered)\b",
+    r"i (?:was wrong|made a mistake|made an error|got (?:it|that) wrong)(?: (?:earlier|before|there|about [\w ]{2,30}|in [\w ]{2,20}))?\s*[:,;—–.]",
+    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' -]{1,60},\s*(?:and )?not\s+\w",
+    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
+    r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",
+    r"(?:it|that|this)(?:'s| is| was) (?:actually )?[\w' :.-]{1,40},\s*not\s+\w",
+    r"(?:it|that)(?:'s| is) no longer\b",
+)  # fmt: skip
+_OWN_CORRECTION = form(
+    r"i was (?:wrong|mistaken|incorrect)(?: (?:earlier|before|there|about [\w ]{2,30}))?\s*[:,;—–.]",
+    r"i (?:made|had) (?:a |an )?(?:mistake|error|typo)(?: (?:earlier|before|there|above|in [\w ]{2,30}))?\s*[:,;—–.]",
+    r"i (?:misread|misspoke|mixed up|misstated|misremembered|misunderstood|confused) \w",
+    r"correction\s*(?::|—|–| - )",
+    r"i (?:said|wrote|told you|gave you) [^.!?]{2,60}(?:, but|; but|, which|; it|, it)\b[^.!?]{0,40}\b(?:is|was|wrong)\b",
+)  # fmt: skip
+_NO_CORRECTION = re.compile(
+    r"\bwhat (?:went|is|was) wrong\b|\bwrong with\b|\bnot (?:to )?(?:worry|sure)\b|\bno problem\b|\bsounds\b",
+    re.IGNORECASE,
+)
+_LEAST_WORDS, _LEAST_OWN = 3, 6
+_WORD = re.compile(r"\w[\w'.-]*")
+#: What a correction names as wrong: `not 5432`, `instead of Lisbon`, `not in Lisbon anymore`.
+_REJECTED = re.compile(
+    r"\b(?:not|instead of|rather than|no longer|didn't (?:say|mean|ask for)|never (?:said|meant))\s+(?:in |on |at |to |for |from |the |an? |my |by )*([^,.;!?]{1,60})",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(r"\b(?:any ?more|now|longer|today|please)\b", re.IGNORECASE)
+#: Says that what was so before is not so now.
+_CHANGES = re.compile(
+    r"\b(?:now|any ?more|no longer|moved|changed|instead|switched|stopped|these days|nowadays)\b", re.IGNORECASE
+)
+#: What a human has one of at a time.
+_ONLY_ONE = (
+    ("home", re.compile(r"\b(?:i|we)(?:'m| am)? (?:\w+ )?(?:live|living|based|moved)\b", re.IGNORECASE)),
+    ("name", re.compile(r"\bmy (?:\w+ )?name(?:'s| is)\b|\bcall me\b", re.IGNORECASE)),
+    ("birthday", re.compile(r"\bmy birthday\b|\bi was born\b", re.IGNORECASE)),
+    ("work", re.compile(r"\bi(?:'m| am)? work(?:ing)? (?:as|at|for|in)\b|\bmy job\b", re.IGNORECASE)),
+    ("time zone", re.compile(r"\bmy time ?zone\b", re.IGNORECASE)),
+)
+_SHARED = 0.5
+#: Lines before a correction among which it corrects the nearest statement on its subject, though it names none.
+_NEAR_LINES = 30
+
+
+def correction_in(said: Said) -> re.Match[str] | None:
+    """Where a human corrects what was said."""
+    if _NO_CORRECTION.search(said.read) or len(_WORD.findall(said.read)) < _LEAST_WORDS:
+        return None
+    return stated(said, _CORRECTION)
+
+
+def own_correction_in(said: Said) -> re.Match[str] | None:
+    """Where an agent corrects itself, and says what is right."""
+    if len(_WORD.findall(said.read)) < _LEAST_OWN:
+        return None
+    return stated(said, _OWN_CORRECTION)
+
+
+def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
+    """The ids of the extractions that a new one withdraws, of those that were said before it.
+
+    `earlier`: in the order in which they were said, of this day and, from the store, of days before. A correction
+    withdraws the newest statement that has what it rejects (`not Lisbon`) or, in its own conversation and shortly
+    before it, the newest on its subject. A fact that says that something changed (`I live in Porto now`) withdraws
+    the one that it replaces. Nothing withdraws what is not of its project.
+    """
+    before = [
+        one for one in earlier if one.project_id == new.project_id and one.id != new.id and one.kind != "correction"
+    ]
+    if new.kind == "correction":
+        return _rejected(new, before) or _on_its_subject(new, before)
+    if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
+        return _replaced(new, before)
+    return ()
+
+
+def _rejected(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
+    named = [_LEFT.sub(" ", match[1]) for match in _REJECTED.finditer(new.quote)]
+    values = {word for text in named for word in _tokens(text)}
+    if not values:
+        return ()
+    about = set(content_words(new.quote)) - values
+    for one in reversed(before):
+        if values <= _tokens(one.quote) and (
+            about & set(content_words(one.quote)) or _is_near(new, one) or _slot(new) == _slot(one) != ""
+        ):
+            return (one.id,)
+    return ()
+
+
+def _on_its_subject(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
+    words = set(content_words(new.quote))
+    for one in reversed(before):
+        theirs = set(content_words(one.quote))
+        if _is_near(new, one) and theirs and len(words & theirs) >= _SHARED * min(len(words), len(theirs)) > 0:
+            return (one.id,)
+    return ()
+
+
+def _replaced(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
+    slot = _slot(new)
+    same = [
+        one for one in before if slot and one.kind == new.kind and one.speaker == new.speaker and _slot(one) == slot
+    ]
+    return (same[-1].id,) if same and _tokens(same[-1].quote) != _tokens(new.quote) else ()
+
+
+def _slot(one: Extraction) -> str:
+    return next(
+        (name for name, pattern in _ONLY_ONE if one.kind in ("fact", "correction") and pattern.search(one.quote)), ""
+    )
+
+
+def _is_near(new: Extraction, one: Extraction) -> bool:
+    return new.conversation == one.conversation and new.day == one.day and 0 <= new.line - one.line <= _NEAR_LINES
+
+
+def _tokens(text: str) -> set[str]:
+    found = {fact.value.lower() for fact in find_facts(text) if fact.kind == "number"}
+    return found | set(content_words(text))

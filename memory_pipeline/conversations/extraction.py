@@ -1,0 +1,234 @@
+"""What is worth keeping of a day's conversations, without a model: sentences that say it themselves.
+
+Precise before complete: a question, a condition, a wish, a quotation, pasted text, or what somebody else said gives
+nothing, and a fact about a human is in that human's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
+from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in, withdrawn_by
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topics_in
+from memory_pipeline.conversations.work import (
+    decision_in,
+    finding_in,
+    is_context,
+    learned_by_agent_in,
+    learned_by_human_in,
+    marker_in,
+    rationale_of,
+)
+from memory_pipeline.records import Chunk, Extraction, ExtractionKind, Turn, derived_id
+from memory_pipeline.wording.agreement import says_the_same
+from memory_pipeline.wording.days import with_days
+from memory_pipeline.wording.facts import content_words
+
+#: Why sentences and turns gave nothing.
+QUESTIONS = "questions"
+NOT_OWN = "turns without a sentence of the speaker's own in English"
+NOTHING = "sentences with nothing to keep"
+TOLD_BEFORE = "told before"
+#: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
+_MOST_WORDS_OF_MARK = 6
+_BARE_MARK = re.compile(r"\b(?:important|critical|crucial|essential|vital|urgent)\W*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What was extracted, and what became of what was read: turns by speaker, sentences, and those that were left out,
+    by reason."""
+
+    extractions: tuple[Extraction, ...]
+    turns: Mapping[str, int]
+    sentences: int
+    dropped: Mapping[str, int]
+
+    @property
+    def withdrawn(self) -> dict[str, str]:
+        """By the id of each extraction that is withdrawn, that of the one which corrects it."""
+        return {old: new.id for new in self.extractions for old in new.withdraws}
+
+
+def extract(
+    chunks: Iterable[Chunk],
+    *,
+    known: Sequence[Extraction] = (),
+    topics_before: Mapping[str, Sequence[date]] | None = None,
+) -> Extracted:
+    """The extractions of some chunks, in order.
+
+    `known`: the extractions that the store holds, in the order in which they were said; those of the days that are
+    read take no part, so that a day that is read again gives the same. `topics_before`: by the stem of a topic, the
+    days on which the human named it (`topics_of_day`). What was told before is no new evidence, and is only counted.
+    """
+    turns = [turn for chunk in chunks for turn in chunk.turns]
+    days = {turn.day for turn in turns}
+    earlier = [one for one in known if one.day not in days and one.day < max(days)]
+    dropped: Counter[str] = Counter()
+    told = _Told(earlier)
+    found: list[Extraction] = []
+    sentences = 0
+    for turn in turns:
+        own = own_sentences(turn.words)
+        sentences += len(own)
+        if not own:
+            dropped[NOT_OWN] += 1
+        for one in _of_turn(turn, own, dropped):
+            if told.before(one):
+                dropped[TOLD_BEFORE] += 1
+                continue
+            one = replace(one, withdraws=withdrawn_by(one, [*earlier, *found]))
+            told.add(one)
+            found.append(one)
+    found += _repetitions(turns, topics_before or {})
+    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, dropped)
+
+
+class _Told:
+    """What was told, to find what is told again: the same kind by the same speaker in the same words."""
+
+    def __init__(self, extractions: Iterable[Extraction]) -> None:
+        self._by_words: dict[object, list[Extraction]] = defaultdict(list)
+        for one in extractions:
+            self.add(one)
+
+    def add(self, one: Extraction) -> None:
+        self._by_words[self._key(one)].append(one)
+
+    def before(self, one: Extraction) -> bool:
+        return any(
+            other.quote == one.quote
+            or (says_the_same(one.quote, other.quote) and says_the_same(other.quote, one.quote))
+            for other in self._by_words.get(self._key(one), ())
+        )
+
+    @staticmethod
+    def _key(one: Extraction) -> object:
+        return one.project_id, one.kind, one.speaker, frozenset(content_words(one.quote))
+
+
+def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Extraction]:
+    found: list[tuple[Said, Extraction]] = []
+    for place, said in enumerate(own):
+        if is_question(said):
+            dropped[QUESTIONS] += 1
+            continue
+        marked = turn.speaker == "human" and marker_in(said) is not None
+        if marked and _BARE_MARK.search(said.read) and len(said.read.split()) <= _MOST_WORDS_OF_MARK and place:
+            _mark(turn, own[place - 1], found)
+            continue
+        kinds = list(_kinds_by_human(said) if turn.speaker == "human" else _kinds_by_agent(said))
+        if marked and kinds in ([], ["context"]):
+            kinds = ["marker"]
+        if not kinds:
+            dropped[NOTHING] += 1
+        found += [(said, _extraction(turn, said, kind, priority=marked)) for kind in kinds]
+    return [one for _, one in found]
+
+
+def _mark(turn: Turn, said: Said, found: list[tuple[Said, Extraction]]) -> None:
+    """Mark what was extracted of a sentence, or the sentence itself."""
+    places = [place for place, (other, _) in enumerate(found) if other is said]
+    for place in places:
+        one = found[place][1]
+        found[place] = (said, _extraction(turn, said, one.kind, priority=True))
+    if not places and not is_question(said):
+        found.append((said, _extraction(turn, said, "marker", priority=True)))
+
+
+def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
+    corrects = correction_in(said) is not None
+    if corrects:
+        yield "correction"
+    between: ExtractionKind | None = None
+    if boundary_in(said):
+        between = "boundary"
+    elif trust_in(said):
+        between = "trust"
+    elif dynamic_in(said):
+        between = "dynamic"
+    elif decision_in(said):
+        between = "decision"
+    elif learned_by_human_in(said):
+        between = "learning"
+    if between is not None and not corrects:
+        yield between
+        return
+    is_about_self = False
+    for kind, read in (("fact", fact_in), ("preference", preference_in), ("emotion", emotion_in)):
+        if read(said) is not None:
+            is_about_self = True
+            yield kind  # type: ignore[misc]
+    if not corrects and not is_about_self and is_context(said):
+        yield "context"
+
+
+def _kinds_by_agent(said: Said) -> Iterator[ExtractionKind]:
+    if own_correction_in(said):
+        yield "correction"
+    elif learned_by_agent_in(said):
+        yield "learning"
+    elif shared_in(said):
+        yield "dynamic"
+    elif decision_in(said) and rationale_of(said):
+        yield "decision"
+    elif finding_in(said):
+        yield "context"
+
+
+def _extraction(turn: Turn, said: Said, kind: ExtractionKind, *, priority: bool) -> Extraction:
+    quote = " ".join(said.quote.split())
+    rationale = rationale_of(said) if kind == "decision" else ""
+    start = turn.offset + said.start
+    return Extraction(
+        id=derived_id("extraction", turn.memory_id, kind, str(start), str(start + len(said.quote))),
+        project_id=turn.project_id,
+        day=turn.day,
+        turn_id=turn.memory_id,
+        conversation=turn.conversation,
+        line=turn.line,
+        speaker=turn.speaker,
+        kind=kind,
+        text=with_days(quote, turn.day),
+        quote=said.quote,
+        significance=significance_of(kind, said.read, priority=priority, rationale=rationale),
+        topics=topics_in(said.read),
+        rationale=rationale,
+        priority=priority,
+    )
+
+
+def _repetitions(turns: Sequence[Turn], topics_before: Mapping[str, Sequence[date]]) -> Iterator[Extraction]:
+    by_day: dict[tuple[str, str, date], list[Turn]] = defaultdict(list)
+    for turn in turns:
+        by_day[turn.project_id, turn.conversation, turn.day].append(turn)
+    for spoken in by_day.values():
+        for one in repeated_topics(spoken, topics_before):
+            turn = one.turns[-1]
+            start = turn.offset + one.last_start
+            times = f"{len(one.turns)} turns" + (f", {one.days_before + 1} days" if one.days_before else "")
+            beyond = max(0, len(one.turns) - LEAST_TURNS) + one.days_before
+            yield Extraction(
+                id=derived_id("extraction", turn.memory_id, "repetition", one.topic, str(start)),
+                project_id=turn.project_id,
+                day=turn.day,
+                turn_id=turn.memory_id,
+                conversation=turn.conversation,
+                line=turn.line,
+                speaker="human",
+                kind="repetition",
+                text=f"Returns to {one.topic} ({times})",
+                quote=one.last_quote,
+                significance=significance_of("repetition", "", again=min(beyond, LEAST_AGAIN * 3)),
+                topics=(one.topic,),
+            )

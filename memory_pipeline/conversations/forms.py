@@ -1,0 +1,118 @@
+"""How people say what they mean: forms of sentences that stand at the start of a clause of their own.
+
+A form counts only where its speaker states it: not in a question, under a condition, as a wish, or as what somebody
+else said.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from memory_pipeline.conversations.own_words import Said
+
+IM = r"(?:i'?m|i am)"
+WERE = r"(?:we're|we are)"
+ADVERBS = (
+    r"(?:(?:really|actually|much|strongly|generally|usually|always|also|still|personally|definitely|honestly|do|just|"
+    r"kinda|kind of|sort of|absolutely|so|very|quite|pretty|rather|deeply|extremely|truly|totally|completely|super|"
+    r"genuinely|currently|now|now a|normally|mostly|mainly|simply|only|actively|feeling|a bit|a little|a big|more|"
+    r"incredibly|terribly|seriously|particularly|especially|especially) ){0,3}"
+)
+_SEPARATORS = ",;:—–-()!.…*_\"'"
+#: What may stand before a clause without changing what it says.
+_OPENERS = re.compile(
+    r"(?:(?:hi|hey|hello|hiya|well|ok|okay|yes|yeah|yep|yup|sure|right|so|and|but|also|btw|by the way|honestly|frankly|"
+    r"actually|personally|in fact|the fact is|to be honest|tbh|imo|imho|fyi|no|nope|nah|oh|ah|ugh|wow|haha|hm+|lol|omg|"
+    r"sorry|thanks|thank you|great|good|nice|cool|true|indeed|as i said|like i said|as you know|you know|you see|"
+    r"for me|for my part|as for me|for the record|generally|usually|besides|anyway|anyways|however|because|since|cause|"
+    r"cos|though|although|then|plus|please|pls|plz|remember|note|that|important|i think|i guess|i believe|i mean|"
+    r"i'd say|i must say|i have to say|i want to be clear|let me be clear|of course|obviously|sadly|luckily|"
+    r"unfortunately|fortunately|currently|now|today|these days|recently|lately|nowadays|from now on|in (?:the )?future|"
+    r"going forward|wait|er|um|uh|dear|friend|my friend|there|lately|finally|in general|correction|update|ps|edit|"
+    r"i misspoke|in my opinion|for (?:\w+ ){1,3}|on (?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays)|"
+    r"in (?:the )?(?:morning|mornings|evening|evenings|summer|winter|spring|autumn|fall)|every \w+|at (?:home|work|night)|"
+    r"after [^,]{1,40},|as (?:a|an) [^,]{1,40},|since [^,]{1,40},|in my (?:free|spare) time|guess what|look|listen)"
+    r"(?:[\s,;:—–()!.…*_-]|$)+)*",
+    re.IGNORECASE,
+)
+_ENDS_CLAUSE = re.compile(
+    r"(?:[,;:—–(.!…]|\s-|\b(?:and|but|so|because|since|cause|cos|plus|also|though|although|that|then|yet|however|btw))\s*$",
+    re.IGNORECASE,
+)
+#: A word that turns what comes after it into a condition, a wish, a question, or somebody else's statement.
+_TURNING = re.compile(
+    r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|assume|assuming|hypothetically|wish(?:es|ed)?|would|"
+    r"could|might|maybe|perhaps|possibly|probably|lest|when|once|until|as if|as though|says?|said|saying|tells?|told|"
+    r"thinks?|thought|thinking|believes?|believed|claims?|claimed|asks?|asked|asking|writes?|wrote|mentioned|heard|"
+    r"reads?|dreamt|dreamed|dream|according|what|who|whom|whose|which|how|why|where|feels? like|not sure|used to|"
+    r"should|doubt|hope|hopes|hoping|meant|suggested|recommended|translate|means?|sounds?|joke|joking|kidding|"
+    r"convinced|insists?|insisted|swears?|swore|assumes?|assumed|seems?|example|e\.g|quote|don't know|doesn't know)\b",
+    re.IGNORECASE,
+)
+#: The speaker's own ways of saying that something is meant.
+_OWN_SAYING = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? (?:think|thought|believe|said|mean|meant|hope|feel|must say|have to say|told you)\b",
+    re.IGNORECASE,
+)
+_TURNING_AFTER = re.compile(
+    r"(?:,? (?:if|unless|right\?|isn't it|lol jk|just kidding|(?:he|she|they|it|(?-i:[A-Z])\w+) (?:said|says|say)|says the|said the|according to)\b)|\bjk\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^\W*(?:(?:so|and|but|ok|okay|well|hey|hi|also|btw|wait|oh|hm+|sorry|actually|or|then)[\s,]+)*"
+    r"(?:do|does|did|is|are|was|were|am|can|could|will|would|should|shall|may|might|have|has|had|isn't|aren't|don't you|"
+    r"doesn't|didn't|can't|won't|wouldn't|what|what's|whats|who|who's|whom|whose|which|when|where|where's|why|how|how's|hows) "
+    r"(?:i|you|we|he|she|it|they|the|this|that|these|those|my|your|our|his|her|their|there|a|an|any|some|someone|anyone|"
+    r"did|do|does|is|are|was|were|can|could|should|would|will|to|about|if|much|many|long|often|come|else|kind|sort|time|day|not)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\?\W*$")
+#: About one moment.
+MOMENT = re.compile(
+    r"\b(?:today|tonight|tomorrow|right now|for now|at the moment|this (?:time|morning|afternoon|evening|week|weekend|one)|"
+    r"yet|for the moment|just this once|in a (?:minute|moment|second)|currently|not now|later)\b",
+    re.IGNORECASE,
+)
+LASTING = re.compile(
+    r"\b(?:from now on|from here on|in (?:the )?future|going forward|always|every time|each time|whenever|by default|"
+    r"henceforth|never|ever|at all times|as a rule|without exception|in general|going forwards)\b",
+    re.IGNORECASE,
+)
+
+
+@cache
+def form(*ways: str) -> re.Pattern[str]:
+    """A pattern for any of some ways to say something, as whole words."""
+    return re.compile(rf"(?<![\w'’-])(?:{'|'.join(ways)})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where a form stands in a sentence that states it."""
+
+    start: int
+    end: int
+    match: re.Match[str]
+
+
+def is_question(said: Said) -> bool:
+    """Whether a sentence asks, with its mark or without."""
+    return bool(_ASKS.search(said.read) or "?" in said.read[:-1] or _QUESTION.match(said.read))
+
+
+def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) -> re.Match[str] | None:
+    """Where a sentence states a form at the start of a clause; None if it does not, or not as its speaker's own.
+
+    `may_depend`: a condition may follow, as in `ask me first if ...`.
+    """
+    for match in pattern.finditer(said.read):
+        before = said.read[: match.start()]
+        opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")
+        if not opens and not (_ENDS_CLAUSE.search(before) and not _TURNING.search(_OWN_SAYING.sub(" ", before))):
+            continue
+        if not may_depend and _TURNING_AFTER.search(said.read, match.end()):
+            continue
+        return match
+    return None

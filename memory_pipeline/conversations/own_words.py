@@ -1,0 +1,207 @@
+"""The sentences of a turn that are its speaker's own words.
+
+Code, logs, quotations, pasted texts, role play, and what a program put into the turn are somebody else's words or
+nobody's, and are left out. What stands in quotation marks within a sentence is masked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory_pipeline.wording.languages import is_english
+from memory_pipeline.wording.memo import remembered
+from memory_pipeline.wording.scaffolding import without_scaffolding
+from memory_pipeline.wording.sentences import split_statements
+
+#: Longer turns are documents; of those only the beginning and the end are somebody's words.
+_LONGEST, _EDGE = 3_000, 600
+_LONGEST_SENTENCE = 500
+#: How a turn begins that a program wrote: reports of schedules, summaries, commands, files of instructions.
+_PROGRAM = re.compile(
+    r"\s*(?:HEARTBEAT_OK\b|NO_REPLY\b|Read HEARTBEAT\.md|\[?cron\b|\[(?:system|scheduled|automated|request interrupted)\b|"
+    r"System(?: note)?:|System \(|This session is being continued from|The conversation history before this point|"
+    r"Caveat: The messages below|Base directory for this skill|\[?Subagent\b|A (?:new session|scheduled reminder|cron)\b|"
+    r"<(?:system|command|local-command|task-notification|environment_context|user_instructions|ide_|bash-)|"
+    r"(?:#+ )?(?:AGENTS|SOUL|USER|MEMORY|RELATIONAL|CLAUDE|HEARTBEAT|TOOLS|IDENTITY|BOOTSTRAP)\.md\b|"
+    r"(?:#+ )?(?:Pre-compaction|Memory flush|Session summary|Compact(?:ion)? summary|Previous conversation)\b|"
+    r"\{\s*\"|\[\s*\{|<\?xml|<!doctype)",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+#: Lines that nobody says: quotations, tables, headings, lines of logs, prompts, traces, heads of mails, tags.
+_FOREIGN_LINE = re.compile(
+    r"^[ \t]*(?:>|\||#{1,6}\s|\$ |% |>>>|\.\.\. |[-=_*]{3,}\s*$|<[/!\w]|[\w.-]{1,40}@[\w.-]{1,40}:[^\n$#]{0,80}[$#]|at [\w.$]+\(|Traceback\b|File \"|"
+    r"[+-]{3} |@@ |diff --git|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|"
+    r"(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE|NOTICE)\b|"
+    r"(?:From|To|Cc|Subject|Date|Sent|Von|An|Betreff):\s|(?:import|def|class|const|let|var|return|SELECT|INSERT|sudo|npm|pip|git) "
+    r"[^\n]{0,80}[({;=/-]|[{}()\[\];]+\s*$)"
+)
+#: After such a line, the rest is somebody else's text.
+_PASTED_WORD = (
+    r"(?:e-?mails?|mails?|messages?|letter|text|texts|paragraph|article|post|tweet|review|ticket|log|logs|error|output|"
+    r"transcript|draft|bio|abstract|story|poem|song|lyrics|passage|quote|comment|note from|notes? from|chat|prompt|"
+    r"description|cv|resume|résumé|profile|sentences?|speech|essay|dialogue|job ad|ad|advert|caption|status|reply|"
+    r"answer from|document|documentation|docs|config|snippet|report|statement|intro|summary)"
+)
+_TASK_ON_TEXT = (
+    r"(?:translate|proofread|summari[sz]e|rewrite|rephrase|paraphrase|correct|polish|edit|improve|shorten|analy[sz]e|"
+    r"classify|explain|review|check|fix|reword|transcribe|format|tag|label|parse|read|look at|grammar|write|draft|compose|"
+    r"complete|continue|finish|say|reply|answer|respond|post|send)"
+)
+_PASTE = re.compile(
+    rf"(?:\b{_TASK_ON_TEXT}\b[^\n:]{{0,80}}|\b(?:here(?:'s| is| are)|this is|below is|got|received)\b[^\n:]{{0,50}}"
+    rf"\b{_PASTED_WORD}\b[^\n:]{{0,50}}|\b(?:he|she|they|it|[A-Z][a-z]+|somebody|someone|doctor|boss|landlord)"
+    r"(?:'s)? (?:just )?(?:wrote|writes|said|says|replied|answered|texted|posted|sent(?: me)?(?: this)?|asked|told me)\b[^\n:]{0,40}|"
+    rf"\b(?:the |my |this |that |his |her |their )?{_PASTED_WORD}\b[^\n:.]{{0,40}}\b(?:says|said|reads|was|is|goes)?\b[^\n:.]{{0,12}}):"
+    r"(?=\s|\")",
+    re.IGNORECASE,
+)
+#: The human speaks as somebody else.
+_ROLE_PLAY = re.compile(
+    r"\b(?:imagine|pretend|suppose|let's say|lets say|say) (?:that )?(?:you(?:'re| are| were)?|i(?:'m| am| were| was)?|we|this)\b|"
+    r"\b(?:act|speak|write|answer|talk|behave) (?:as if|as though|like) (?:you|i|an?)\b|\brole[- ]?play|\bin the role of\b|"
+    r"\byou are (?:now )?(?:an? )?(?:expert|helpful|professional|world-class|senior|AI|assistant|character)\b|"
+    r"\b(?:my|the|his|her) (?:character|protagonist|hero|heroine|narrator)\b|\bscene \w+\b|\bin (?:the|my) (?:story|novel|script|play)\b|"
+    r"\bfor example[,:]? ?i\b|\bhypothetical",
+    re.IGNORECASE,
+)
+_OTHERS_LINE = re.compile(r"^[ \t]*[*_]{0,2}[A-Z][\w.'-]{1,20}(?: [A-Z][\w.'-]{1,20})?[*_]{0,2}:\s")
+_LABEL = re.compile(
+    r"^[ \t]*[*_]{0,2}(?:important|note|ps|update|correction|decision|reminder|remember|edit|btw|fyi|lesson|urgent|reason|todo|"
+    r"critical|crucial|essential|vital|warning|tl;?dr|question|context|background|rule|preference|til|also|nb|sorry|ok|okay|"
+    r"yes|no|one thing|key point|final decision|lessons? learne?d?t?)\b",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"^[ \t]*(?:dear|hi|hello|hey) [A-Z][\w. ]{1,40},[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_CLOSING = re.compile(
+    r"^[ \t]*(?:(?:kind|best|warm|many)? ?regards|sincerely|yours|cheers|best|thanks|love)[\w ]{0,20},?[ \t]*\n[ \t]*\S",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{3,200}'(?!\w)"
+)
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
+#: Where people end a sentence in a chat, beside the marks that `split_statements` knows.
+_CHAT_END = re.compile(
+    r"(?<=[!?…])[\"')*_]*\s+|(?<=[\w)]\.)\s+(?=[A-Z])|(?<=[^\W\d_]{2}\.)\s+(?=[a-z])|(?<=[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f])\s+|(?<=[:;]\))\s+"
+)
+_ABBREVIATED = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|approx|no|mr|mrs|ms|dr|st|prof|sr|jr|a\.m|p\.m|u\.s|u\.k)\.$", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence of a turn: as it was said, where it stands in the turn, and as it is read: with plain quotes, and
+    with dots in the place of what is quoted in it. `before` and `after`: the sentences beside it, as they are read."""
+
+    quote: str
+    start: int
+    read: str
+    before: str = ""
+    after: str = ""
+
+    @property
+    def end(self) -> int:
+        """The position after its last character."""
+        return self.start + len(self.quote)
+
+
+def is_nobodys(words: str) -> bool:
+    """Whether a program wrote a turn, whoever's it is said to be: a report, a summary, a file of instructions."""
+    return bool(_PROGRAM.match(words))
+
+
+@remembered
+def own_sentences(words: str) -> tuple[Said, ...]:
+    """The sentences of a turn that its speaker says in words of his or her own, in English."""
+    if is_nobodys(words):
+        return ()
+    own = _without_others(words)
+    if _ROLE_PLAY.search(own):
+        return ()
+    found = [(quote, start, _read(quote)) for quote, start in _sentences(own)]
+    return tuple(
+        Said(
+            quote,
+            start,
+            read,
+            found[place - 1][2] if place else "",
+            found[place + 1][2] if place + 1 < len(found) else "",
+        )
+        for place, (quote, start, read) in enumerate(found)
+        if is_english(read)
+    )
+
+
+def _read(quote: str) -> str:
+    plain = quote.translate(_QUOTES)
+    return _QUOTED.sub(lambda match: match.group()[0] + "." * (len(match.group()) - 2) + match.group()[-1], plain)
+
+
+def _without_others(words: str) -> str:
+    """The turn with spaces in the place of what is not its speaker's own prose."""
+    own = words
+    stripped = without_scaffolding(words)
+    if stripped is not words and stripped != words:
+        own = _only(words, stripped)
+    if len(own) > _LONGEST:
+        own = own[:_EDGE] + _blank(own[_EDGE:-_EDGE]) + own[-_EDGE:]
+    letter = _LETTER.search(own)
+    if letter and _CLOSING.search(own, letter.end()):
+        own = own[: letter.start()] + _blank(own[letter.start() :])
+    lines = own.split("\n")
+    fenced = False
+    others = sum(bool(_OTHERS_LINE.match(line)) and not _LABEL.match(line) for line in lines)
+    for place, line in enumerate(lines):
+        opens = bool(_FENCE.match(line))
+        is_others = others > 1 and _OTHERS_LINE.match(line) and not _LABEL.match(line)
+        if opens or fenced or _FOREIGN_LINE.match(line) or is_others:
+            lines[place] = _blank(line)
+        fenced = fenced != opens
+    own = "\n".join(lines)
+    pasted = _PASTE.search(own)
+    if pasted and own[pasted.end() :].strip() and not _LABEL.match(own[max(0, pasted.start()) :]):
+        own = own[: pasted.start()] + _blank(own[pasted.start() :])
+    return own
+
+
+def _blank(text: str) -> str:
+    return "".join("\n" if char == "\n" else " " for char in text)
+
+
+def _only(words: str, kept: str) -> str:
+    """The turn with spaces in the place of every line that is not among those that are kept."""
+    left = {line.strip() for line in kept.split("\n")}
+    return "\n".join(line if line.strip() in left else _blank(line) for line in words.split("\n"))
+
+
+def _sentences(own: str) -> Iterator[tuple[str, int]]:
+    seek = 0
+    for statement in split_statements(own):
+        if statement.lstrip().startswith(("```", "~~~", "|")):
+            continue
+        start = own.find(statement, seek)
+        if start < 0:
+            continue
+        seek = start + len(statement)
+        for left, right in _split(statement):
+            quote = statement[left:right]
+            if len(quote) <= _LONGEST_SENTENCE and len(_WORD.findall(quote)) > 1:
+                yield quote, start + left
+
+
+def _split(statement: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a statement stand in it."""
+    start = 0
+    for match in _CHAT_END.finditer(statement):
+        if _ABBREVIATED.search(statement[max(start, match.start() - 8) : match.start()]):
+            continue
+        if statement[start : match.start()].strip():
+            yield start, len(statement[: match.start()].rstrip())
+        start = match.end()
+    if statement[start:].strip():
+        yield start, len(statement)

@@ -1,0 +1,84 @@
+"""Where an extraction goes: the one decision table, by its kind and by who said it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from memory_pipeline.records import Destination, Extraction, ExtractionKind, Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where the extractions of a kind go. `is_inferred`: several sentences show it, and none says it. `in_daily_log`:
+    the daily log has it too."""
+
+    destination: Destination
+    is_inferred: bool = False
+    in_daily_log: bool = False
+
+
+_DROP = Route("drop")
+#: Only a human's own words reach USER.md.
+ROUTES: Mapping[tuple[ExtractionKind, Speaker], Route] = {
+    ("marker", "human"): Route("memory"),
+    ("marker", "agent"): _DROP,
+    ("correction", "human"): Route("memory"),
+    ("correction", "agent"): Route("memory"),
+    ("trust", "human"): Route("relational"),
+    ("trust", "agent"): _DROP,
+    ("boundary", "human"): Route("relational"),
+    ("boundary", "agent"): _DROP,
+    ("repetition", "human"): Route("user", is_inferred=True),
+    ("repetition", "agent"): _DROP,
+    ("emotion", "human"): Route("user"),
+    ("emotion", "agent"): _DROP,
+    ("decision", "human"): Route("memory", in_daily_log=True),
+    ("decision", "agent"): Route("memory", in_daily_log=True),
+    ("fact", "human"): Route("user"),
+    ("fact", "agent"): _DROP,
+    ("preference", "human"): Route("user"),
+    ("preference", "agent"): Route("soul"),
+    ("dynamic", "human"): Route("relational"),
+    ("dynamic", "agent"): Route("relational"),
+    ("learning", "human"): Route("memory"),
+    ("learning", "agent"): Route("soul"),
+    ("context", "human"): Route("memory"),
+    ("context", "agent"): Route("memory"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """An extraction with its route."""
+
+    extraction: Extraction
+    route: Route
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """The extractions with their routes, those with priority first, and how many went where."""
+
+    kept: tuple[Routed, ...]
+    counts: Mapping[Destination, int]
+
+
+def route_of(extraction: Extraction, least: float = 0.0) -> Route:
+    """Where an extraction goes. One that matters less than `least` is dropped, unless its speaker marked it."""
+    if extraction.significance < least and not extraction.priority:
+        return _DROP
+    return ROUTES[extraction.kind, extraction.speaker]
+
+
+def route_all(extractions: Iterable[Extraction], least: float = 0.0) -> Routing:
+    """The routes of some extractions; what is withdrawn by a later one goes nowhere, and is counted as dropped."""
+    found = list(extractions)
+    withdrawn = {old for one in found for old in one.withdraws}
+    routes = [Routed(one, _DROP if one.id in withdrawn else route_of(one, least)) for one in found]
+    kept = [one for one in routes if one.route.destination != "drop"]
+    return Routing(
+        tuple(sorted(kept, key=lambda one: not one.extraction.priority)),
+        Counter(one.route.destination for one in routes),
+    )

@@ -1,0 +1,131 @@
+"""Turns of conversations from the memories that imports made of them: who said what, in order.
+
+Only words whose speaker is known make a turn: system text, tool output and names that nobody knows are nobody's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from memory_pipeline.conversations.own_words import is_nobodys
+from memory_pipeline.records import Memory, Speaker, Turn
+
+_ROLES: Mapping[str, Speaker] = {
+    **dict.fromkeys(("user", "human"), "human"),
+    **dict.fromkeys(("assistant", "agent", "ai", "model", "bot"), "agent"),
+}
+_NOBODY = frozenset("system tool toolresult developer function observation context critic".split())
+#: A turn may begin with the role or the name of its speaker, after a time: `[10:02] Dana: ...`.
+_NAMED = re.compile(
+    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}([^\W\d_][\w .'-]{0,30}?)[*_]{0,2}[ \t]*:[*_]{0,2}(?=\s)"
+)
+#: The next speaker, if one memory holds several turns.
+_NEXT = re.compile(
+    r"\n[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human|assistant|agent|ai|bot|system|tool)[*_]{0,2}[ \t]*:"
+    r"[*_]{0,2}(?=\s)",
+    re.IGNORECASE,
+)
+_LEAST_NAMED = 2
+
+NO_SPEAKER = "no known speaker"
+NOBODYS = "words of the system, a tool or a program"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTurns:
+    """The turns of some memories by conversation and order, and how many memories gave none, by reason."""
+
+    turns: tuple[Turn, ...]
+    dropped: Mapping[str, int]
+
+
+def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = None) -> ReadTurns:
+    """The turns in memories of the type `conversation`.
+
+    The speaker is told by the tag `human` or `agent`, by the tag `role:...`, or by the role or name that the content
+    begins with. A name is a human's if it is in `names`, or if it recurs in its conversation and only roles of agents
+    speak beside it. Parts of a long turn stay in the order in which they are given.
+    """
+    spoken = [memory for memory in memories if memory.memory_type == "conversation"]
+    known = {name.casefold(): speaker for name, speaker in (names or {}).items()}
+    by_place: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+    for memory in spoken:
+        by_place[memory.project_id, _conversation_of(memory)].append(memory)
+    turns: list[Turn] = []
+    dropped: Counter[str] = Counter()
+    for place in sorted(by_place):
+        beside = known | _names_beside_agents(by_place[place])
+        found: list[Turn] = []
+        for memory in by_place[place]:
+            own = list(_turns_in(memory, place[1], beside))
+            kept = [turn for turn in own if not is_nobodys(turn.words)]
+            found += kept
+            if not kept:
+                dropped[NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER] += 1
+        turns += sorted(found, key=lambda turn: (turn.line, turn.said_at))
+    return ReadTurns(tuple(turns), dropped)
+
+
+def _conversation_of(memory: Memory) -> str:
+    return f"{memory.source.connector}:{memory.source.file or ''}"
+
+
+def _turns_in(memory: Memory, conversation: str, names: Mapping[str, Speaker]) -> Iterator[Turn]:
+    """The turns of a memory: one, or several if its lines begin with several roles."""
+    starts = [0, *(match.start() + 1 for match in _NEXT.finditer(memory.content)), len(memory.content)]
+    tagged = _tagged(memory.tags)
+    if _role_tag(memory.tags) in _NOBODY:
+        return
+    for start, end in pairwise(starts):
+        piece = memory.content[start:end]
+        name = _NAMED.match(piece)
+        said = name[1].strip().casefold() if name else ""
+        speaker = _ROLES.get(said) or names.get(said)
+        if speaker is None and said not in _NOBODY and not start:
+            speaker, name = tagged, name if said and said in names else None
+        words = piece[name.end() if name else 0 :]
+        if speaker is None or not words.strip():
+            continue
+        yield Turn(
+            memory_id=memory.id,
+            project_id=memory.project_id,
+            conversation=conversation,
+            line=memory.source.line or 0,
+            speaker=speaker,
+            said_at=memory.said_at,
+            words=words,
+            token_count=max(1, round(memory.token_count * len(words) / len(memory.content))),
+            offset=start + len(piece) - len(words),
+        )
+
+
+def _tagged(tags: Sequence[str]) -> Speaker | None:
+    if "human" in tags:
+        return "human"
+    if "agent" in tags:
+        return "agent"
+    return _ROLES.get(_role_tag(tags))
+
+
+def _role_tag(tags: Sequence[str]) -> str:
+    return next((tag[5:].strip().lower().replace("_", "") for tag in tags if tag.startswith("role:")), "")
+
+
+def _is_of_nobody(memory: Memory) -> bool:
+    name = _NAMED.match(memory.content)
+    return _role_tag(memory.tags) in _NOBODY or (name is not None and name[1].strip().casefold() in _NOBODY)
+
+
+def _names_beside_agents(memories: Sequence[Memory]) -> dict[str, Speaker]:
+    """The name of the human of a conversation: the only one that recurs where otherwise agents speak."""
+    said = Counter(
+        name[1].strip().casefold() for memory in memories if (name := _NAMED.match(memory.content)) is not None
+    )
+    if not any(_ROLES.get(name) == "agent" for name in said) or any(_ROLES.get(name) == "human" for name in said):
+        return {}
+    others = [name for name, times in said.items() if name not in _ROLES and name not in _NOBODY and times > 0]
+    return {others[0]: "human"} if len(others) == 1 and said[others[0]] >= _LEAST_NAMED else {}

@@ -1,0 +1,91 @@
+"""What was said in a conversation: its turns, the chunks that they form, and what is worth keeping of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Literal, get_args
+
+from memory_pipeline.records.columns import Column
+
+#: Who speaks. What neither of them said is nobody's words, and makes no turn.
+Speaker = Literal["human", "agent"]
+#: What an extraction is.
+ExtractionKind = Literal[
+    "marker",
+    "correction",
+    "trust",
+    "boundary",
+    "repetition",
+    "emotion",
+    "decision",
+    "fact",
+    "preference",
+    "dynamic",
+    "learning",
+    "context",
+]
+EXTRACTION_KINDS: tuple[ExtractionKind, ...] = get_args(ExtractionKind)
+#: Where an extraction goes: one of the three files of a workspace, a memory, or nowhere.
+Destination = Literal["user", "relational", "soul", "memory", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one of the two said at once. The same memory always gives the same turn."""
+
+    memory_id: Annotated[str, Column("The memory of the turn.", is_id=True)]
+    project_id: Annotated[str, Column("The project of the conversation.", is_id=True)]
+    conversation: Annotated[str, Column("The conversation: its connector and file.")]
+    line: Annotated[int, Column("The position in the conversation.", low=0)]
+    speaker: Annotated[Speaker, Column("Who said it.")]
+    said_at: Annotated[datetime, Column("When it was said, by the clock of its source.")]
+    words: Annotated[str, Column("What was said, without the name of who said it.")]
+    token_count: Annotated[int, Column("Number of tokens of the memory.", low=0)] = 0
+    offset: Annotated[int, Column("Where the words begin in the content of the memory.", low=0)] = 0
+
+    @property
+    def day(self) -> date:
+        """The day on which it was said, by the calendar of its source."""
+        return self.said_at.date()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Turns of one conversation in order, about the same topics. Every turn is in one chunk, whole."""
+
+    turns: tuple[Turn, ...]
+    topics: Annotated[tuple[str, ...], Column("The words that its turns share, the most frequent first.")] = ()
+
+    @property
+    def token_count(self) -> int:
+        """Number of tokens of its turns."""
+        return sum(turn.token_count for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """One thing that is worth keeping of what was said, with the words that say it."""
+
+    id: Annotated[str, Column("Derived from its turn, its kind, and where its quote stands in the turn.", is_id=True)]
+    project_id: Annotated[str, Column("The project of the conversation.", is_id=True)]
+    day: Annotated[date, Column("The day on which it was said, by the calendar of its source.")]
+    turn_id: Annotated[str, Column("The memory of the turn.", is_id=True)]
+    conversation: Annotated[str, Column("The conversation: its connector and file.")]
+    line: Annotated[int, Column("The position of the turn in the conversation.", low=0)]
+    speaker: Annotated[Speaker, Column("Who said it.")]
+    kind: Annotated[ExtractionKind, Column("What it is.")]
+    text: Annotated[str, Column("What was said, with a date beside every word that means another day later.")]
+    quote: Annotated[str, Column("The sentence as it was said.")]
+    significance: Annotated[float, Column("How much it matters, 0 to 1.", low=0.0, high=1.0)]
+    topics: Annotated[tuple[str, ...], Column("What it is about.")] = ()
+    rationale: Annotated[str, Column("Why, in the words of who decided; empty if nothing was said.")] = ""
+    priority: Annotated[bool, Column("Whether its speaker marked it as important.")] = False
+    withdraws: Annotated[tuple[str, ...], Column("The extractions that it corrects: they are kept, marked.")] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what no store should hold: words or a significance that cannot be."""
+        if not self.quote.strip() or not self.text.strip():
+            raise ValueError(f"extraction '{self.id}' of turn '{self.turn_id}' has no words")
+        if not 0.0 <= self.significance <= 1.0:
+            raise ValueError(f"extraction '{self.id}' has a significance of {self.significance}; it is from 0 to 1")

@@ -1,0 +1,47 @@
+"""What a correction withdraws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from memory_pipeline.conversations.corrections import withdrawn_by
+from memory_pipeline_tests.conversations.saying import START, read, talk
+
+
+def test_a_correction_withdraws_what_it_rejects() -> None:
+    result = read(talk("My daughter is six.", "a: Noted.", "Sorry, I misspoke, my daughter is seven, not six."))
+    old = next(one for one in result.extractions if one.quote == "My daughter is six.")
+    assert result.withdrawn[old.id] == next(one.id for one in result.extractions if one.kind == "correction")
+
+
+def test_a_correction_withdraws_what_the_agent_found() -> None:
+    result = read(
+        talk(
+            "a: It turned out that the job on the mail server listens on port 5432.", "No, the port is 5433, not 5432."
+        )
+    )
+    assert [one.kind for one in result.extractions if one.id in result.withdrawn] == ["context"]
+
+
+def test_a_changed_fact_withdraws_the_one_in_the_store() -> None:
+    known = read(talk("I live in Lisbon.", at=START - timedelta(days=30))).extractions
+    result = read(talk("I live in Porto now."), known=known)
+    assert set(result.withdrawn) == {known[0].id}
+
+
+def test_another_fact_withdraws_nothing() -> None:
+    known = read(talk("I live in Lisbon.", "I speak Polish.", at=START - timedelta(days=30))).extractions
+    assert not read(talk("My name is Priya.", "I'm a nurse now."), known=known).withdrawn
+
+
+def test_a_correction_of_another_value_withdraws_nothing() -> None:
+    known = read(talk("I live in Lisbon.", at=START - timedelta(days=30))).extractions
+    assert not read(talk("No, the port is 5433, not 5432."), known=known).withdrawn
+
+
+def test_nothing_of_another_project_is_withdrawn() -> None:
+    (old,) = read(talk("I live in Lisbon.")).extractions
+    (new,) = read(talk("I live in Porto now.", at=START + timedelta(days=1))).extractions
+    assert withdrawn_by(new, [old]) == (old.id,)
+    assert withdrawn_by(new, [replace(old, project_id="q")]) == ()

@@ -1,0 +1,121 @@
+"""What is extracted of conversations, and what is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from planted_conversations import plant_conversations
+
+from memory_pipeline.conversations.chunks import chunks_of
+from memory_pipeline.conversations.extraction import QUESTIONS, TOLD_BEFORE, extract
+from memory_pipeline_tests.conversations.saying import START, found, only, read, talk
+
+
+def test_an_extraction_is_the_sentence_with_its_place() -> None:
+    one = only("Thanks. I live in Utrecht with two cats. See you tomorrow then.")
+    assert (one.kind, one.quote, one.speaker, one.line) == ("fact", "I live in Utrecht with two cats.", "human", 1)
+    assert one.turn_id == "t-talk-30-1"
+    assert "cats" in one.topics
+
+
+def test_the_same_turns_give_the_same_extractions() -> None:
+    turns = talk("I live in Utrecht.", "We decided to use Postgres, because the team knows it.")
+    assert read(turns).extractions == read(turns).extractions
+
+
+def test_a_day_that_is_read_again_gives_the_same_although_the_store_has_it() -> None:
+    turns = talk("I live in Utrecht.", "I love long walks in the rain.")
+    first = read(turns).extractions
+    assert read(turns, known=first).extractions == first
+
+
+def test_a_decision_has_its_reason() -> None:
+    one = only("We decided to use Postgres, because the team already knows it.")
+    assert one.rationale == "because the team already knows it"
+    assert only("Let's go with the blue version. The reason is that it prints better.").rationale.startswith(
+        "The reason"
+    )
+
+
+def test_relative_days_become_dates() -> None:
+    assert "next Friday (3 April 2026)" in only("Important: the invoices go out next Friday.").text
+
+
+def test_a_fact_about_a_human_is_never_an_agents() -> None:
+    assert found("a: You live in Utrecht.", "a: I live in Utrecht.", "a: My name is Priya.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do I live in Utrecht?",
+        "do i live in utrecht",
+        "If I live in Utrecht next year I will buy a bike.",
+        "I wish I lived in Utrecht.",
+        "My sister says I live in Utrecht.",
+        "She thinks that I live in Utrecht.",
+        "I don't live in Utrecht.",
+        "I used to live in Utrecht.",
+        "Maybe I live in Utrecht soon.",
+    ],
+)
+def test_what_is_not_stated_is_no_fact(said: str) -> None:
+    assert found(said) == []
+
+
+def test_a_mark_gives_priority_to_what_it_is_about() -> None:
+    one = only("I want to be clear: I prefer tea to coffee.")
+    assert (one.kind, one.priority) == ("preference", True)
+    assert one.significance > only("I prefer tea to coffee.").significance
+
+
+def test_a_mark_in_a_sentence_of_its_own_is_about_the_one_before() -> None:
+    one = only("The parcel goes to Mrs. Kowalski. This is important!")
+    assert (one.kind, one.priority) == ("marker", True)
+    assert one.quote == "The parcel goes to Mrs. Kowalski."
+
+
+def test_what_is_told_again_is_no_new_evidence() -> None:
+    result = read(talk("I love green tea.", "a: ok", "i love green tea"))
+    assert len(result.extractions) == 1
+    assert result.dropped[TOLD_BEFORE] == 1
+    again = read(talk("I love green tea!", at=START + timedelta(days=1)), known=result.extractions)
+    assert not again.extractions
+
+
+def test_questions_are_counted() -> None:
+    assert read(talk("Where do I live?", "What is my name?")).dropped[QUESTIONS] == 2
+
+
+def test_a_topic_returns_over_three_turns() -> None:
+    said = ("The garden needs a fence.", "I read about raised beds for my garden.", "My garden gets forty tulips.")
+    assert [one.topics for one in read(talk(*said)).extractions if one.kind == "repetition"] == [("garden",)]
+    assert not [one for one in read(talk(*said[:2])).extractions if one.kind == "repetition"]
+
+
+def test_a_topic_returns_on_a_later_day() -> None:
+    said = ("The garden needs a fence.", "I read about raised beds for my garden.")
+    result = read(talk(*said), topics_before={"garden": [START.date() - timedelta(days=1)]})
+    assert "2 turns, 2 days" in next(one.text for one in result.extractions if one.kind == "repetition")
+
+
+def test_a_topic_of_the_agent_is_none_of_the_human() -> None:
+    said = ("a: How is the garden?", "The garden is fine.", "My garden has a fence.", "I like to paint garden gates.")
+    assert not [one for one in read(talk(*said)).extractions if one.kind == "repetition"]
+
+
+@pytest.mark.parametrize("held_out", [False])
+def test_nine_of_ten_planted_extractions_are_right(held_out: bool) -> None:
+    right: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    expected = 0
+    for planted in plant_conversations():
+        if planted.held_out == held_out:
+            kinds = {one.kind for one in extract(chunks_of(planted.turns, 800)).extractions}
+            right.update(kinds & planted.kinds)
+            wrong.update(kinds - planted.kinds)
+            expected += len(planted.kinds)
+    assert right.total() >= 0.9 * (right.total() + wrong.total())
+    assert right.total() >= 0.6 * expected
