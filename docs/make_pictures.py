@@ -45,7 +45,7 @@ def main() -> None:
     try:
         _wait_for(f"http://127.0.0.1:{port}/server_info")
         _take(
-            f"http://127.0.0.1:{port}/assets/reports?view=lineage&lineageScope=upstream&lineageDepth=20",
+            f"http://127.0.0.1:{port}/assets/exports?view=lineage&lineageScope=upstream&lineageDepth=20",
             "graph.png",
             2200,
             620,
