@@ -180,6 +180,56 @@ learning | h: I want to learn Spanish.
 context | h: 2026-03-04 10:22:01 INFO worker started on port 6543
 context | h: <system-reminder>The staging database runs on port 6543.</system-reminder>
 context | h: HEARTBEAT_OK
+fact | h: I have a flat tyre, can't come.
+fact | h: I have two child processes and one zombie
+fact | h: I live in fear of the next audit.
+fact | h: I live on three cups of coffee a day
+fact | h: I was born in the wrong century
+fact | h: I moved to Slack last week.
+fact | h: call me Monday, please
+fact | h: my name is on the list already
+fact | h: My birthday is a mess every year.
+fact | h: My job is done here.
+fact | h: my time zone is wrong in the report
+fact | h: I own a copy of that.
+fact | h: I'm single-handedly fixing this
+fact | h: I have a house guest this week
+emotion | h: I'm lost, where is the button?
+emotion | h: I'm lost here. Which file do you mean?
+emotion | h: I'm confident that it compiles.
+emotion | h: I'm down for pizza
+emotion | h: I'm happy with the second draft.
+preference | h: I like option B better.
+preference | h: I prefer version 2 for the header.
+preference | h: I love you too haha
+preference | h: I like where this is going
+preference | h: My favourite part is the ending of the second chapter.
+preference | h: This is my favourite.
+preference | h: I'm interested in buying this lamp, is it still there?
+preference | h: I'm a changed person now.
+trust | h: You can see for yourself.
+trust | h: I trust you slept well!
+trust | h: Your choice of words is odd.
+boundary | h: I don't want you to worry.
+boundary | h: You can't be serious, never seen that before.
+boundary | h: Never been to Paris, sadly.
+boundary | h: You should never eat yellow snow, grandma said.
+decision | h: Let's move to the next question.
+decision | h: I'll go with my sister to the doctor.
+decision | h: we agreed with them on most things
+decision | h: I settled on the couch with a book.
+decision | h: Let's call it a day.
+marker | h: Remember that time when we forgot the keys?
+marker | h: Remember that time we missed the ferry.
+correction | h: It's cold, not freezing.
+correction | h: I didn't want sugar in it as a child.
+correction | h: It's no longer raining.
+correction | h: i mean, who wouldn't
+dynamic | h: It helps if you stretch before a run.
+dynamic | h: You never know with cats.
+learning | a: I'll be here for you in the future, too.
+context | h: But the second one costs 40 euros, hmm.
+context | h: [x] Created cron_backup.sh, runs at 04:00 UTC
 """
 
 _HELD_OUT_NEAR = """

@@ -27,12 +27,12 @@ _ROLE_WORDS = (
 _STATES = (
     r"allergic to \w|(?:lactose|gluten|histamine)[- ]intolerant|intolerant (?:to|of) \w|vegan\b|vegetarian\b|pescatarian\b|"
     r"diabetic\b|coeliac\b|celiac\b|dyslexic\b|colou?r[- ]?blind\b|left-handed\b|right-handed\b|deaf\b|autistic\b|"
-    r"pregnant\b|married\b|divorced\b|single\b(?! (?:most|out))|widowed\b|engaged to\b|retired\b|unemployed\b|self-employed\b|bilingual\b|"
+    r"pregnant\b|single(?=\s*(?:[,.;!]|$|and\b|again\b))|married\b|divorced\b|widowed\b|engaged to\b|retired\b|unemployed\b|self-employed\b|bilingual\b|"
     r"trilingual\b|short-sighted\b|near-?sighted\b|gay\b|an only child\b|the (?:oldest|youngest|eldest) of\b|"
     r"(?:half[- ])?(?:german|dutch|french|spanish|italian|polish|irish|scottish|welsh|english|british|american|canadian|"
     r"australian|indian|chinese|japanese|korean|brazilian|mexican|portuguese|swedish|norwegian|danish|finnish|turkish|"
     r"greek|russian|ukrainian|swiss|austrian|belgian|czech|hungarian|romanian|bulgarian|nigerian|kenyan|egyptian|iranian|"
-    r"pakistani|vietnamese|thai|jewish|muslim|catholic|christian|buddhist|hindu|atheist)\b(?! (?:food|history|art))"
+    r"pakistani|vietnamese|thai|jewish|muslim|catholic|buddhist|hindu|atheist)\b(?! (?:food|history|art))"
 )
 _OWNED = (
     r"kids?|child|children|daughters?|sons?|dogs?|cats?|greyhound|puppy|kitten|horses?|rabbits?|parrot|hamster|"
@@ -58,35 +58,39 @@ _NOUN_PHRASE = r"(?:[\w'/-]+ ){0,3}"
 
 _FACT = form(
     rf"{IM} {ADVERBS}(?:living|based|located) (?:in|near|at|outside|with) \w",
-    rf"i {ADVERBS}live (?:now |currently )?(?:in|near|at|outside|with|on|alone|close to|just outside|by) ?\w*",
-    r"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back )?(?:from [\w ]{2,30} )?to (?-i:[A-Z])\w+",
+    rf"i {ADVERBS}live (?:now |currently |together )?(?:(?:in|near|at|outside|with|close to|just outside|by) (?!fear\b|hope\b|it\b|that\b|this\b|regret\b|peace\b|the (?:moment|past|now)\b|denial\b|a bubble\b|dread\b|constant\b|myself\b|pain\b|the fact\b|what\b)\w+|alone\b|on (?:an? (?:farm|island|boat|hill)|the (?:coast|\w+ floor|outskirts|edge of)))",
+    r"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back )?(?:from [\w ]{2,30} )?to (?-i:[A-Z])[\w ,-]{1,60}?(?:(?:with|for) (?:my|work|a job|the job|uni\w*)|in (?:19|20)\d\d|last (?:year|summer|winter|spring|autumn)|years ago)\b",
+    r"i(?:'ve| have)? (?:just |recently )?moved into [\w ]{0,30}?(?:flat|house|apartment)\b",
     rf"{IM} (?:originally |actually )?from (?!now\b|the\b|here\b|my\b|this\b|that\b)\w+",
     r"i (?:come|came) from (?!the\b|this\b|that\b|a\b|an\b|work|home)\w+",
-    r"my (?:full |first |last |middle |real )?name(?:'s| is) \w+",
-    r"i(?:'m| am) called \w+",
-    r"(?:you can |please |just )?call me (?-i:[A-Z][a-z]+)(?![\w'])(?! (?:back|when|if|on|at|in|tomorrow|later))",
+    r"my (?:full |first |last |middle |real )?name(?:'s| is) (?!on\b|in\b|not\b|at\b|spel\w+|mis\w+|wrong\b|there\b|mentioned\b|also\b|still\b|already\b|missing\b|so\b|hard\b|too\b|the\b|written\b|being\b|pronounced\b)\w+",
+    r"i(?:'m| am) called (?-i:[A-Z])\w+",
+    r"(?:hi|hello|hey|good \w+)[\w ]{0,20}[,!.]+ i(?:'m| am) (?-i:[A-Z][a-z]+)(?=\s*(?:[,.!]|$|and\b|from\b|nice\b))",
+    r"i (?:also )?(?:often|usually|regularly) (?:cook|run|swim|cycle|walk|meditate|practi[sc]e|read|paint|draw|bake|play|travel|volunteer|garden|work out|exercise|hike|train)\b",
+    r"i(?:'ve| have) been (?:learning|studying|practi[sc]ing|teaching) (?!how it\b|it\b|this\b|that\b|the (?:log|code|file|chart|docs)\w*)\w+",
+    r"(?:you can |please |just )?call me (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day|maybe|back|when|if|later|tomorrow)(?-i:[A-Z][a-z]+)(?![\w'])(?! (?:back|when|if|on|at|in|tomorrow|later))",
     r"i work (?:\w+ )?(?:as an? |at (?!it\b|this\b|that\b|least\b)|for (?!hours\b|days\b|a (?:bit|while)\b|it\b)|in (?!the (?:morning|evening)\b)|"
     r"from (?:home|\w+ing)|part[- ]time|full[- ]time|nights|shifts|remotely)",
     rf"{IM} (?:currently |now |also |actually |still |just )?(?:working|employed) (?:as an?|at|for) \w",
-    rf"my (?:job|profession|occupation|day job) is (?!to be\b|so\b|very\b|really\b|quite\b|stable|boring|hard|killing|not\b){_NOUN_PHRASE}\w+",
+    rf"my (?:job|profession|occupation|day job) is (?:as )?(?:an? |in (?!danger|jeopardy|doubt|trouble)|at (?!stake|risk)|with ){_NOUN_PHRASE}\w+",
     rf"{IM} (?:currently |now |also |actually |originally |basically )?(?:an?|the|your) {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b(?! (?:question|problem|issue|here\?|when|mistake))",
     rf"{IM} {ADVERBS}(?:severely |mildly |badly |highly |happily |recently |newly )?(?:{_STATES})",
-    rf"(?:i|we)(?: (?:also |now |already |currently )?have|'ve got| got| own) (?!to\b|a (?:question|problem)\b)(?:an?|{_NUMBER}|some|severe|mild|bad|chronic|the) {_NOUN_PHRASE}(?:{_OWNED})\b",
+    rf"(?:i|we)(?: (?:also |now |already |currently )?have|'ve got| got| own) (?!to\b|a (?:question|problem)\b)(?:an?|{_NUMBER}|some|severe|mild|bad|chronic) {_NOUN_PHRASE}(?:{_OWNED})(?=\s*(?:[,.;!)(&+]|$|[\u2600-\u27bf\U0001f300-\U0001faff]|(?:and|with|who|named|called|in|from|at|that|but|aged|living|on|because|so|too|as well|which|since|now|both|already|lol|btw|here)\b))",
     r"(?:i|we) have (?:severe |mild |bad |chronic )?(?:asthma|diabetes|adhd|dyslexia|migraines|arthritis|epilepsy|insomnia|hay fever|kids|children)\b",
-    r"my birthday(?:'s| is) (?:on |in )?(?!soon|coming|near|today|tomorrow|next|this|approaching|not|the best)\w+",
-    r"i was born (?:and raised )?(?:in|on) \w+",
-    rf"{IM} (?:\d{{1,2}}|twenty|thirty|forty|fifty|sixty)(?:[- ]\w+)?(?: years old\b| yrs?\b| y/?o\b|(?=[\s]*(?:[,.;!]|$| and )))",
+    r"my birthday(?:'s| is) (?:on |in )?(?:the )?(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|first|second|third|fourth|christmas|new year)\w*",
+    r"i was born (?:and raised )?(?:in|on) (?!the wrong|a barn|a different|another)\w+",
+    rf"{IM} (?:[1-9]\d|twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?: years old\b| yrs?\b| y/?o\b|(?=\s*(?:[,.;!]|$))|(?= and (?:i|a|an|live|work|from|have|married|single)\b))",
     rf"i (?:also |only |can )?speak (?:fluent |a bit of |a little |some |native |basic |good )?(?:{_LANGUAGES})\b",
     rf"{IM} (?:currently |now |also )?(?:learning|studying) (?:to (?:play|cook|draw|paint|code|drive|swim)\b|how to \w+|(?:the )?(?:{_LANGUAGES}|piano|guitar|violin|cello|drums|law|medicine|"
     r"engineering|psychology|physics|maths|math|biology|chemistry|history|economics|computer science|linguistics|philosophy|nursing|architecture|programming)\b)",
     r"i (?:study|studied|graduated (?:from|in)|majored in|have (?:an? )?(?:degree|phd|master's|bachelor's) in) (?!the (?:chart|file|plan|text|map)|this|that|it\b|hard)\w+",
     rf"i(?:'ve| have) (?:been )?(?:\w+ ){{1,6}}(?:for (?:about |over |almost |nearly |more than |the (?:last|past) )?{_NUMBER} (?:years|decades|months)\b|since (?:19|20)\d\d\b)",
-    rf"i (?:mainly |mostly |always |usually |normally |typically )?(?:own|drive|ride|teach) (?:an?|my|the \w+ \w+|maths?|{_LANGUAGES}|yoga|physics|history|biology|chemistry) ?\w*",
+    rf"i (?:mainly |mostly |always |usually |normally |typically )?(?:own|drive|ride|teach) (?!a (?:lot|copy|bit|share)\b)(?:an?|my|the \w+ \w+|maths?|{_LANGUAGES}|yoga|physics|history|biology|chemistry) ?\w*",
     rf"i play (?:the )?(?:{_NOUN_PHRASE})(?:piano|guitar|violin|cello|drums|flute|bass|trumpet|saxophone|football|soccer|tennis|chess|basketball|volleyball|badminton|hockey|cricket|rugby|golf|handball)\b",
     rf"my {_FAMILY}(?:'s name)?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
     rf"my {_FAMILY}'s name(?:'s| is) \w+",
     rf"my {_FAMILY} (?:also |both |now |still |currently )?(?:lives?|works? (?:as|at|for|in)|was born|were born|stud(?:ies|y) \w+|speaks? (?:{_LANGUAGES})|turn(?:s|ed) \d+|has (?:asthma|diabetes|adhd|dementia|cancer|allergies))\b",
-    r"my time ?zone is \S+",
+    r"my time ?zone is (?:currently |now |still )?(?:(?-i:[A-Z]{2,5})\b|utc|gmt|[ce]e?s?t\b|p[sd]?t\b|\w+/\w+|(?:central|eastern|pacific|mountain|british) )",
     rf"i(?:'ve| have)? (?:got )?{_NUMBER} years of experience\b",
     r"every (?:day|morning|evening|week|weekend|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?,? i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|cook|read|play|train|write|bake|paint|draw|teach)\b",
     r"i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|train|write|bake|paint|draw|spend) (?:[\w-]+ ){0,7}?(?:every|each) (?:single )?(?:day|morning|evening|week|weekend|night|other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
@@ -103,22 +107,22 @@ _VAGUE_OBJECT = (
     r"to (?:think|believe|say|see|hear|know|ask|bother|admit|break|interrupt|nag|complain|be|have|help|share|talk|chat)\b|"
     r"the (?!\w+ of\b|outdoors|sea|sun|rain|snow|beach|mountains?|ocean|countryside|cold|heat|theatre|cinema|forest|smell|sound|feeling)|"
     r"all (?:of )?(?:it|this|that|these)|both\b|everything about (?:it|this|that)|my (?:new|old)\b|our\b|the way\b|him\b|a lot\b|a new\b|being (?:called|able)\b|so\b|and\b|or\b|about\b|"
-    r"because\b|very\b|too\b|even\b|each other\b|either\b|neither\b|any of\b|an? (?:table|word|copy|hug|drink)\b)"
+    r"because\b|very\b|too\b|even\b|myself\b|option\b|version\b|variant\b|plan [a-z0-9]\b|number\b|proposal\b|draft\b|yours\b|working with you|talking (?:to|with) you|chatting with you|each other\b|either\b|neither\b|any of\b|an? (?:table|word|copy|hug|drink)\b)"
 )
 _PREFERENCE = form(
     rf"i {ADVERBS}(?:prefer|like|love|enjoy|adore|hate|dislike|detest|despise|loathe) {_VAGUE_OBJECT}\w",
     rf"i {ADVERBS}(?:don'?t|do not|never) {ADVERBS}(?:like|enjoy|love|drink|eat) {_VAGUE_OBJECT}\w",
     rf"i (?:really |just |absolutely )?(?:can't|cannot|cant|can not) (?:stand|bear) {_VAGUE_OBJECT}\w",
     rf"{IM} (?:not )?{ADVERBS}(?:an? )?(?:big |huge |great |massive |real |total )*(?:fan of|lover of) {_VAGUE_OBJECT}\w",
-    rf"{IM} (?:an? )?(?:big |huge |real |total )?(?:\w+ )(?:lover|enthusiast|addict|buff|person)\b(?! (?:who|i|on|in charge|for this))",
-    rf"{IM} (?:not )?{ADVERBS}(?:into|fond of|keen on|crazy about|passionate about|obsessed with|partial to|interested in) {_VAGUE_OBJECT}\w",
-    r"my (?:all-time |absolute |personal |own )?favou?rites? (?:[\w-]+ ){0,4}?(?:is|are|was always|has always been|will always be) (?!it\b|this\b|that\b|when\b|what\b|not\b)\w",
+    rf"{IM} (?:an? )?(?:big |huge |real |total )?(?!changed\b|different\b|better\b|new\b|terrible\b|bad\b|good\b|horrible\b|nice\b|busy\b|third\b|single\b|sick\b|kind\b|happy\b|sad\b|curious\b|grown\b)(?:\w+ )(?:lover|enthusiast|addict|buff|person)\b(?! (?:who|i|on|in charge|for this))",
+    rf"{IM} (?:not )?{ADVERBS}(?:into|fond of|keen on|crazy about|passionate about|obsessed with|partial to) {_VAGUE_OBJECT}\w",
+    r"my (?:all-time |absolute |personal |own )?favou?rites? (?!part\b|bit\b|moment\b|scene\b|line\b|section\b|option\b|of (?:these|the|those|your)\b|one\b)(?:[\w-]+ ){0,4}?(?:is|are|was always|has always been|will always be) (?!it\b|this\b|that\b|when\b|what\b|not\b)\w",
     r"(?:i'd|i would|id) (?:much |always )?rather (?!not (?:say|talk|discuss|share)\b|you\b|it\b|be\b|have it\b)\w",
     r"(?:i'd|i would|id) (?:much |really |always |strongly )?prefer (?!you\b|it if\b|that you\b|if\b|not to (?:say|talk|discuss|share)|this\b|that\b|it\b)\w",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
     r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
     + _VAGUE_OBJECT + r"\w",
-    r"[\w' -]{2,40} (?:is|are) my (?:all-time |absolute |personal )?favou?rites?\b",
+    r"(?!this\b|that\b|it\b|these\b|those\b|which\b|he\b|she\b|they\b)[\w' -]{2,40} (?:is|are) my (?:all-time |absolute |personal )?favou?rites?\b",
 )  # fmt: skip
 _NO_PREFERENCE = re.compile(
     r"\b(?:would have|that idea|this idea|one or the other|no preference|the same|in (?:this|that) (?:case|sentence|one)|"
@@ -129,13 +133,17 @@ _NO_PREFERENCE = re.compile(
 _FEELING = (
     r"anxious|worried(?! that the)|scared|terrified|nervous|stressed(?: out)?|overwhelmed|exhausted|burn(?:t|ed)[- ]out|frustrated|"
     r"annoyed|angry|furious|livid|mad at|upset|sad|depressed|heart-?broken|disappointed|lonely|ashamed|embarrassed|guilty|"
-    r"jealous|proud|happy(?! (?:to|with either|for (?:it|that)|either way|as is|if)\b)|thrilled|excited|delighted|overjoyed|grateful|thankful|relieved|"
+    r"jealous|proud|happy(?! (?:to|with|for|either way|as is|if)\b)|thrilled|excited|delighted|overjoyed|grateful|thankful|relieved|"
     r"devastated|hopeless|desperate|miserable|homesick|afraid of|over the moon|in tears|gutted|chuffed|pissed(?: off)?|"
     r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
-    r"tense|distressed|down(?= lately| recently| today|[.!,])|so happy|touched|moved by|melancholic|unhappy|irritated|confident|lost(?=[.!,]| and| in life)|torn"
+    r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my"
 )
+#: Feelings only where somebody says to feel so: `I'm down for pizza` and `I'm lost, where is it` are none.
+_FELT = r"down|lost(?! (?:here|in the (?:code|text|docs)))|confident|torn|comfortable|empty|at ease|inspired|tired of"
+_BODY = r"(?:(?:physically|mentally|emotionally|completely|totally)(?: and (?:physically|mentally|emotionally))? )?"
 _EMOTION = form(
-    rf"(?:{IM}|{WERE}|i(?:'ve| have) been|i feel|i felt|i'm feeling|i am feeling|i've felt|we feel|we felt|feeling|feel) (?:also )?{ADVERBS}(?:feeling |like i'm |a bit |a little )?(?:{_FEELING})(?![\w-])",
+    rf"(?:{IM}|{WERE}|i(?:'ve| have) been|i (?:really |still |always )?feel|i felt|i'm feeling|i am feeling|i've felt|we feel|we felt|feeling|feel) (?:also )?{ADVERBS}(?:feeling |like i'm |a bit |a little )?{_BODY}(?:{_FEELING})(?![\w-])",
+    rf"(?:i(?:'ve| have) been feeling|i (?:really |still |also )?feel|i felt|{IM} feeling|we feel) (?:also )?{ADVERBS}(?:a bit |a little )?(?:{_FELT})(?![\w-])",
     rf"(?:[\w' -]{{2,60}} )?(?<!can )(?<!will )(?<!may )(?<!to )(?<!could )(?<!would )(?<!might )(?:makes?|made|making|leaves?|left) me (?:feel )?{ADVERBS}(?:{_FEELING}|cry|smile so)(?![\w-])",
     rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",
     r"i (?:really |still |so |terribly )*miss (?:my|her|him|them|home|having|being|the (?:old|days|kids|team|sea))\b",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from memory_pipeline.conversations.forms import IM, LASTING, MOMENT, form, stated
+from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.grammar import can_be_order
 
 _ALONE = r"(?:on your own|by yourself|yourself|alone|without asking(?: me)?|without (?:my|checking|me|approval|permission)[\w ]*|independently|autonomously|as you (?:see fit|like|please|wish|think best))"
 _TRUST = form(
-    r"i (?:really |fully |completely |absolutely |do |totally )*trust (?:you\b|your\b)(?! (?:are|were|will|have|had|can|had|enjoyed|liked))",
-    r"(?:it's |it is |this is |that's |totally |completely )*your (?:call|choice|decision)\b",
+    r"i (?:really |fully |completely |absolutely |do |totally )*trust (?:you\b|your\b)(?! (?:are|were|will|have|had|can|slept|found|got|made|\w+ed)\b)",
+    r"(?:it's |it is |this is |that's |totally |completely )*your (?:call|choice|decision)\b(?=\s*(?:[,.;!:)—–-]|$|on\b|here\b|what\b|which\b|whether\b|how\b|really\b|this\b))",
     r"(?:it's |it is |that's |this is |totally |entirely |completely |all )*up to you\b(?! to prove)",
     r"(?:i'll |i will |i |i'm |i am )?(?:leave|leaving) (?:it|this|that|them|the [\w ]{2,40}?|all of [\w ]{2,30}?|everything) (?:entirely |completely |all |fully |totally )?(?:up )?(?:to|with) you\b",
     r"(?:you can |you may |just |please |feel free to )*use your (?:own |best )?(?:best )?judge?ment\b",
-    rf"you (?:can|may|could just|are free to|'re free to|should feel free to) (?:now |just |also |always |go ahead and )*(?:[\w']+ ){{1,8}}?{_ALONE}(?!\w)",
+    rf"you (?:can|may|could just|are free to|'re free to|should feel free to) (?:now |just |also |always |go ahead and )*(?!see\b|imagine\b|check\b|try\b|ask\b|help\b|enjoy\b|believe\b|be\b|keep\b)(?:[\w']+ ){{1,8}}?{_ALONE}(?!\w)",
     rf"feel free to (?:[\w']+ ){{1,8}}?{_ALONE}(?!\w)",
     r"(?:there's |there is )?no need to (?:ask|check with|check in with|consult|wait for|confirm with|tell) (?:me|us)\b",
     r"no need to (?:ask|check)(?: first| in)?(?=\s*(?:[.,!;]|$|for\b|every\b|each\b|before\b))",
@@ -41,7 +41,7 @@ _NEVER = form(
 _NO_ORDER = frozenset(
     "mind fear worry forget say lose give stop change hesitate regret lie did does do had have been seen heard met "
     "thought knew got felt tried liked really again am is was were could would will can actually quite even know "
-    "understood understand underestimate despair surrender trust come happened happens happen works worked fails".split()
+    "understood understand underestimate despair surrender trust come happened happens happen works worked fails saw left ate".split()
 )
 _DO_NOT = form(
     r"(?:(?:please|pls|plz|you|and|but|so) )*(?:don't|dont|do not|must not|mustn't|may not|can't|cannot|shouldn't|should not) (?P<verb>[a-z]+)\b"
@@ -61,10 +61,10 @@ _BOUNDARY = form(
     r"(?:(?:please|pls|plz|and|but|so|just) )*leave (?:my |the |our |those |all )[\w ]{2,40}? alone\b",
     r"(?:[\w' -]{1,50} (?:is|are) |that's |it's )(?:strictly |absolutely |completely )?off[- ]limits\b",
     r"(?:[\w' -]{1,50} (?:is|are) |that's |it's )(?:strictly |absolutely )?(?:private and (?:stays|stay)|none of your (?:business|concern)|a no-go|a red line|taboo)\b",
-    r"i (?:really )?(?:don't|dont|do not|won't|will not) (?:want|wish|like) (?:to (?:talk|discuss|speak|go into|hear|share|be asked|be reminded)|you (?:to|\w+ing))\b",
+    r"i (?:really )?(?:don't|dont|do not|won't|will not) (?:want|wish|like) (?:to (?:talk|discuss|speak|go into|hear|share|be asked|be reminded)\b|you (?:to (?!worry|think|feel|get|misunderstand|be\b)|\w+ing\b))",
     r"(?:i'd|i would|id) (?:really )?rather not (?:talk|discuss|say|share|go into|speak)\b",
     r"you(?:'re| are) (?:not|never) (?:allowed|permitted|supposed|authori[sz]ed) to\b",
-    r"you (?:must|may|shall|should|can) (?:not|never) (?:ever )?(?!be\b|have\b|see\b|know\b|imagine\b|believe\b)[a-z]+",
+    r"you (?:must|may|shall) (?:not|never) (?:ever )?(?!be\b|have\b|see\b|know\b|imagine\b|believe\b)[a-z]+",
     rf"{IM} not (?:really |at all )?comfortable (?:with|sharing|talking|discussing|if|giving)\b",
     r"hands off (?:my|the)\b",
 )  # fmt: skip
@@ -104,6 +104,9 @@ _OF_THE_AGENT = re.compile(
     re.IGNORECASE,
 )
 _NO_DYNAMIC = re.compile(r"\byou never know\b|\bplants\b|\bserver\b", re.IGNORECASE)
+_FROM_NOW = re.compile(
+    r"\b(?:from now on|from here on|in future|going forwards?|by default|henceforth)\b", re.IGNORECASE
+)
 _STANDING = re.compile(
     r"\b(?:from now on|from here on|in (?:the )?future|going forwards?|always|every time|each time|whenever|by default|henceforth|as a rule|in general)\b",
     re.IGNORECASE,
@@ -141,7 +144,7 @@ def dynamic_in(said: Said) -> re.Match[str] | None:
     order = stated(said, _STYLE_ORDER, may_depend=True)
     if order is None or not _STANDING.search(said.read) or MOMENT.search(_STANDING.sub(" ", said.read)):
         return None
-    return order if LASTING.search(said.read) and _OF_THE_AGENT.search(said.read, order.start()) else None
+    return order if _FROM_NOW.search(said.read) or _OF_THE_AGENT.search(said.read, order.start()) else None
 
 
 def shared_in(said: Said) -> re.Match[str] | None:

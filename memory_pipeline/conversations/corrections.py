@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.records import Extraction
-from memory_pipeline.wording.facts import content_words, find_facts
+from memory_pipeline.wording.facts import content_words, find_facts, stem
 
 _ENDS = r"(?=\s*(?:[,.;:!)—–-]|$|\bfor\b|\bbecause\b|\bat all\b|\bagain\b|\band\b|\bbut\b|\bthe\b))"
 _CORRECTION = form(
     rf"(?:that|this|it)(?:'s| is| was|s) (?:just |simply |completely |plain |totally |still |all |also )?(?:wrong|incorrect|false|not (?:right|correct|true|accurate)){_ENDS}",
     r"(?:that|this|it)(?:'s| is| was|s) not what i (?:asked|said|meant|wanted|told)\b",
-    r"i (?:meant|mean) (?!to\b|that\b|it\b|no\b|well\b|what\b|every\b|a lot\b|come on|like\b|the world|really\b|who\b|how\b|if\b|i\b|you\b|yes\b|yeah\b|,)\w[\w' -]{0,60}(?:,| and| -|;|\.|!|$)",
-    r"i (?:didn't|did not|didnt|never) (?:say|mean|ask for|ask you|order|want) (?!to\b|that i\b|anything|it like)\w",
+    r"i meant (?!to\b|that\b|it\b|no\b|well\b|what\b|every\b|a lot\b|come on|like\b|the world|really\b|who\b|how\b|if\b|i\b|you\b|yes\b|yeah\b|,)\w[\w' -]{0,60}(?:,| and| -|;|\.|!|$)",
+    r"i (?:didn't|did not|didnt|never) (?:say|mean|ask for|ask you) (?!to\b|that i\b|anything|it like)\w",
     r"you(?:'ve| have)? (?:got|get) (?:that|it|this|the [\w ]{2,30}?|my [\w ]{2,30}?) (?:completely |all |totally )?(?:wrong|mixed up|backwards)\b",
+    r"you(?:'re| are| were) (?:wrong|mistaken|incorrect)(?=\s*(?:[,.;:!]|$|there\b|here\b|about\b|on that\b|again\b))",
+    r"i(?:'ve| have)? (?:already )?told you (?:already|before|twice|several times|\w+ times|yesterday|that (?:the|my|our|it|we|i))\b",
     r"you(?:'ve| have)? (?:misunderstood|misread|misheard|mixed up|confused)\b",
     r"(?:small |quick |one |a )?correction\s*(?::|—|–| - )",
     r"i (?:misspoke|mistyped|stand corrected|misremembered)\b",
@@ -24,8 +26,7 @@ _CORRECTION = form(
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' -]{1,60},\s*(?:and )?not\s+\w",
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
     r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",
-    r"(?:it|that|this)(?:'s| is| was) (?:actually )?[\w' :.-]{1,40},\s*not\s+\w",
-    r"(?:it|that)(?:'s| is) no longer\b",
+    r"(?:it|that|this)(?:'s| is| was) (?:actually [\w' :.-]{1,40}|[\w' :.-]{0,30}\d[\w' :.-]{0,20}),\s*not\s+\w",
 )  # fmt: skip
 _OWN_CORRECTION = form(
     r"i was (?:wrong|mistaken|incorrect)(?: (?:earlier|before|there|about [\w ]{2,30}))?\s*[:,;—–.]",
@@ -50,6 +51,12 @@ _LEFT = re.compile(r"\b(?:any ?more|now|longer|today|please)\b", re.IGNORECASE)
 _CHANGES = re.compile(
     r"\b(?:now|any ?more|no longer|moved|changed|instead|switched|stopped|these days|nowadays)\b", re.IGNORECASE
 )
+#: Words of corrections that say nothing about what is corrected, as stems.
+_OF_CORRECTIONS = frozenset(map(stem, (
+    "wrong incorrect false correct right true accurate mistake mistaken error sorry wait actually correction nope nah yes "
+    "misspoke mistyped completely totally again misunderstood misread simply plain earlier got get said asked meant "
+    "that's it's wasn't isn't you're i'm"
+).split()))  # fmt: skip
 #: What a human has one of at a time.
 _ONLY_ONE = (
     ("home", re.compile(r"\b(?:i|we)(?:'m| am)? (?:\w+ )?(?:live|living|based|moved)\b", re.IGNORECASE)),
@@ -68,6 +75,11 @@ def correction_in(said: Said) -> re.Match[str] | None:
     if _NO_CORRECTION.search(said.read) or len(_WORD.findall(said.read)) < _LEAST_WORDS:
         return None
     return stated(said, _CORRECTION)
+
+
+def says_what(said: Said) -> bool:
+    """Whether a correction says by itself what it corrects: `That's wrong.` does not."""
+    return len(set(content_words(said.read)) - _OF_CORRECTIONS) > 1
 
 
 def own_correction_in(said: Said) -> re.Match[str] | None:

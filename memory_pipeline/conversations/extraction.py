@@ -14,7 +14,7 @@ from datetime import date
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import correction_in, own_correction_in, withdrawn_by
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what, withdrawn_by
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.significance import significance_of
@@ -38,6 +38,7 @@ QUESTIONS = "questions"
 NOT_OWN = "turns without a sentence of the speaker's own in English"
 NOTHING = "sentences with nothing to keep"
 TOLD_BEFORE = "told before"
+OF_NOTHING = "corrections that do not say of what"
 #: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
 _MOST_WORDS_OF_MARK = 6
 _BARE_MARK = re.compile(r"\b(?:important|critical|crucial|essential|vital|urgent)\W*$", re.IGNORECASE)
@@ -88,6 +89,9 @@ def extract(
                 dropped[TOLD_BEFORE] += 1
                 continue
             one = replace(one, withdraws=withdrawn_by(one, [*earlier, *found]))
+            if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
+                dropped[OF_NOTHING] += 1
+                continue
             told.add(one)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
@@ -128,12 +132,31 @@ def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Ext
             _mark(turn, own[place - 1], found)
             continue
         kinds = list(_kinds_by_human(said) if turn.speaker == "human" else _kinds_by_agent(said))
+        if "correction" in kinds and not says_what(said):
+            said = _with_what(turn, own, place)
         if marked and kinds in ([], ["context"]):
             kinds = ["marker"]
         if not kinds:
             dropped[NOTHING] += 1
         found += [(said, _extraction(turn, said, kind, priority=marked)) for kind in kinds]
-    return [one for _, one in found]
+    corrected = [(said.start, said.end) for said, one in found if one.kind == "correction"]
+    return [
+        one
+        for said, one in found
+        if one.kind != "context" or not any(start <= said.start and said.end <= end for start, end in corrected)
+    ]
+
+
+def _with_what(turn: Turn, own: Sequence[Said], place: int) -> Said:
+    """A correction with the sentence beside it that says what is right; the correction itself if there is none."""
+    said = own[place]
+    beside = [
+        other for other in (*own[place + 1 : place + 2], *own[max(0, place - 1) : place]) if not is_question(other)
+    ]
+    if not beside:
+        return said
+    start, end = min(said.start, beside[0].start), max(said.end, beside[0].end)
+    return replace(said, quote=turn.words[start:end], start=start, read=turn.words[start:end])
 
 
 def _mark(turn: Turn, said: Said, found: list[tuple[Said, Extraction]]) -> None:

@@ -56,8 +56,11 @@ _OWN_SAYING = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:think|thought|believe|said|mean|meant|hope|feel|must say|have to say|told you)\b",
     re.IGNORECASE,
 )
-_TURNING_AFTER = re.compile(
-    r"(?:,? (?:if|unless|right\?|isn't it|lol jk|just kidding|(?:he|she|they|it|(?-i:[A-Z])\w+) (?:said|says|say)|says the|said the|according to)\b)|\bjk\b",
+#: What is said after a statement, and turns it into a condition, or into what somebody else said.
+_CONDITION_AFTER = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_NOT_MEANT_AFTER = re.compile(
+    r"\b(?:right\?|isn't it|just kidding|jk|he says|she says|they say|he said|she said|they said|according to|says the|"
+    r"said the)\b|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -73,11 +76,6 @@ _ASKS = re.compile(r"\?\W*$")
 MOMENT = re.compile(
     r"\b(?:today|tonight|tomorrow|right now|for now|at the moment|this (?:time|morning|afternoon|evening|week|weekend|one)|"
     r"yet|for the moment|just this once|in a (?:minute|moment|second)|currently|not now|later)\b",
-    re.IGNORECASE,
-)
-LASTING = re.compile(
-    r"\b(?:from now on|from here on|in (?:the )?future|going forward|always|every time|each time|whenever|by default|"
-    r"henceforth|never|ever|at all times|as a rule|without exception|in general|going forwards)\b",
     re.IGNORECASE,
 )
 
@@ -112,7 +110,9 @@ def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) ->
         opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")
         if not opens and not (_ENDS_CLAUSE.search(before) and not _TURNING.search(_OWN_SAYING.sub(" ", before))):
             continue
-        if not may_depend and _TURNING_AFTER.search(said.read, match.end()):
+        if _NOT_MEANT_AFTER.search(said.read, match.end()):
+            continue
+        if not may_depend and _CONDITION_AFTER.search(said.read, match.end()):
             continue
         return match
     return None

@@ -8,6 +8,7 @@ from memory_pipeline.conversations.between import ENDS_SOON
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.facts import find_facts
+from memory_pipeline.wording.grammar import clauses_of, words_of
 from memory_pipeline.wording.guidance import guidance_in
 from memory_pipeline.wording.kinds import is_machine_text, kind_of
 
@@ -17,7 +18,7 @@ _ANNOUNCED = form(
     rf"(?:one |another |the |a |an |this is |(?:one |another )?(?:last |final |very )?)*{_DEGREE}{_WEIGHTY}(?: things?| points?| notes?| details?| parts?| reminder| to (?:know|note|remember|me))?\s?(?::|!|—|–| - )\s*",
     r"(?:i (?:just )?(?:want|need|would like|wanted)|i'd like|let me|allow me) (?:to )?(?:be (?:very |really |absolutely |crystal |perfectly |totally )?clear|make (?:it|this|one thing|something|myself) (?:very |absolutely |perfectly |crystal )?clear|stress|emphasi[sz]e|underline|point out)\b(?: that| about)?\s*[:,—–-]?",
     r"to be (?:very |absolutely |crystal |perfectly )?clear\s*[:,—–-]",
-    r"(?:please |pls |plz |always |do |just |also |and )*(?:remember|keep in mind|bear in mind|note|take note|make a note|don't forget|dont forget|do not forget|never forget)(?: that\b| this\b)?\s*(?:[:,—–]| -|(?<=that)|(?<=mind))",
+    r"(?:please |pls |plz |always |do |just |also |and )*(?:remember|keep in mind|bear in mind|note|take note|make a note|don't forget|dont forget|do not forget|never forget)(?: that\b(?! (?:time|day|one|guy|film|movie|song|trip|night|moment))| this\b)?\s*(?:[:,—–]| -|(?<=that)|(?<=mind))",
     r"(?:reminder|nb|n\.b\.|heads[- ]up|fyi|for the record)\s*:",
     r"mark my words\s*[:,]",
 )  # fmt: skip
@@ -31,13 +32,13 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 _CHOICE = r"(?:decided|agreed|resolved|opted|settled|chosen|chose)"
 _DECISION = form(
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
-    rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|disagree|differ)\w",
+    rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
     r"(?:we|i)(?:'ve| have)? (?:went|gone) with (?!him\b|her\b|them\b|my\b|it\b|a friend|friends|the flow|some|you\b|(?-i:[A-Z])\w+ (?:to|and i)\b)\w",
     r"(?:we|i)(?:'ve| have)? picked (?!up|it\b|him|her|them|out\b|on\b)[\w' -]{2,60}? (?:because|over|instead of|since|as)\b",
     r"(?:we're|we are|i'm|i am) going (?:with|for) (?:the|an?|option|plan|version|variant|number) (?!walk|run|swim|ride|drive|friend|kids|children|family|team|trip|hike|jog|guys|others|flow|bit|while|meal|coffee|drink|beer)\w",
-    r"let'?s (?:just |all |then |rather )*(?:go with|stick (?:with|to)|switch to|settle on|drop the|drop (?-i:[A-Z])|use|skip the|call it|move to|postpone|keep (?:the|using)) (?!it\b|him\b|this for now|talk)\w",
+    r"let'?s (?:just |all |then |rather )*(?:go with|stick (?:with|to)|switch to|settle on|drop (?-i:[A-Z])|use|call it|move to|postpone|keep (?:the|using)) (?!it\b|him\b|this for now|talk|the (?:next|topic|point|subject|facts|time|moment|last|other)\b|next\b|another\b|something\b|an? (?:different|new) (?:topic|subject)|question)\w",
     r"from (?:now|here) on,? (?:we|i)(?:'ll| will)? (?!think|feel|know|believe)\w+",
-    r"(?:we'll|we will|i'll|i will) (?:now |just )*(?:go with|switch to|stick with|stick to|standardi[sz]e on|settle for|move to) (?!it\b|this\b|that\b|them\b|you\b|bed\b|sleep\b)\w",
+    r"(?:we'll|we will|i'll|i will) (?:now |just )*(?:go with (?!my\b|him\b|her\b|us\b|some\b|friends\b|a (?:friend|colleague)|mum\b|mom\b|dad\b|(?-i:[A-Z])\w+ (?:to|and)\b)\w|switch to|stick with|stick to|standardi[sz]e on|settle for|move to) ?(?!it\b|this\b|that\b|them\b|you\b|bed\b|sleep\b)\w",
     r"(?:i've|i have|we've|we have) (?:finally )?made (?:up )?(?:my|our|a|the) (?:mind|minds|decision)s?\b\s*(?:to|:|,)",
     r"(?:i|we) (?:hereby |officially |finally )*(?:approve|reject|veto) (?!of\b|it\b)\w",
 )  # fmt: skip
@@ -85,6 +86,10 @@ _FINDING = form(
     r"it (?:turned|turns) out (?:that )?(?!to be\b|fine|well|ok|i\b|you\b|great|really|not\b|he\b|she\b)\w",
     r"(?:i|we) (?:found|discovered|confirmed|determined|traced) (?:out )?that (?!you\b|i\b|my\b)\w",
 )  # fmt: skip
+_WE_USE = form(
+    r"we (?:always |only |mostly |usually |still |exclusively )?use (?!it\b|this\b|that\b|them\b|to\b|the (?:same|first|second)\b)"
+    r"[\w.+#-]+(?: [\w.+#-]+){0,2} (?:for|here|in|instead|as|everywhere|on|at)\b"
+)
 _PRONOUN_FIRST = re.compile(
     r"^\W*(?:i|i'm|i've|i'd|i'll|im|we|we're|we've|we'll|you|you're|your|he|she|it|it's|its|they|they're|this|that|that's|these|those|there|here|my|"
     r"his|her|their|let|let's|thanks|thank|please|pls|ok|okay|yes|no|so|great|nice|hi|hello|hey|good|sure|maybe|what|how|why|when|where|who|which|if|"
@@ -102,6 +107,8 @@ _OPINION = re.compile(
     r"according|says?|said|heard|told|think|believe|if|looks?|sounds?|will|was|were|been|had|paragraph|sentence|word)\b",
     re.IGNORECASE,
 )
+#: Marks of notes and reports, which nobody says.
+_NOTE = re.compile(r"\*\*|→|\[|\bPRIORITY\b|^[^:]{1,40}:\s|\w_\w+_\w|\s-\s")
 _LEAST_CONTEXT, _MOST_CONTEXT = 5, 40
 
 
@@ -154,16 +161,25 @@ def is_context(said: Said) -> bool:
     words = len(_WORD.findall(said.read))
     if not _LEAST_CONTEXT <= words <= _MOST_CONTEXT or is_machine_text(said.read):
         return False
+    if stated(said, _WE_USE) is not None:
+        return True
     text = said.read[:1].upper() + said.read[1:]
     if not re.match(r"\W*our\b", text, re.IGNORECASE) and _PRONOUN_FIRST.match(text):
         return False
     if _OPINION.search(text) or ENDS_SOON.search(text):
         return False
+    if not text[0].isalpha() or _NOTE.search(text) or not _has_subject(text):
+        return False
     if guidance_in(text) is not None:
         return True
-    kind = kind_of(text)
     has_figure = any(fact.kind in ("number", "time", "identifier", "date") for fact in find_facts(text))
-    has_name = any(fact.kind == "name" for fact in find_facts(text))
-    return (
-        bool(_PRESENT.search(text)) and has_figure and (kind in ("fact", "codebase_knowledge", "warning") or has_name)
-    )
+    return has_figure and bool(_PRESENT.search(text)) and kind_of(text) not in ("decision", "feedback", "error_fix")
+
+
+def _has_subject(text: str) -> bool:
+    """Whether a sentence begins with what it is about, and says something of it."""
+    words = words_of(text)
+    first = next(iter(clauses_of(text)), None)
+    if not words or first is None or first.verb is None or first.order is not None:
+        return False
+    return words[0].tag in ("AT0", "DPS", "NP0") or words[0].is_noun or words[0].tag == "AJ0"

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memory_pipeline.conversations.corrections import withdrawn_by
-from memory_pipeline_tests.conversations.saying import START, read, talk
+from memory_pipeline.conversations.extraction import OF_NOTHING
+from memory_pipeline_tests.conversations.saying import START, only, read, talk
 
 
 def test_a_correction_withdraws_what_it_rejects() -> None:
@@ -38,6 +39,18 @@ def test_another_fact_withdraws_nothing() -> None:
 def test_a_correction_of_another_value_withdraws_nothing() -> None:
     known = read(talk("I live in Lisbon.", at=START - timedelta(days=30))).extractions
     assert not read(talk("No, the port is 5433, not 5432."), known=known).withdrawn
+
+
+def test_a_correction_stands_with_the_sentence_that_says_what_is_right() -> None:
+    before = only("The noise was the heat pump. You were wrong there.")
+    assert (before.kind, before.quote) == ("correction", "The noise was the heat pump. You were wrong there.")
+    after = only("That is false. The lease runs until May 2031.")
+    assert (after.kind, after.quote) == ("correction", "That is false. The lease runs until May 2031.")
+
+
+def test_a_correction_of_nothing_is_counted() -> None:
+    result = read(talk("No, that's wrong."))
+    assert (result.extractions, result.dropped[OF_NOTHING]) == ((), 1)
 
 
 def test_nothing_of_another_project_is_withdrawn() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -104,6 +106,18 @@ def test_a_topic_returns_on_a_later_day() -> None:
 def test_a_topic_of_the_agent_is_none_of_the_human() -> None:
     said = ("a: How is the garden?", "The garden is fine.", "My garden has a fence.", "I like to paint garden gates.")
     assert not [one for one in read(talk(*said)).extractions if one.kind == "repetition"]
+
+
+@pytest.mark.slow
+def test_a_day_of_two_thousand_turns_takes_seconds() -> None:
+    said = [turn for planted in plant_conversations() for turn in planted.turns]
+    turns = [
+        replace(turn, memory_id=f"t{number}", line=number, conversation="talk", words=f"{turn.words} Item {number}.")
+        for number, turn in enumerate(said * (2_000 // len(said) + 1))
+    ][:2_000]
+    began = time.process_time()
+    read(turns)
+    assert time.process_time() - began < 8
 
 
 @pytest.mark.parametrize("held_out", [False])
