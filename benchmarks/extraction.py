@@ -3,7 +3,7 @@
     python benchmarks/extraction.py [--held-out] [--misses] [--memorybank FILE [--seed 1] [--draw 60]]
 
 Without options, the figures of the planted conversations that may be looked at while rules are changed
-(planted_conversations.py); `--held-out` gives those of the other half. `--memorybank` reads dialogues in the format of
+(planted_conversations.py); `--held-out` gives those of the others. `--memorybank` reads dialogues in the format of
 MemoryBank's `memory_bank_en.json` and prints a sample of what is found, for a person to judge. Goal: precision >= 0.9
 by kind.
 """
@@ -27,14 +27,14 @@ from memory_pipeline.records import EXTRACTION_KINDS, Extraction, Turn
 _TOKENS = 800
 
 
-def score(*, held_out: bool, misses: bool) -> None:
-    """Print precision and recall by kind of one half of the planted conversations."""
+def score(*, held_out: bool, misses: bool, part: str = "") -> None:
+    """Print precision and recall by kind of the planted conversations that are held out, or of those that are not."""
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     near = fell = 0
     for planted in plant_conversations():
-        if planted.held_out != held_out:
+        if planted.held_out != held_out or not planted.name.startswith(part):
             continue
         found = extract(chunks_of(planted.turns, _TOKENS)).extractions
         kinds = {one.kind for one in found}
@@ -96,6 +96,7 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--part", default="")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--memorybank", type=Path)
     parser.add_argument("--seed", type=int, default=1)
@@ -104,7 +105,7 @@ def main() -> None:
     if chosen.memorybank:
         draw(chosen.memorybank, chosen.seed, chosen.draw)
     else:
-        score(held_out=chosen.held_out, misses=chosen.misses)
+        score(held_out=chosen.held_out, misses=chosen.misses, part=chosen.part)
 
 
 if __name__ == "__main__":

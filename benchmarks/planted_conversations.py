@@ -1,8 +1,8 @@
 """Turns of conversations that say something about a human, an agent or their work, and turns that only look like it.
 
 Each line: the kinds that are to be found (or, of a near miss, the kind that it looks like), then its turns: `h:` is a
-human, `a:` an agent; `//` stands between turns. Both halves were written before the rules were, and what was found in the
-held-out one was not looked at while they were changed.
+human, `a:` an agent; `//` stands between turns. The parts were written one after the other; what was found in the last
+one, which is held out, was not looked at while the rules were changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 from memory_pipeline.records import Turn
 
-_SEEN = """
+_FIRST = r"""
 marker | h: Important: the invoices for March have to go out by Thursday
 marker | h: I want to be clear: this migration is our top priority.
 marker | h: pls remember that the parcel for Oma arrives at the neighbours house
@@ -68,7 +68,7 @@ context | a: The root cause was an expired certificate on the proxy, so every up
 context | h: The office closes at 6pm on Fridays.
 """
 
-_HELD_OUT = """
+_SECOND = r"""
 marker | h: One crucial thing: the landlord needs the signed copy before noon on Friday.
 marker | h: dont forget, the spare key is with Mrs. Kowalski
 marker | h: Let me be very clear, the customer's data must stay in the EU.
@@ -123,7 +123,7 @@ context | a: It turned out that the nightly export fails when the disk is more t
 context | h: The gym on Mill Lane has a pool and opens at 7.
 """
 
-_SEEN_NEAR = """
+_FIRST_NEAR = r"""
 marker | h: Is it important to file this before Friday?
 marker | h: It's not important, skip it.
 marker | h: The word "important" appears twice in that paragraph.
@@ -232,7 +232,7 @@ context | h: But the second one costs 40 euros, hmm.
 context | h: [x] Created cron_backup.sh, runs at 04:00 UTC
 """
 
-_HELD_OUT_NEAR = """
+_SECOND_NEAR = r"""
 marker | h: why is that so important to you?
 marker | h: He said it was crucial to sign, I doubt it.
 marker | h: Nothing critical, just a typo.
@@ -291,6 +291,236 @@ context | h: This session is being continued from a previous conversation that r
 context | a: The weather in Paris is sunny, with a high of 21 degrees.
 """
 
+_THIRD = r"""
+boundary | h: ok so before we start: my calendar is for you to read, never to edit. got it?
+boundary | h: I'd prefer if you never contacted my clients directly.
+boundary | h: nothing goes to the printer without my ok, please
+boundary | h: Please don't bring up my divorce again.
+boundary | h: Do not run anything with sudo unless I explicitly say so.
+boundary | h: I won't have my kids' names in any file.
+trust | h: You've been right every time so far, so just merge it yourself from here on.
+trust | h: I have full confidence in you, take the lead on this one
+trust | h: honestly whatever you think works, im good with it
+trust | h: Pick whichever hotel you think suits us, you know our taste.
+trust | h: No need to run every little change past me.
+trust | h: small fixes you can push on your own
+preference | h: Morning flights are fine but I much prefer trains.
+preference | h: i hate cucumbers with a passion 🤢
+preference | h: Not a fan of surprises, to be honest.
+preference | h: My all time favourite is still the lemon tart from Rosa's.
+preference | h: We love camping as a family.
+preference | h: dark mode everywhere please, light themes hurt my eyes
+fact | h: Bit of background: I run a small bakery in Ghent, twelve employees.
+fact | h: I've got type 1 diabetes so meal times matter.
+fact | h: my son just started school, he's six
+fact | h: We're a family of five.
+fact | h: I grew up in Nairobi and came to Sweden when I was 20.
+fact | h: I'm on parental leave until September.
+fact | h: My mum's 80th is on 12 July.
+fact | h: as a freelance illustrator I mostly work at night
+decision | h: Alright, we're doing it: the shop closes in August.
+decision | h: After the call with legal we decided against the US hosting.
+decision | h: Let's postpone the launch to the 14th so QA has a week more.
+decision | h: I've decided that we drop the podcast.
+decision | h: OK final answer: Vue, not React.
+decision | a: Since the disk is nearly full, I decided to move the archive to the NAS.
+correction | h: no no, the other Anna. Anna Berg, not Anna Lind.
+correction | h: That's not right. VAT here is 21%.
+correction | h: you mixed up the two invoices
+correction | h: I said Thursday!! not Tuesday
+correction | h: Quick correction to what I wrote yesterday: the lease ends in June, not in July.
+correction | a: I have to correct myself: the backup covers 14 days, not 30.
+dynamic | h: I really like how you lay out the trade-offs before recommending something.
+dynamic | h: could you be less formal with me? and please skip the disclaimers from now on
+dynamic | h: Whenever I paste an error, start with the likely cause.
+dynamic | h: you keep answering in English when I write in Dutch
+emotion | h: I'm dreading tomorrow's presentation.
+emotion | h: What a week. I'm absolutely knackered and close to tears.
+emotion | h: so relieved the scan came back clean!!
+emotion | h: It really hurt that nobody from the team came.
+marker | h: Whatever happens, the freezer must stay plugged in, this is super important.
+marker | h: Please note that our bank details changed on 1 May.
+marker | h: Crucial: the key fob only works with the left hand door
+learning | a: I learned today that I should check the time zone of a cron entry before I move it.
+learning | h: Lesson for next year: book the hall before Easter.
+context | h: Our CI runner has only 4 GB of RAM and kills anything bigger.
+context | h: The wholesaler delivers on Tuesdays and Fridays before 6 am.
+context | a: The cause was a stale lock file in /tmp, which the job left when it was killed.
+"""
+
+_THIRD_NEAR = r"""
+boundary | h: never thought I'd say this but the new boiler is great
+boundary | h: Don't you ever get tired?
+boundary | h: the contract says we must not sublet
+boundary | h: dont bother, i found the receipt
+boundary | h: Do not disturb mode is broken on my phone
+boundary | h: My neighbour never lets his dog off the leash
+trust | h: Who decides, you or me?
+trust | h: Our customers trust your competitor more, sadly
+trust | h: it's up to the weather now
+trust | h: you can find the logs yourself under /var/log, can't you?
+trust | h: I'd trust you more if you cited sources
+trust | h: Mum says I can decide on my own
+preference | h: do you prefer short or long answers?
+preference | h: I would like to know the price
+preference | h: I'd love to, but I have no time
+preference | h: I like your plan, let's see tomorrow
+preference | h: My daughter loves horses and hates maths.
+preference | h: It would be my favourite if it was cheaper.
+preference | h: The user story says: as a buyer I prefer to pay later
+fact | h: Is my name spelled right in the file?
+fact | h: I have a meeting at three and a call at four
+fact | h: I'm in the kitchen, back in five
+fact | h: I'm the one who broke the build, sorry
+fact | h: I work on the slides now, don't wait for me
+fact | h: Suppose I lived in Spain, what tax would I pay?
+fact | h: Can you write an intro like "I am a doctor from Oslo"?
+fact | h: My colleague Jan lives in Antwerp and has two kids.
+fact | h: According to the test I'm an introvert, whatever that means
+fact | h: ik woon in Gent en ik heb een bakkerij
+fact | h: J'ai deux enfants et je travaille à Lyon
+fact | a: I'm a language model, I have no birthday.
+fact | h: user story: I am a customer and I have an account
+decision | h: have they decided on a venue?
+decision | h: I decided nothing, that was you
+decision | h: we should decide by Friday
+decision | h: Let's go!
+decision | h: Let's use our time wisely, what's next?
+decision | h: She went with the cheaper one because of the delivery time.
+decision | a: We could go with Redis, since you already run it.
+correction | h: nothing wrong with that
+correction | h: I meant to call you yesterday
+correction | h: It's not that I don't like it, I'm just tired
+correction | h: Actually, make it two.
+correction | h: no worries, not your fault
+dynamic | h: you always want to rinse rice before cooking
+dynamic | h: keep the soup warm until I'm home
+dynamic | h: Explain how the cache works
+dynamic | h: I like it when it snows
+emotion | h: The customer is furious about the delay
+emotion | h: happy new year!
+emotion | h: I'm good, thanks. You?
+emotion | h: sad story in the news today
+emotion | h: This song is called I'm so lonely
+marker | h: not that important but the footer is off by a pixel
+marker | h: What's the most important thing to pack?
+marker | h: Remember me?
+learning | h: I learned Spanish at school
+learning | a: You'll learn more from the second chapter.
+context | h: ERROR 2026-05-01 disk usage 97% on /dev/sda1
+context | h: <command-name>/compact</command-name>
+context | h: Subject: Invoice 2231\nDear Mr Bell, our office closes at 5 pm on Fridays.
+"""
+
+_HELD_OUT = r"""
+boundary | h: Stay out of my bank account. Reading is fine, transfers are not.
+boundary | h: i never want to see you commit to that branch again
+boundary | h: One rule: no emails to anyone before I've read them.
+boundary | h: Under no circumstances share the draft with the press.
+boundary | h: My religion is not something I want to discuss here.
+boundary | h: please always wait for my thumbs up before you publish
+trust | h: I don't need to see the drafts any more, they've all been fine.
+trust | h: you're in charge of the calendar now
+trust | h: Just book it, I trust your taste
+trust | h: The tests are all yours, do them however you like.
+trust | h: i'll go along with whatever you suggest
+preference | h: coffee only black for me, I don't like milk in it
+preference | h: I've always loved old maps.
+preference | h: Crowds are not my thing.
+preference | h: If I have the choice I take the window seat every time.
+preference | h: i'm crazy about thai food
+preference | h: I prefer getting bad news early.
+fact | h: I'm turning 40 in March.
+fact | h: I commute from Haarlem to Amsterdam three days a week.
+fact | h: my partner Lea is a midwife, so nights are chaotic here
+fact | h: I did my PhD in Edinburgh on bird migration
+fact | h: We have an eight year old and a baby.
+fact | h: By trade I'm a carpenter.
+fact | h: I'm deaf in my left ear, so no voice messages
+fact | h: I live with my grandmother at the moment.
+fact | h: my surname is spelled Nuñez, with a tilde
+decision | h: So it's settled: we meet in Vienna.
+decision | h: we chose the wooden floor, mainly because it can be sanded
+decision | h: I'm cancelling the gym for good.
+decision | h: Starting Monday the stand-up is at 9:15.
+decision | h: The team voted and we keep the four-day week.
+decision | a: I'll use polling instead of webhooks because the host blocks inbound traffic.
+correction | h: Wrong file, I was talking about the 2024 version.
+correction | h: that's not how you spell it, it's Kateryna with a K
+correction | h: No. The deposit was 900, you wrote 90.
+correction | h: sorry my mistake, it's flat 12 not flat 21
+dynamic | h: I need you to push back more when I'm wrong.
+dynamic | h: Next time just give me the number, no essay.
+dynamic | h: your summaries are too long for me, three lines max from now on
+dynamic | h: Love the way you number the options, keep doing that
+emotion | h: my heart is pounding, the results come in an hour
+emotion | h: I am so tired of fighting with the insurance.
+emotion | h: we're thrilled to bits with the new flat!
+emotion | h: Feeling pretty low today, the dog died.
+marker | h: PLEASE NOTE the gate code has changed, it is 7741 now
+marker | h: The most important thing: nobody tells Ruth before Saturday.
+learning | a: My takeaway is that I should confirm the unit before I convert anything.
+learning | h: note to self: never buy the cheap filters again
+context | h: The printer on the second floor needs the driver 4.2, newer ones crash it.
+context | a: It turns out that the import skips rows with an empty column.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: is there anything you are never allowed to do?
+boundary | h: my doctor said I should never skip breakfast
+boundary | h: never have I ever eaten sushi
+boundary | h: without my glasses I can't read this
+boundary | h: Don't tell me it's broken again!
+boundary | h: I won't have time tomorrow
+trust | h: It's your turn
+trust | h: you may be right there
+trust | h: The bank trusts us, finally.
+trust | h: they told me to handle it myself
+trust | h: you can do better than that
+preference | h: what would you rather have?
+preference | h: I like to ask you something
+preference | h: Grandma always preferred cherries.
+preference | h: I love it!
+preference | h: i would love some help with this letter
+preference | h: 'I hate mornings' is printed on my mug
+fact | h: I am at the station.
+fact | h: I have no idea what you mean
+fact | h: I'm on it
+fact | h: I work around this bug by restarting
+fact | h: We have two options here
+fact | h: In the dream I was a pilot and I lived on Mars.
+fact | h: My boss's daughter is six and plays the harp
+fact | h: Reply to her: I am 34 and I live in Bonn.
+fact | h: Mein Name ist Petra und ich wohne in Kiel.
+fact | h: mi chiamo Luca e ho due figli
+fact | h: i'm your biggest fan haha
+fact | a: I live in the cloud and I have no family.
+decision | h: no decision yet
+decision | h: He decided that the party is on Sunday.
+decision | h: which one did we pick?
+decision | h: Let's say it costs ten euros
+decision | h: I decided to take a nap, back later
+decision | a: Have you decided which one you want?
+correction | h: what's wrong with this code?
+correction | h: wrong number, sorry
+correction | h: not sure, maybe 12
+correction | h: It was not easy, but we did it.
+dynamic | h: from now on it will rain all week, they say
+dynamic | h: short answer please
+dynamic | h: You keep the receipt and I keep the change
+emotion | h: my heart rate is 60
+emotion | h: i'm so hungry
+emotion | h: The kids were scared of the clown.
+emotion | h: are you angry with me?
+marker | h: it's of no importance
+marker | h: How important is punctuality in Japan?
+learning | h: I'm learning a lot from this book
+learning | a: I have learned a lot about tulips, ask me anything.
+context | h: 12:01:33 nginx: worker process 4412 exited on signal 9
+context | h: def area(r): return 3.14 * r * r
+context | h: [cron:backup] The backup of db2 runs at 02:00 and takes 14 minutes.
+"""
+
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
 
 
@@ -308,9 +538,13 @@ class Planted:
 def plant_conversations() -> list[Planted]:
     """Every planted conversation, near misses included."""
     parts: tuple[tuple[str, str, bool, bool], ...] = (
-        ("seen", _SEEN, False, False),
+        ("first", _FIRST, False, False),
+        ("first-near", _FIRST_NEAR, True, False),
+        ("second", _SECOND, False, False),
+        ("second-near", _SECOND_NEAR, True, False),
+        ("third", _THIRD, False, False),
+        ("third-near", _THIRD_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
-        ("seen-near", _SEEN_NEAR, True, False),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )
     planted = []

@@ -41,6 +41,16 @@ _OWNED = (
     r"bachelor's|asthma|diabetes|adhd|add|dyslexia|migraines|arthritis|epilepsy|insomnia|anxiety|allerg(?:y|ies)|"
     r"hay fever|high blood pressure|celiac disease|coeliac disease|stepson|stepdaughter|pets?"
 )
+_BUSINESS = (
+    r"bakery|shop|store|startup|start-up|agency|studio|farm|blog|business|practice|café|cafe|restaurant|bar|hotel|guest house|"
+    r"company|clinic|gallery|podcast|newsletter|salon|workshop|garage|brewery|vineyard|nursery|school|charity|pharmacy|choir|"
+    r"bookshop|bookstore|library|team|department|lab|club|channel"
+)
+_CONDITIONS = (
+    r"diabetes|asthma|adhd|dyslexia|migraines?|arthritis|epilepsy|insomnia|hay fever|celiac|coeliac|tinnitus|depression|"
+    r"a heart condition|heart condition|nut allergy|peanut allergy|allergies|crohn's|ms|endometriosis|psoriasis|gout|"
+    r"high blood pressure|anxiety|ptsd|autism|ocd|bipolar|sciatica|hypothyroidism|anaemia|anemia"
+)
 _FAMILY = (
     r"(?:older |younger |elder |big |little |twin |eldest |youngest |late )?(?:wife|husband|partner|girlfriend|boyfriend|"
     r"fiancée?|son|daughter|kids?|child|children|mother|father|mum|mom|dad|parents|sister|brother|twin|grandmother|"
@@ -90,6 +100,18 @@ _FACT = form(
     rf"my {_FAMILY}(?:'s name)?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
     rf"my {_FAMILY}'s name(?:'s| is) \w+",
     rf"my {_FAMILY} (?:also |both |now |still |currently )?(?:lives?|works? (?:as|at|for|in)|was born|were born|stud(?:ies|y) \w+|speaks? (?:{_LANGUAGES})|turn(?:s|ed) \d+|has (?:asthma|diabetes|adhd|dementia|cancer|allergies))\b",
+    rf"i (?:also |now |currently )?(?:run|co-run|founded|own|manage) (?:an?|my own|our) {_NOUN_PHRASE}(?:{_BUSINESS})\b",
+    rf"(?:i|we)(?:'ve got| have got| have| got| also have| suffer from| was diagnosed with|'ve been diagnosed with) (?:an? )?(?:severe |mild |bad |chronic |type (?:1|2|one|two) )?(?:{_CONDITIONS})\b",
+    rf"my {_FAMILY} (?:(?:has |have )?(?:just |recently |finally |now |also )*(?:started|finished) (?:school|university|uni|college|nursery|kindergarten|a new job|primary|secondary|high school)|goes to|attends|is in (?:year|grade|\w+ (?:grade|year))|graduated|retired|passed away|died|got (?:married|divorced)|plays? the)\b",
+    r"we(?:'re| are) (?:a (?:family|household|couple|team) of \w+|married|vegetarians|vegans|a same-sex couple|foster parents|expecting (?:a|our|twins))\b",
+    r"i (?:grew up|was raised|spent my childhood) (?:in|on|near) \w+",
+    rf"{IM} (?:currently |still |now )?on (?:(?:parental|maternity|paternity|sick|medical|unpaid) leave|(?:a )?sabbatical|medication|insulin|disability|dialysis|a gluten)\b",
+    rf"my {_FAMILY}'s (?:birthday|anniversary|\d+(?:st|nd|rd|th)(?: birthday)?) is (?:on|in) \w+",
+    r"(?:our|my) (?:wedding )?anniversary is (?:on|in) \w+",
+    rf"as an? {_NOUN_PHRASE}(?:{_ROLE_WORDS}),? (?:i|we)\b",
+    rf"{IM} in (?:my (?:twenties|thirties|forties|fifties|sixties|seventies|(?:first|second|third|fourth|final|last) (?:year|semester))|(?:marketing|sales|hr|finance|retail|logistics|academia|publishing|insurance|real estate)\b)",
+    r"i (?:did|finished|completed|got|have) my (?:phd|degree|master's|masters|bachelor's|apprenticeship|training) (?:at|in|from) \w+",
+    r"i (?:also )?(?:volunteer|sing|coach|moonlight) (?:at|for|with|in|as) \w+",
     r"my time ?zone is (?:currently |now |still )?(?:(?-i:[A-Z]{2,5})\b|utc|gmt|[ce]e?s?t\b|p[sd]?t\b|\w+/\w+|(?:central|eastern|pacific|mountain|british) )",
     rf"i(?:'ve| have)? (?:got )?{_NUMBER} years of experience\b",
     r"every (?:day|morning|evening|week|weekend|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?,? i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|cook|read|play|train|write|bake|paint|draw|teach)\b",
@@ -97,7 +119,7 @@ _FACT = form(
 )
 _BACHELOR = re.compile(r"\bnot\b", re.IGNORECASE)
 _NO_FACT = re.compile(
-    r"\b(?:used to|no longer|not anymore|years ago i|bit|metaphor|like an? (?:old|big|small)|in another life|if)\b|\bof my own\b"
+    r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life|if)\b|\bof my own\b"
     r"|\b(?:the happiest|the luckiest|happy|lucky|proud|terrible|horrible|bad|good|huge|big|real|such a|total) (?:man|person|fan)\b",
     re.IGNORECASE,
 )
@@ -116,9 +138,11 @@ _PREFERENCE = form(
     rf"{IM} (?:not )?{ADVERBS}(?:an? )?(?:big |huge |great |massive |real |total )*(?:fan of|lover of) {_VAGUE_OBJECT}\w",
     rf"{IM} (?:an? )?(?:big |huge |real |total )?(?!changed\b|different\b|better\b|new\b|terrible\b|bad\b|good\b|horrible\b|nice\b|busy\b|third\b|single\b|sick\b|kind\b|happy\b|sad\b|curious\b|grown\b)(?:\w+ )(?:lover|enthusiast|addict|buff|person)\b(?! (?:who|i|on|in charge|for this))",
     rf"{IM} (?:not )?{ADVERBS}(?:into|fond of|keen on|crazy about|passionate about|obsessed with|partial to) {_VAGUE_OBJECT}\w",
-    r"my (?:all-time |absolute |personal |own )?favou?rites? (?!part\b|bit\b|moment\b|scene\b|line\b|section\b|option\b|of (?:these|the|those|your)\b|one\b)(?:[\w-]+ ){0,4}?(?:is|are|was always|has always been|will always be) (?!it\b|this\b|that\b|when\b|what\b|not\b)\w",
+    r"my (?:all[- ]time |absolute |personal |own )*favou?rites? (?!part\b|bit\b|moment\b|scene\b|line\b|section\b|option\b|of (?:these|the|those|your)\b|one\b)(?:[\w-]+ ){0,4}?(?:is still|are still|remains?|is|are|was always|has always been|will always be) (?!it\b|this\b|that\b|when\b|what\b|not\b)\w",
     r"(?:i'd|i would|id) (?:much |always )?rather (?!not (?:say|talk|discuss|share)\b|you\b|it\b|be\b|have it\b)\w",
     r"(?:i'd|i would|id) (?:much |really |always |strongly )?prefer (?!you\b|it if\b|that you\b|if\b|not to (?:say|talk|discuss|share)|this\b|that\b|it\b)\w",
+    rf"we (?:all |both |really |absolutely |also )*(?:love|adore|enjoy|prefer|hate|dislike) {_VAGUE_OBJECT}\w",
+    rf"(?:not |never (?:been )?|big |huge |massive )+(?:an? )?(?:really )?(?:big |huge |great |much of a )?fan of {_VAGUE_OBJECT}\w",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
     r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
     + _VAGUE_OBJECT + r"\w",
@@ -136,7 +160,9 @@ _FEELING = (
     r"jealous|proud|happy(?! (?:to|with|for|either way|as is|if)\b)|thrilled|excited|delighted|overjoyed|grateful|thankful|relieved|"
     r"devastated|hopeless|desperate|miserable|homesick|afraid of|over the moon|in tears|gutted|chuffed|pissed(?: off)?|"
     r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
-    r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my"
+    r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my|knackered|"
+    r"close to tears|on edge|sick with worry|ecstatic|elated|humiliated|petrified|stoked|bummed(?: out)?|crushed|drained|"
+    r"heartsick|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
 )
 #: Feelings only where somebody says to feel so: `I'm down for pizza` and `I'm lost, where is it` are none.
 _FELT = r"down|lost(?! (?:here|in the (?:code|text|docs)))|confident|torn|comfortable|empty|at ease|inspired|tired of"
@@ -148,7 +174,11 @@ _EMOTION = form(
     rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",
     r"i (?:really |still |so |terribly )*miss (?:my|her|him|them|home|having|being|the (?:old|days|kids|team|sea))\b",
     rf"{IM} (?:really |so )?(?:crying|panicking|grieving|struggling (?:a lot|badly|so much|with (?:my|the grief|anxiety|depression))|falling apart|at a loss|having a (?:hard|tough|rough) time)\b",
-    r"it (?:breaks|broke) my heart",
+    r"(?:it|this|that) (?:breaks|broke) my heart",
+    r"(?:it|this|that) (?:really |still |deeply )?(?:hurts?|stings?|stung) (?:me )?(?:that|when|how|so much|a lot|to (?:see|hear|know))\b",
+    r"i (?:really |absolutely |still )*dread (?!to\b)\w",
+    r"i (?:can't|cannot|cant) (?:stop (?:crying|worrying)|cope|take (?:it|this) any ?more|sleep because)\b",
+    r"i (?:cried|have been crying|could cry|burst into tears)\b",
 )  # fmt: skip
 
 

@@ -29,6 +29,13 @@ _TRUST = form(
     rf"{IM} (?:fully |completely )?confident (?:in you|that you(?:'ll| will) (?:do|get|make|handle))",
     r"(?:please )?(?:handle|take care of|deal with) (?:it|this|that|the [\w ]{2,30}?) (?:yourself|on your own|as you see fit)\b",
     r"from now on you (?:can|may) \w+",
+    r"i have (?:full |complete |every |total |absolute |great |a lot of )*(?:confidence|faith|trust) in (?:you\b|your (?:judge?ment|taste|choice|work|skills))",
+    r"(?:please |just |you can |you may )*take the lead\b",
+    r"whatever you (?:think|decide|choose|pick|prefer|feel|recommend)(?: (?:works|is|fits|suits)[\w ]{0,20})?(?=\s*(?:[,.;!)]|$|i'm|im\b|is fine|works|goes))",
+    r"(?:just |please |you can )*(?:pick|choose|take|use|do|go with|go for|book|order|buy) (?:whichever|whatever|what|any)(?: [\w'-]+){0,3} you (?:think|like|want|prefer|see fit|feel|find|consider)\b",
+    r"no need to (?:run|clear|check) (?:\w+ ){1,5}(?:past|by|with) me\b",
+    r"(?:and |so |then )*(?:just |please )+(?!find\b|see\b|ask\b|check\b|look\b|try\b|help\b|be\b|imagine\b|keep\b)[a-z]+ (?:it|this|that|them) (?:yourself|on your own|by yourself)\b",
+    rf"(?:small|minor|tiny|simple|routine|such|these|those|trivial|little)(?: [\w'-]+){{1,3}} you (?:can|may)(?: [\w']+){{1,5}}? {_ALONE}(?!\w)",
 )  # fmt: skip
 _NO_TRUST = re.compile(
     r"\b(?:laugh|don't trust|can't trust|not trust|never trust|landlord|wouldn't|if i)\b|\bnot (?:up to you|your call)\b",
@@ -67,6 +74,11 @@ _BOUNDARY = form(
     r"you (?:must|may|shall) (?:not|never) (?:ever )?(?!be\b|have\b|see\b|know\b|imagine\b|believe\b)[a-z]+",
     rf"{IM} not (?:really |at all )?comfortable (?:with|sharing|talking|discussing|if|giving)\b",
     r"hands off (?:my|the)\b",
+    r"[\w' -]{2,40} (?:is|are) (?:for you |only )*to [a-z]+,? (?:but )?(?:never|not) to [a-z]+",
+    r"(?:i'd|i would|id) (?:really |much |strongly )?(?:prefer|appreciate|like) (?:it )?if you (?:never|didn't|did not|don't|wouldn't|stayed (?:out|away)|kept (?:out|away)|asked me)\b",
+    r"(?:nothing|nobody|no one|no [\w' -]{2,30}?) (?:[\w'-]+ ){0,8}?without (?:my|asking me|me\b|our|me knowing)",
+    r"i (?:won't|will not) (?:have|accept|tolerate|allow) (?:my|our|any|you|that you|anyone)\b",
+    r"i (?:don't|do not|dont) want (?:my|our) [\w' -]{2,40} (?:in|on|to be|shared|used|mentioned|stored|uploaded|posted|going|with)\b",
 )  # fmt: skip
 _NO_BOUNDARY = re.compile(r"\b(?:worry|smile|hesitate|you know|you must never have)\b", re.IGNORECASE)
 #: A prohibition that ends soon is none.
@@ -92,6 +104,7 @@ _DYNAMIC = form(
     r"(?:you and i |we )(?:really |always |usually )?(?:work|communicate|get along|collaborate|function) (?:so |really |very |together )*(?:best|well|better|great|together)\b",
     r"(?:our|this) (?:working |morning |daily |weekly |new )?(?:routine|rhythm|workflow|collaboration|way of working|teamwork|working relationship|back-and-forth)(?: really| just)? (?:works|is|helps|has|feels)\b",
     r"we(?:'ve| have) (?:found|settled into|developed|fallen into|built|got|gotten) (?:into )?(?:an? |our )?(?:good |nice |steady |great |real )*(?:rhythm|routine|way of working|workflow|habit|groove)\b",
+    rf"(?:whenever|every time|each time|any time|when) (?:i|we) [^,.!?]{{2,60}}, (?:please |just |always |then )*{_STYLE}\b",
     r"we make (?:a|such a) (?:great|good|fantastic|nice) team\b",
 )  # fmt: skip
 _STYLE_ORDER = form(

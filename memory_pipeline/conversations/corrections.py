@@ -20,7 +20,9 @@ _CORRECTION = form(
     r"you(?:'re| are| were) (?:wrong|mistaken|incorrect)(?=\s*(?:[,.;:!]|$|there\b|here\b|about\b|on that\b|again\b))",
     r"i(?:'ve| have)? (?:already )?told you (?:already|before|twice|several times|\w+ times|yesterday|that (?:the|my|our|it|we|i))\b",
     r"you(?:'ve| have)? (?:misunderstood|misread|misheard|mixed up|confused)\b",
-    r"(?:small |quick |one |a )?correction\s*(?::|—|–| - )",
+    r"(?:small |quick |one |a |another )*correction\s*(?::|—|–| - )",
+    r"(?:small |quick |one |a |another )*correction (?:to|of|on|about|for) [\w' -]{2,60}\s*[:,—–]",
+    r"i said (?!that\b|to\b|i\b|no\b|yes\b|so\b|it\b|hi\b)[\w' -]{1,40},? not \w",
     r"i (?:misspoke|mistyped|stand corrected|misremembered)\b",
     r"i (?:was wrong|made a mistake|made an error|got (?:it|that) wrong)(?: (?:earlier|before|there|about [\w ]{2,30}|in [\w ]{2,20}))?\s*[:,;—–.]",
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' -]{1,60},\s*(?:and )?not\s+\w",
@@ -32,9 +34,15 @@ _OWN_CORRECTION = form(
     r"i was (?:wrong|mistaken|incorrect)(?: (?:earlier|before|there|about [\w ]{2,30}))?\s*[:,;—–.]",
     r"i (?:made|had) (?:a |an )?(?:mistake|error|typo)(?: (?:earlier|before|there|above|in [\w ]{2,30}))?\s*[:,;—–.]",
     r"i (?:misread|misspoke|mixed up|misstated|misremembered|misunderstood|confused) \w",
-    r"correction\s*(?::|—|–| - )",
+    r"(?:small |quick |one |a )*correction\s*(?::|—|–| - )",
+    r"i (?:have to|need to|must|should) correct (?:myself|that|what i (?:said|wrote|told you)|my (?:answer|last))\b",
     r"i (?:said|wrote|told you|gave you) [^.!?]{2,60}(?:, but|; but|, which|; it|, it)\b[^.!?]{0,40}\b(?:is|was|wrong)\b",
 )  # fmt: skip
+#: `No no, the other Anna. Anna Berg, not Anna Lind.` and `I said Thursday!! Not Tuesday`.
+_DENIES = re.compile(r"\W*(?:no|nope|nah|wrong|sorry|wait|not quite)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"[\w' :.-]{2,60}, not \w", re.IGNORECASE)
+_I_SAID = re.compile(r"\W*(?:no,? )?i said \w+", re.IGNORECASE)
+_NOT_AFTER = re.compile(r"\W*not \w", re.IGNORECASE)
 _NO_CORRECTION = re.compile(
     r"\bwhat (?:went|is|was) wrong\b|\bwrong with\b|\bnot (?:to )?(?:worry|sure)\b|\bno problem\b|\bsounds\b",
     re.IGNORECASE,
@@ -74,6 +82,10 @@ def correction_in(said: Said) -> re.Match[str] | None:
     """Where a human corrects what was said."""
     if _NO_CORRECTION.search(said.read) or len(_WORD.findall(said.read)) < _LEAST_WORDS:
         return None
+    if _DENIES.match(said.before) and (contrast := _CONTRAST.match(said.read)):
+        return contrast
+    if _NOT_AFTER.match(said.after) and (repeats := _I_SAID.match(said.read)):
+        return repeats
     return stated(said, _CORRECTION)
 
 

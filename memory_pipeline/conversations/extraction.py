@@ -174,7 +174,9 @@ def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
     if corrects:
         yield "correction"
     between: ExtractionKind | None = None
-    if boundary_in(said):
+    if learned_by_human_in(said):
+        between = "learning"
+    elif boundary_in(said):
         between = "boundary"
     elif trust_in(said):
         between = "trust"
@@ -182,8 +184,6 @@ def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
         between = "dynamic"
     elif decision_in(said):
         between = "decision"
-    elif learned_by_human_in(said):
-        between = "learning"
     if between is not None and not corrects:
         yield between
         return

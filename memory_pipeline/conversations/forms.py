@@ -37,6 +37,12 @@ _OPENERS = re.compile(
     r"(?:[\s,;:—–()!.…*_-]|$)+)*",
     re.IGNORECASE,
 )
+#: A circumstance before a clause, without a mark after it: `After talking to Sam I've ...`.
+_CIRCUMSTANCE = re.compile(
+    r"(?:so |and |but |well |ok |okay )?(?:after|before|during|with|without|in|on|at|for|by|thanks to|because of|over|given|despite|"
+    r"following|based on|apart from|besides|instead of) (?:(?!\b(?:i|you|he|she|they|it|we|that|which|who)\b)[^,.;:!?]){1,60}",
+    re.IGNORECASE,
+)
 _ENDS_CLAUSE = re.compile(
     r"(?:[,;:—–(.!…]|\s-|\b(?:and|but|so|because|since|cause|cos|plus|also|though|although|that|then|yet|however|btw))\s*$",
     re.IGNORECASE,
@@ -68,7 +74,7 @@ _QUESTION = re.compile(
     r"(?:do|does|did|is|are|was|were|am|can|could|will|would|should|shall|may|might|have|has|had|isn't|aren't|don't you|"
     r"doesn't|didn't|can't|won't|wouldn't|what|what's|whats|who|who's|whom|whose|which|when|where|where's|why|how|how's|hows) "
     r"(?:i|you|we|he|she|it|they|the|this|that|these|those|my|your|our|his|her|their|there|a|an|any|some|someone|anyone|"
-    r"did|do|does|is|are|was|were|can|could|should|would|will|to|about|if|much|many|long|often|come|else|kind|sort|time|day|not)\b",
+    r"did|do|does|is|are|was|were|can|could|should|would|will|to|about|if|much|many|long|often|come|else|kind|sort|time|day)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?\W*$")
@@ -108,6 +114,7 @@ def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) ->
     for match in pattern.finditer(said.read):
         before = said.read[: match.start()]
         opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")
+        opens = bool(opens) or bool(_CIRCUMSTANCE.fullmatch(before.strip()) and not _TURNING.search(before))
         if not opens and not (_ENDS_CLAUSE.search(before) and not _TURNING.search(_OWN_SAYING.sub(" ", before))):
             continue
         if _NOT_MEANT_AFTER.search(said.read, match.end()):

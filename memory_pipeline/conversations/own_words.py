@@ -51,12 +51,12 @@ _TASK_ON_TEXT = (
     r"complete|continue|finish|say|reply|answer|respond|post|send)"
 )
 _PASTE = re.compile(
-    rf"(?:\b{_TASK_ON_TEXT}\b[^\n:]{{0,80}}|\b(?:here(?:'s| is| are)|this is|below is|got|received)\b[^\n:]{{0,50}}"
+    rf"(?:(?:^|[.!?,;)]\s|\b(?:please|pls|plz|you|help me|to|and|then|also|just|ok|okay|hey|hi|now)\s)\s{{0,3}}{_TASK_ON_TEXT}\b(?! myself)[^\n:]{{0,80}}|\b(?:here(?:'s| is| are)|this is|below is|got|received)\b[^\n:]{{0,50}}"
     rf"\b{_PASTED_WORD}\b[^\n:]{{0,50}}|\b(?:he|she|they|it|[A-Z][a-z]+|somebody|someone|doctor|boss|landlord)"
     r"(?:'s)? (?:just )?(?:wrote|writes|said|says|replied|answered|texted|posted|sent(?: me)?(?: this)?|asked|told me)\b[^\n:]{0,40}|"
     rf"\b(?:the |my |this |that |his |her |their )?{_PASTED_WORD}\b[^\n:.]{{0,40}}\b(?:says|said|reads|was|is|goes)?\b[^\n:.]{{0,12}}):"
     r"(?=\s|\")",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 #: The human speaks as somebody else.
 _ROLE_PLAY = re.compile(
@@ -155,10 +155,9 @@ def _without_others(words: str) -> str:
         own = own[: letter.start()] + _blank(own[letter.start() :])
     lines = own.split("\n")
     fenced = False
-    others = sum(bool(_OTHERS_LINE.match(line)) and not _LABEL.match(line) for line in lines)
     for place, line in enumerate(lines):
         opens = bool(_FENCE.match(line))
-        is_others = others > 1 and _OTHERS_LINE.match(line) and not _LABEL.match(line)
+        is_others = _OTHERS_LINE.match(line) and not _LABEL.match(line)
         if opens or fenced or _FOREIGN_LINE.match(line) or is_others:
             lines[place] = _blank(line)
         fenced = fenced != opens

@@ -8,7 +8,7 @@ from memory_pipeline.conversations.between import ENDS_SOON
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.grammar import clauses_of, words_of
+from memory_pipeline.wording.grammar import PRESENT, clauses_of, words_of
 from memory_pipeline.wording.guidance import guidance_in
 from memory_pipeline.wording.kinds import is_machine_text, kind_of
 
@@ -31,6 +31,8 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
 _CHOICE = r"(?:decided|agreed|resolved|opted|settled|chosen|chose)"
 _DECISION = form(
+    r"(?:my |the |our )?final (?:answer|call|word|choice)\s*(?:[:—–]|is\b)\s*",
+    r"(?:we're|we are|i'm|i am) doing it\s*[:—–]\s*",
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
     rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
     r"(?:we|i)(?:'ve| have)? (?:went|gone) with (?!him\b|her\b|them\b|my\b|it\b|a friend|friends|the flow|some|you\b|(?-i:[A-Z])\w+ (?:to|and i)\b)\w",
@@ -59,6 +61,10 @@ _REASON = re.compile(
     r"(?:,\s*|\s|\()(?:because(?: of)?|since(?! (?:19|20)\d\d| \w+day| last| then)|so that|so (?=(?:the|we|it|i|they|nobody|everyone)\b)|due to|given that|in order to|to avoid|to keep|to save|as (?=(?:the|it|we|they|this|that|nobody)\b)|the reason (?:is|being))\s+[^.!?]{3,200}",
     re.IGNORECASE,
 )
+_REASON_BEFORE = re.compile(
+    r"\W*(?:because|since(?! (?:19|20)\d\d| \w+day| last| then)|as (?=the\b|it\b|we\b|they\b)|given that|due to)\b[^,.!?]{3,150}(?=,)",
+    re.IGNORECASE,
+)
 _REASON_AFTER = re.compile(
     r"\W*(?:because|the reason(?: is)?|reason|rationale|that way|this way|otherwise)\b[:,]?\s+\S.{3,200}", re.IGNORECASE
 )
@@ -77,6 +83,7 @@ _LEARNED_BY_AGENT = form(
 _LEARNED_BY_HUMAN = form(
     r"(?:today |yesterday |recently |this week |just )?i(?:'ve| have)? (?:also |just |finally |now |recently )*(?:learned|learnt)(?: today| the hard way| recently)?(?: that\b|:| (?=[\w' -]{2,40}\b(?:is|are|needs|must|uses|has)\b)(?!how|to|about|a |an |from|some|the |many|new|more|so|lot|much|from|piano|guitar))",
     r"(?:the |my |key |big )*lessons?(?: i)?(?: learned| learnt)?(?: here| for me| today)?\s*(?:[:—–]| is (?:that|to)\b| - )\s*",
+    r"lessons? (?:for|from) (?:me|us|next (?:year|time|month)|the future|today|yesterday|this [\w ]{2,30}|last [\w ]{2,20})\s*[:—–]\s*",
     r"til(?: that)?\s*[:,]?\s",
 )  # fmt: skip
 _LEAST_LEARNED = 6
@@ -94,11 +101,6 @@ _PRONOUN_FIRST = re.compile(
     r"^\W*(?:i|i'm|i've|i'd|i'll|im|we|we're|we've|we'll|you|you're|your|he|she|it|it's|its|they|they're|this|that|that's|these|those|there|here|my|"
     r"his|her|their|let|let's|thanks|thank|please|pls|ok|okay|yes|no|so|great|nice|hi|hello|hey|good|sure|maybe|what|how|why|when|where|who|which|if|"
     r"one|some|both|wow|well|haha|also|but|and|then|because|not|never|only|just|another|any|speaking|as|for|with|to|in addition)\b",
-    re.IGNORECASE,
-)
-_PRESENT = re.compile(
-    r"\b(?:is|are|has|have|runs?|lives?|uses?|needs?|requires?|costs?|takes?|keeps?|works?|starts?|begins?|ends?|opens?|closes?|"
-    r"listens?|points?|stores?|returns?|expires?|depends?|belongs?|contains?|supports?|accepts?|allows?|serves?|sends?|resets?|rotates?|restarts?|ships?)\b",
     re.IGNORECASE,
 )
 _OPINION = re.compile(
@@ -131,7 +133,7 @@ def decision_in(said: Said) -> re.Match[str] | None:
 
 def rationale_of(said: Said) -> str:
     """The reason that a decision gives, in its sentence or in the one after it; empty if there is none."""
-    found = _REASON.search(said.read)
+    found = _REASON.search(said.read) or _REASON_BEFORE.match(said.read)
     if found is not None:
         return said.quote[found.start() : found.end()].strip(" ,(.!")
     return said.after.strip(" .!") if _REASON_AFTER.match(said.after) else ""
@@ -173,7 +175,7 @@ def is_context(said: Said) -> bool:
     if guidance_in(text) is not None:
         return True
     has_figure = any(fact.kind in ("number", "time", "identifier", "date") for fact in find_facts(text))
-    return has_figure and bool(_PRESENT.search(text)) and kind_of(text) not in ("decision", "feedback", "error_fix")
+    return has_figure and kind_of(text) not in ("decision", "feedback", "error_fix")
 
 
 def _has_subject(text: str) -> bool:
@@ -182,4 +184,6 @@ def _has_subject(text: str) -> bool:
     first = next(iter(clauses_of(text)), None)
     if not words or first is None or first.verb is None or first.order is not None:
         return False
-    return words[0].tag in ("AT0", "DPS", "NP0") or words[0].is_noun or words[0].tag == "AJ0"
+    return first.verb.tag in PRESENT and (
+        words[0].tag in ("AT0", "DPS", "NP0") or words[0].is_noun or words[0].tag == "AJ0"
+    )

@@ -108,6 +108,8 @@ _ENGLISH = STOP_WORDS - frozenset(
 _FEW_WORDS = 3
 _TURKISH_NOT = re.compile(r"m[ae](?=d[ıiuü])|m[ıiuü](?=yor)|m[ae](?=yacak|yecek|z\b|mış|miş)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+#: `I've`: its `ve` is no Turkish word.
+_CONTRACTION = re.compile(r"(?<=[a-z])(?:n['’]t|['’](?:ve|re|ll|m))\b", re.IGNORECASE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -126,10 +128,11 @@ def is_english(text: str) -> bool:
     letters = len(_LETTER.findall(text))
     if letters and len(_OTHER_SCRIPT.findall(text)) > 0.3 * letters:
         return False
-    words = [word.lower() for word in _WORD.findall(text)]
+    contractions = len(_CONTRACTION.findall(text))
+    words = [word.lower() for word in _WORD.findall(_CONTRACTION.sub("", text) if contractions else text)]
     foreign = sum(word in _FUNCTION_WORDS for word in words)
     accented = sum(not word.isascii() for word in words)
-    english = sum(word in _ENGLISH for word in words)
+    english = contractions + sum(word in _ENGLISH for word in words)
     signs = foreign + accented
     return signs <= english or signs < (1 if english == 0 and len(words) > _FEW_WORDS else 2)
 
