@@ -412,7 +412,7 @@ context | h: <command-name>/compact</command-name>
 context | h: Subject: Invoice 2231\nDear Mr Bell, our office closes at 5 pm on Fridays.
 """
 
-_HELD_OUT = r"""
+_FOURTH = r"""
 boundary | h: Stay out of my bank account. Reading is fine, transfers are not.
 boundary | h: i never want to see you commit to that branch again
 boundary | h: One rule: no emails to anyone before I've read them.
@@ -465,7 +465,7 @@ context | h: The printer on the second floor needs the driver 4.2, newer ones cr
 context | a: It turns out that the import skips rows with an empty column.
 """
 
-_HELD_OUT_NEAR = r"""
+_FOURTH_NEAR = r"""
 boundary | h: is there anything you are never allowed to do?
 boundary | h: my doctor said I should never skip breakfast
 boundary | h: never have I ever eaten sushi
@@ -521,6 +521,84 @@ context | h: def area(r): return 3.14 * r * r
 context | h: [cron:backup] The backup of db2 runs at 02:00 and takes 14 minutes.
 """
 
+_HELD_OUT = r"""
+boundary | h: You may read the inbox, but sending is for me alone.
+boundary | h: don't you dare delete the originals
+boundary | h: never reply to my brother, whatever he writes
+boundary | h: Before you change anything on the router, talk to me.
+trust | h: I'm not going to micromanage this, surprise me.
+trust | h: the wording is your decision
+trust | h: You can approve refunds up to 20 euros without asking me.
+preference | h: i adore the smell of old books
+preference | h: Tea over coffee, always.
+preference | h: I don't enjoy parties very much.
+preference | h: my favorite season is autumn 🍂
+fact | h: I've been a firefighter since 2009.
+fact | h: our daughter Mia starts school in August
+fact | h: I'm originally from Galway but live in Leipzig now.
+fact | h: I wear hearing aids, so phone calls are hard.
+fact | h: my husband works nights at the harbour
+fact | h: I'm a single mom of twins
+decision | h: ok we'll go with oak for the shelves
+decision | h: I've made up my mind: I'm taking the job in Bergen.
+decision | h: We agreed that invoices go out on the 1st.
+decision | a: I decided to keep the old schema, because two reports still read it.
+correction | h: nope that's the wrong address, it's number 14
+correction | h: I never said the party was cancelled
+correction | h: Actually it's my cousin's wedding, not my brother's.
+dynamic | h: please stop using exclamation marks in everything
+dynamic | h: I find it helpful when you ask one question at a time.
+dynamic | h: from now on send me the summary first thing
+emotion | h: I'm really nervous about meeting her parents
+emotion | h: this makes me so angry
+emotion | h: I was over the moon when they called!
+marker | h: Don't forget: the dentist moved to Friday at 8.
+marker | h: It's crucial that the cat gets her pill at noon.
+learning | a: I've learned to check the attachment before I say that it is there.
+learning | h: I learned the hard way that you need two spare keys.
+context | h: The bridge on Mill Road is closed until 14 June.
+context | a: The problem was a missing index on the orders table.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: I never reply to spam.
+boundary | h: she told me never to call her again
+boundary | h: do not worry, I will talk to the landlord
+boundary | h: what happens if you delete the originals?
+trust | h: the decision is yours to make, said the judge to the jury
+trust | h: can you decide for me?
+trust | h: You can do it!
+preference | h: Who likes coffee anyway?
+preference | h: My flatmate adores old books
+preference | h: I'd like to know your favourite season
+preference | h: I like the third one
+fact | h: I've been waiting since 9 for the plumber
+fact | h: I was a firefighter in the school play
+fact | h: is my husband covered by the insurance?
+fact | h: Our neighbours' daughter starts school in August.
+fact | h: I wear the blue one tomorrow, ok?
+fact | h: Summarise this: I've been a nurse since 1999 and I live in Hull.
+fact | h: Soy de Sevilla y trabajo en un banco.
+fact | a: I'm originally from a lab, so to speak, and I have two parents: data and time.
+decision | h: we might go with oak
+decision | h: did we agree on the 1st?
+decision | h: My boss made up his mind: no bonus this year.
+decision | h: I picked up the kids
+correction | h: nope, all good
+correction | h: I never said goodbye to him, and I regret it.
+correction | h: actually not bad!
+dynamic | h: please stop the music at ten
+dynamic | h: one question: where are the keys?
+emotion | h: He makes her so angry.
+emotion | h: are you nervous before exams?
+emotion | h: I'd be over the moon if that worked
+marker | h: did I forget anything important?
+marker | h: the dentist said sugar is the critical factor
+learning | h: she learned the hard way
+context | h: [INFO] bridge closed until 14:00, rerouting
+context | h: Fix the typo: The brige on Mill Road is closed until 14 June.
+"""
+
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
 
 
@@ -544,6 +622,8 @@ def plant_conversations() -> list[Planted]:
         ("second-near", _SECOND_NEAR, True, False),
         ("third", _THIRD, False, False),
         ("third-near", _THIRD_NEAR, True, False),
+        ("fourth", _FOURTH, False, False),
+        ("fourth-near", _FOURTH_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )

@@ -61,12 +61,27 @@ _LANGUAGES = (
     r"chinese|mandarin|cantonese|japanese|korean|hindi|urdu|bengali|punjabi|tamil|vietnamese|thai|swedish|norwegian|"
     r"danish|finnish|greek|czech|hungarian|romanian|catalan|swahili|farsi|persian|esperanto"
 )
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = (
     r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty)"
 )
 _NOUN_PHRASE = r"(?:[\w'/-]+ ){0,3}"
 
+#: What people do for years. With a certain object (`I run the tests`) it is what they do now.
+_LASTING_DO = (
+    r"commute|rent|teach|coach|breed|collect|manage|lead|study|write|paint|cook|bake|cycle|run|swim|sing|knit|sew|dance|climb|"
+    r"volunteer|garden|farm|translate|train|sleep|wake up|get up|take (?:insulin|medication|pills)|wear|keep|grow|share|freelance|"
+    r"foster|own|drive|ride|build|restore|brew|sail|surf|ski|fish|hunt|fence|box|meditate|pray|moonlight|mentor|tutor|babysit"
+)
 _FACT = form(
+    rf"i (?:currently |mostly |mainly |usually |also |still |only |normally )?(?:{_LASTING_DO}) (?!the\b|this\b|that\b|it\b|them\b|these\b|those\b|you\b|your\b|out of\b|into\b|for now|on it|to\b|"
+    rf"a (?:lot|bit|few|test|script|query|loop|check|new|quick)\b|my (?:tests?|code|script|app|build|server)\b)[\w'-]+(?: [\w'-]+){{0,6}}? (?:every|each|\w+ (?:days|times|nights|hours) a|on (?:{_DAY}s|weekends)|for a living|"
+    rf"since (?:19|20)\d\d|as a hobby|with my|part[- ]time|in my (?:spare|free) time|for fun|in (?-i:[A-Z])|to (?-i:[A-Z])|at (?:a|the) (?:local )?(?:school|university|college|gym|club|hospital))",
+    rf"{IM} (?:turning|about to turn) \d\d\b",
+    rf"by (?:trade|profession|training|education|background),? {IM} (?:an? )?\w+",
+    rf"{IM} (?:an? )?\w+(?: \w+)? by (?:trade|profession|training|education)\b",
+    rf"(?:i|we) have (?:an? )?{_NUMBER}[- ](?:year|month)[- ]olds?\b",
+    r"my (?:surname|last name|first name|middle name|maiden name|nickname|handle|e-?mail(?: address)?|phone number|address|postcode|zip code|star sign|blood type|shoe size|nationality|mother tongue|native language|first language) (?:is|are) (?!on\b|in\b|not\b|wrong\b|mis\w+|already\b|there\b|missing\b|still\b)\w+",
     rf"{IM} {ADVERBS}(?:living|based|located) (?:in|near|at|outside|with) \w",
     rf"i {ADVERBS}live (?:now |currently |together )?(?:(?:in|near|at|outside|with|close to|just outside|by) (?!fear\b|hope\b|it\b|that\b|this\b|regret\b|peace\b|the (?:moment|past|now)\b|denial\b|a bubble\b|dread\b|constant\b|myself\b|pain\b|the fact\b|what\b)\w+|alone\b|on (?:an? (?:farm|island|boat|hill)|the (?:coast|\w+ floor|outskirts|edge of)))",
     r"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back )?(?:from [\w ]{2,30} )?to (?-i:[A-Z])[\w ,-]{1,60}?(?:(?:with|for) (?:my|work|a job|the job|uni\w*)|in (?:19|20)\d\d|last (?:year|summer|winter|spring|autumn)|years ago)\b",
@@ -97,7 +112,7 @@ _FACT = form(
     rf"i(?:'ve| have) (?:been )?(?:\w+ ){{1,6}}(?:for (?:about |over |almost |nearly |more than |the (?:last|past) )?{_NUMBER} (?:years|decades|months)\b|since (?:19|20)\d\d\b)",
     rf"i (?:mainly |mostly |always |usually |normally |typically )?(?:own|drive|ride|teach) (?!a (?:lot|copy|bit|share)\b)(?:an?|my|the \w+ \w+|maths?|{_LANGUAGES}|yoga|physics|history|biology|chemistry) ?\w*",
     rf"i play (?:the )?(?:{_NOUN_PHRASE})(?:piano|guitar|violin|cello|drums|flute|bass|trumpet|saxophone|football|soccer|tennis|chess|basketball|volleyball|badminton|hockey|cricket|rugby|golf|handball)\b",
-    rf"my {_FAMILY}(?:'s name)?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
+    rf"my {_FAMILY}(?:'s name)?(?: (?-i:[A-Z]\w+))?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
     rf"my {_FAMILY}'s name(?:'s| is) \w+",
     rf"my {_FAMILY} (?:also |both |now |still |currently )?(?:lives?|works? (?:as|at|for|in)|was born|were born|stud(?:ies|y) \w+|speaks? (?:{_LANGUAGES})|turn(?:s|ed) \d+|has (?:asthma|diabetes|adhd|dementia|cancer|allergies))\b",
     rf"i (?:also |now |currently )?(?:run|co-run|founded|own|manage) (?:an?|my own|our) {_NOUN_PHRASE}(?:{_BUSINESS})\b",
@@ -143,6 +158,9 @@ _PREFERENCE = form(
     r"(?:i'd|i would|id) (?:much |really |always |strongly )?prefer (?!you\b|it if\b|that you\b|if\b|not to (?:say|talk|discuss|share)|this\b|that\b|it\b)\w",
     rf"we (?:all |both |really |absolutely |also )*(?:love|adore|enjoy|prefer|hate|dislike) {_VAGUE_OBJECT}\w",
     rf"(?:not |never (?:been )?|big |huge |massive )+(?:an? )?(?:really )?(?:big |huge |great |much of a )?fan of {_VAGUE_OBJECT}\w",
+    r"[\w' -]{2,40} (?:is|are|isn't|aren't) (?:really |just |definitely )?(?:not |never )?(?:really |exactly )?my (?:thing|cup of tea|jam|kind of (?:thing|music|film|food|humou?r|place))\b",
+    rf"i(?:'ve| have) (?:always|never|long) (?:really )?(?:loved|liked|hated|preferred|enjoyed|adored|disliked) {_VAGUE_OBJECT}\w",
+    rf"i (?:always |usually )?(?:take|pick|choose|go for|order|want) (?:{_VAGUE_OBJECT}|the )[\w' -]{{2,40}} every (?:single )?time\b",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
     r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
     + _VAGUE_OBJECT + r"\w",
@@ -162,7 +180,7 @@ _FEELING = (
     r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
     r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my|knackered|"
     r"close to tears|on edge|sick with worry|ecstatic|elated|humiliated|petrified|stoked|bummed(?: out)?|crushed|drained|"
-    r"heartsick|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
+    r"heartsick|tired of|low(?= today| lately| since|[.,!])|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
 )
 #: Feelings only where somebody says to feel so: `I'm down for pizza` and `I'm lost, where is it` are none.
 _FELT = r"down|lost(?! (?:here|in the (?:code|text|docs)))|confident|torn|comfortable|empty|at ease|inspired|tired of"
@@ -174,6 +192,7 @@ _EMOTION = form(
     rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",
     r"i (?:really |still |so |terribly )*miss (?:my|her|him|them|home|having|being|the (?:old|days|kids|team|sea))\b",
     rf"{IM} (?:really |so )?(?:crying|panicking|grieving|struggling (?:a lot|badly|so much|with (?:my|the grief|anxiety|depression))|falling apart|at a loss|having a (?:hard|tough|rough) time)\b",
+    r"my heart(?:'s| is) (?:pounding|breaking|racing|broken|aching|sinking|heavy|full)\b",
     r"(?:it|this|that) (?:breaks|broke) my heart",
     r"(?:it|this|that) (?:really |still |deeply )?(?:hurts?|stings?|stung) (?:me )?(?:that|when|how|so much|a lot|to (?:see|hear|know))\b",
     r"i (?:really |absolutely |still )*dread (?!to\b)\w",

@@ -7,6 +7,7 @@ import re
 from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.grammar import can_be_order
+from memory_pipeline.wording.guidance import guidance_in
 
 _ALONE = r"(?:on your own|by yourself|yourself|alone|without asking(?: me)?|without (?:my|checking|me|approval|permission)[\w ]*|independently|autonomously|as you (?:see fit|like|please|wish|think best))"
 _TRUST = form(
@@ -31,6 +32,11 @@ _TRUST = form(
     r"from now on you (?:can|may) \w+",
     r"i have (?:full |complete |every |total |absolute |great |a lot of )*(?:confidence|faith|trust) in (?:you\b|your (?:judge?ment|taste|choice|work|skills))",
     r"(?:please |just |you can |you may )*take the lead\b",
+    r"i (?:don't|do not|dont) (?:need|have) to (?:see|approve|check|review|sign off|read|confirm|know about) (?!you\b|it to\b)\w",
+    r"you(?:'re| are) (?:now )?(?:in charge|the boss|responsible) (?:of|for|here|on)\b",
+    r"[\w' -]{2,40} (?:is|are|'s) all yours\b",
+    r"(?:just |please )?(?:do|handle|arrange|organi[sz]e|write|plan|sort|build|format|name) (?:it|this|that|them|these|the \w+) (?:however|any way|whatever way|whichever way|the way) you (?:like|want|prefer|see fit|think)\b",
+    r"i(?:'ll| will|'m happy to| am happy to)? (?:just )?(?:go along with|go with|follow|accept|be happy with|be fine with) whatever you\b",
     r"whatever you (?:think|decide|choose|pick|prefer|feel|recommend)(?: (?:works|is|fits|suits)[\w ]{0,20})?(?=\s*(?:[,.;!)]|$|i'm|im\b|is fine|works|goes))",
     r"(?:just |please |you can )*(?:pick|choose|take|use|do|go with|go for|book|order|buy) (?:whichever|whatever|what|any)(?: [\w'-]+){0,3} you (?:think|like|want|prefer|see fit|feel|find|consider)\b",
     r"no need to (?:run|clear|check) (?:\w+ ){1,5}(?:past|by|with) me\b",
@@ -46,7 +52,7 @@ _NEVER = form(
     r"(?:(?:please|pls|plz|you must|you should|you may|you can|and|but|so) )*(?:never(?: ever)?|(?:don't|dont|do not|don’t) ever) (?P<verb>[a-z]+)\b(?! mind)"
 )
 _NO_ORDER = frozenset(
-    "mind fear worry forget say lose give stop change hesitate regret lie did does do had have been seen heard met "
+    "mind fear worry forget say lose give stop change hesitate regret lie tell did does do had have been seen heard met "
     "thought knew got felt tried liked really again am is was were could would will can actually quite even know "
     "understood understand underestimate despair surrender trust come happened happens happen works worked fails saw left ate".split()
 )
@@ -74,6 +80,11 @@ _BOUNDARY = form(
     r"you (?:must|may|shall) (?:not|never) (?:ever )?(?!be\b|have\b|see\b|know\b|imagine\b|believe\b)[a-z]+",
     rf"{IM} not (?:really |at all )?comfortable (?:with|sharing|talking|discussing|if|giving)\b",
     r"hands off (?:my|the)\b",
+    r"under no circumstances(?: should you| are you to| may you|,)? [a-z]+",
+    r"i never want (?:to see )?you (?:to )?[a-z]+",
+    r"(?:absolutely )?no [\w' -]{2,40}? (?:before|until|unless) i(?:'ve| have|'m| say| ok| approve)\b",
+    r"[\w' -]{2,40} (?:is|are) (?:not (?:something|a topic|a subject|things?)|nothing) i (?:want|wish|like|am willing) to (?:discuss|talk|share|go into)\b",
+    r"(?:please |always |pls )*wait for my (?:\w+ )?(?:ok|okay|go|approval|thumbs up|go-ahead|confirmation|sign-off|yes|word|reply)\b",
     r"[\w' -]{2,40} (?:is|are) (?:for you |only )*to [a-z]+,? (?:but )?(?:never|not) to [a-z]+",
     r"(?:i'd|i would|id) (?:really |much |strongly )?(?:prefer|appreciate|like) (?:it )?if you (?:never|didn't|did not|don't|wouldn't|stayed (?:out|away)|kept (?:out|away)|asked me)\b",
     r"(?:nothing|nobody|no one|no [\w' -]{2,30}?) (?:[\w'-]+ ){0,8}?without (?:my|asking me|me\b|our|me knowing)",
@@ -81,6 +92,10 @@ _BOUNDARY = form(
     r"i (?:don't|do not|dont) want (?:my|our) [\w' -]{2,40} (?:in|on|to be|shared|used|mentioned|stored|uploaded|posted|going|with)\b",
 )  # fmt: skip
 _NO_BOUNDARY = re.compile(r"\b(?:worry|smile|hesitate|you know|you must never have)\b", re.IGNORECASE)
+#: An order not to do something with what is the speaker's own.
+_ORDER_ABOUT_ME = form(
+    r"(?:(?:please|pls|plz|and|but|so) )*(?:never|don't|dont|do not|avoid)\b[^.!?]{2,80}\b(?:my|our)\b(?! (?:mind|advice|word|opinion))"
+)
 #: A prohibition that ends soon is none.
 ENDS_SOON = re.compile(
     r"\b(?:yet|for now|right now|just now|today|tonight|at the moment|until (?!i\b|we\b|further)|this time|for the moment)\b",
@@ -96,7 +111,7 @@ _DYNAMIC = form(
     r"i (?:really |truly |also |just |very much |so )*(?:like|love|hate|appreciate|enjoy|prefer|dislike|don't like|do not like|dont like|can't stand|value|adore) (?:it |that )?(?:a lot )?(?:when(?:ever)?|if|how|that|the way) you\b(?! (?:guys|people|can)\b)",
     rf"i (?:really |truly |also |much |so )*(?:like|love|hate|appreciate|enjoy|prefer|dislike|don't like|value) your (?:\w+ )?(?:{_STYLE_NOUN}|honesty|directness|patience|way of|openness|bluntness)\b",
     r"it (?:really |always |also )?(?:helps?|annoys?|bothers?|irritates?|confuses?|stresses|calms?|motivates?) me (?:a lot |so much |very much |really |most |a bit )*(?:when(?:ever)?|if|that|how) you\b",
-    r"you (?:always|never|constantly|keep|tend to|keep on) (?!know\b|can\b|mind\b|have to\b|stop\b|being you\b|could\b|should\b|will\b|want\b)(?:\w+)\b",
+    r"you (?:always|never|constantly|tend to|keep(?: on)?(?= \w+ing\b)) (?!know\b|can\b|mind\b|have to\b|stop\b|being you\b|could\b|should\b|will\b|want\b)(?:\w+)\b",
     r"(?:(?:please|pls|plz|and|but|so|just|can you) )*(?:stop|quit) (?:apologi[sz]ing|repeating|asking|using|adding|explaining|summari[sz]ing|guessing|assuming|praising|flattering|saying|calling me|writing|sending|interrupting|rambling|being so|agreeing|hedging|over-?explaining|telling me|suggesting|sugar-?coating|reminding|second-guessing)\b",
     rf"(?:(?:please|pls|plz|and|but|so|just) )*(?:keep|make) your (?:\w+ )?{_STYLE_NOUN} (?:very |really |more |much |super )?\w+",
     r"(?:(?:please|pls|plz|and|but|so|just|then|also) )*be (?:a bit |a little |much )?(?:more|less) (?:concise|brief|direct|honest|blunt|critical|formal|casual|verbose|specific|precise|careful|polite|chatty|proactive|patient|cautious|enthusiastic|friendly|personal|wordy)\b",
@@ -105,6 +120,11 @@ _DYNAMIC = form(
     r"(?:our|this) (?:working |morning |daily |weekly |new )?(?:routine|rhythm|workflow|collaboration|way of working|teamwork|working relationship|back-and-forth)(?: really| just)? (?:works|is|helps|has|feels)\b",
     r"we(?:'ve| have) (?:found|settled into|developed|fallen into|built|got|gotten) (?:into )?(?:an? |our )?(?:good |nice |steady |great |real )*(?:rhythm|routine|way of working|workflow|habit|groove)\b",
     rf"(?:whenever|every time|each time|any time|when) (?:i|we) [^,.!?]{{2,60}}, (?:please |just |always |then )*{_STYLE}\b",
+    rf"next time,? (?:please |just |pls )*{_STYLE}\b",
+    rf"(?:i think |i find |i feel )?your {_STYLE_NOUN} (?:are|is) (?:often |always |usually |sometimes |still |a bit |way |far |much )*(?:too|not)\b",
+    r"(?:i )?(?:really )?(?:love|like|hate|appreciate) (?:the way|how) you (?!can\b|guys\b)\w+",
+    r"i (?:need|want|expect|would like|'d like) you to (?:always |never )?(?:[\w']+ ){1,4}?(?:more|less|whenever|when i|every time|always|instead of)\b",
+    r"(?:please )?keep doing (?:that|this|it)\b",
     r"we make (?:a|such a) (?:great|good|fantastic|nice) team\b",
 )  # fmt: skip
 _STYLE_ORDER = form(
@@ -144,7 +164,8 @@ def boundary_in(said: Said) -> re.Match[str] | None:
     forbidden = stated(said, _DO_NOT, may_depend=True)
     if forbidden is not None and forbidden["verb"].lower() not in _NO_ORDER and _LIMITED.search(said.read):
         return forbidden
-    return None
+    advised = stated(said, _ORDER_ABOUT_ME, may_depend=True)
+    return advised if advised is not None and guidance_in(said.read[:1].upper() + said.read[1:]) == "avoid" else None
 
 
 def dynamic_in(said: Said) -> re.Match[str] | None:

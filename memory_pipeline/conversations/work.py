@@ -18,7 +18,8 @@ _ANNOUNCED = form(
     rf"(?:one |another |the |a |an |this is |(?:one |another )?(?:last |final |very )?)*{_DEGREE}{_WEIGHTY}(?: things?| points?| notes?| details?| parts?| reminder| to (?:know|note|remember|me))?\s?(?::|!|—|–| - )\s*",
     r"(?:i (?:just )?(?:want|need|would like|wanted)|i'd like|let me|allow me) (?:to )?(?:be (?:very |really |absolutely |crystal |perfectly |totally )?clear|make (?:it|this|one thing|something|myself) (?:very |absolutely |perfectly |crystal )?clear|stress|emphasi[sz]e|underline|point out)\b(?: that| about)?\s*[:,—–-]?",
     r"to be (?:very |absolutely |crystal |perfectly )?clear\s*[:,—–-]",
-    r"(?:please |pls |plz |always |do |just |also |and )*(?:remember|keep in mind|bear in mind|note|take note|make a note|don't forget|dont forget|do not forget|never forget)(?: that\b(?! (?:time|day|one|guy|film|movie|song|trip|night|moment))| this\b)?\s*(?:[:,—–]| -|(?<=that)|(?<=mind))",
+    r"(?:please |pls |plz |always |do |just |also |and )*(?:remember|keep in mind|bear in mind|note(?! ?,)|take note|make a note|don't forget|dont forget|do not forget|never forget)(?: that\b(?! (?:time|day|one|guy|film|movie|song|trip|night|moment))| this\b)?\s*(?:[:,—–]| -|(?<=that)|(?<=mind))",
+    r"(?:please|pls|plz) note (?=the\b|our\b|my\b|that\b|we\b|there\b)",
     r"(?:reminder|nb|n\.b\.|heads[- ]up|fyi|for the record)\s*:",
     r"mark my words\s*[:,]",
 )  # fmt: skip
@@ -32,6 +33,11 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 _CHOICE = r"(?:decided|agreed|resolved|opted|settled|chosen|chose)"
 _DECISION = form(
     r"(?:my |the |our )?final (?:answer|call|word|choice)\s*(?:[:—–]|is\b)\s*",
+    r"(?:so |then |ok |okay )*(?:it's|it is|that's|that is) (?:all )?(?:settled|decided|official|a deal|agreed)(?: then)?\s*(?:[:,—–]|$)",
+    r"(?:i'm|i am|we're|we are) (?:cancell?ing|quitting|dropping|leaving|giving up|switching to|moving to|selling|closing|ending|stopping|keeping|scrapping|retiring) [^.!?]{2,60}?\b(?:for good|from|starting|as of|because|instead|permanently|after all|at the end of)\b",
+    r"(?:starting|as of|effective|beginning|from) (?:next )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|january|february|march|april|june|july|august|september|october|november|december|\d{1,2}\b|the \d)[\w ]{0,20}?,? (?:the|we|i|our|all)\b(?! (?:was|were|had|been))",
+    r"(?:the|our) (?:whole )?(?:team|board|family|group|committee|crew)(?: has| have)? (?:voted|agreed|decided|settled|chose)\b",
+    r"(?:i'll|i will|i'm going to|i am going to|i'd) (?:use|keep|store|build|split|replace|drop|cache|leave) [^.!?]{2,80}\b(?:because|since|so that)\b",
     r"(?:we're|we are|i'm|i am) doing it\s*[:—–]\s*",
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
     rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
@@ -79,11 +85,14 @@ _LEARNED_BY_AGENT = form(
     r"i(?:'ve| have)? (?:now |also |just )*(?:reali[sz]ed?|noticed?|see now|understand now) (?:that )?i (?:tend to|should|often|was too|need to|had been|keep|rushed|assumed|over|under|always|sometimes|have a habit|jumped)\b",
     r"i should(?:'ve| have| not have|n't have) (?!been of\b|mentioned\b)\w+",
     r"note to (?:self|myself)\s*[:—–-]",
+    r"(?:my|the|one|a) (?:key |main |big )?(?:takeaway|take-away|learning)(?: for me| here| from this)? (?:is|was) (?:that|to)\b",
 )  # fmt: skip
 _LEARNED_BY_HUMAN = form(
     r"(?:today |yesterday |recently |this week |just )?i(?:'ve| have)? (?:also |just |finally |now |recently )*(?:learned|learnt)(?: today| the hard way| recently)?(?: that\b|:| (?=[\w' -]{2,40}\b(?:is|are|needs|must|uses|has)\b)(?!how|to|about|a |an |from|some|the |many|new|more|so|lot|much|from|piano|guitar))",
     r"(?:the |my |key |big )*lessons?(?: i)?(?: learned| learnt)?(?: here| for me| today)?\s*(?:[:—–]| is (?:that|to)\b| - )\s*",
     r"lessons? (?:for|from) (?:me|us|next (?:year|time|month)|the future|today|yesterday|this [\w ]{2,30}|last [\w ]{2,20})\s*[:—–]\s*",
+    r"note to (?:self|myself)\s*[:—–-]\s*",
+    r"(?:my|the|one|a) (?:key |main |big )?(?:takeaway|take-away)(?: for me| here| from this)? (?:is|was) (?:that|to)\b",
     r"til(?: that)?\s*[:,]?\s",
 )  # fmt: skip
 _LEAST_LEARNED = 6

@@ -120,8 +120,8 @@ def test_a_day_of_two_thousand_turns_takes_seconds() -> None:
     assert time.process_time() - began < 8
 
 
-@pytest.mark.parametrize("held_out", [False])
-def test_nine_of_ten_planted_extractions_are_right(held_out: bool) -> None:
+@pytest.mark.parametrize(("held_out", "least_found"), [(False, 0.9), (True, 0.5)])
+def test_nine_of_ten_planted_extractions_are_right(held_out: bool, least_found: float) -> None:
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     expected = 0
@@ -132,4 +132,4 @@ def test_nine_of_ten_planted_extractions_are_right(held_out: bool) -> None:
             wrong.update(kinds - planted.kinds)
             expected += len(planted.kinds)
     assert right.total() >= 0.9 * (right.total() + wrong.total())
-    assert right.total() >= 0.6 * expected
+    assert right.total() >= least_found * expected

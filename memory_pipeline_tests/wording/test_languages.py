@@ -11,6 +11,7 @@ from memory_pipeline.knowledge.merging import merge_contents, says_again
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.languages import WEEKDAYS_OF, is_english, turned
 
+CONTRACTED = ("I've got type 1 diabetes so meal times matter.", "We’ve no son at home, o we'll go")
 CONFLICTS = [(language, one, other) for language, group, one, other in PAIRS if group == "conflict"]
 COPIES = [(language, one, other) for language, group, one, other in PAIRS if group == "duplicate"]
 
@@ -23,6 +24,11 @@ def test_a_negation_an_opposite_or_another_weekday_is_named_in_every_language(
     assert finding is not None and back is not None and finding.kind == back.kind
     assert finding.kind in ("negation", "opposite", "date")
     assert not says_again(one, other)
+
+
+@pytest.mark.parametrize("text", CONTRACTED)
+def test_a_contraction_is_english(text: str) -> None:
+    assert is_english(text)
 
 
 @pytest.mark.parametrize(("language", "one", "other"), COPIES)
