@@ -62,6 +62,19 @@ def real_path(path: Path | str, name: str = "a path") -> Path:
         raise InputError(f"{name} '{text}' cannot be used: {cause_and_mend(error)}") from error
 
 
+def check_has_contents(path: Path) -> None:
+    """Raises InputError unless the path is a file or a directory: a pipe or a device can be read once, or without an
+    end. The error of a path that cannot be looked at tells why."""
+    try:
+        exists, may_be_read = path.exists(), path.is_file() or path.is_dir()
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
+    if not exists:
+        raise InputError(f"'{path}' does not exist; check the path")
+    if not may_be_read:
+        raise InputError(f"'{path}' is neither a file nor a directory; write what it gives to a file, and name that")
+
+
 def begins_with(*marks: str) -> Recogniser:
     """A check that recognises a file by its first characters."""
     wanted = tuple(mark.encode() for mark in marks)

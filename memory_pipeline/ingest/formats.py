@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files import check_has_contents
 from memory_pipeline.ingest.agents.chatgpt import ChatGptImporter
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.agents.codex import CodexImporter
@@ -77,12 +77,7 @@ def check_path(importer: Importer, path: Path) -> None:
     """Raises InputError unless the path is a directory or a file, as the format takes it."""
     if importer.takes_address(path):
         return
-    try:
-        found, is_directory = path.exists(), path.is_dir()
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    if not found:
-        raise InputError(f"'{path}' does not exist; check the path")
-    if importer.takes_directory not in (None, is_directory):
+    check_has_contents(path)
+    if importer.takes_directory not in (None, is_directory := path.is_dir()):
         what = "directory" if is_directory else "file"
         raise InputError(f"'{path}' is a {what}; format {importer.name} takes {importer.takes}")

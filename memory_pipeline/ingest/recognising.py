@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files import cause_and_mend, check_has_contents
 from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.importer import Importer
 
@@ -31,6 +31,8 @@ class Recognised(NamedTuple):
 
 def recognise(path: Path, importers: Iterable[Importer] | None = None) -> list[Recognised]:
     """Every format that the content of a path shows signs of, in the order of the registry."""
+    if not (path.is_file() or path.is_dir()):
+        return []
     found = []
     for importer in IMPORTERS.values() if importers is None else importers:
         if importer.takes_directory not in (None, path.is_dir()):
@@ -50,15 +52,13 @@ def the_format_of(path: Path, command: str = "memory-pipeline import {format} {p
 
     Raises InputError if the path does not exist, or if none or several formats know it.
     """
+    check_has_contents(path)
     try:
-        exists = path.exists()
-        if exists and not path.is_dir():
+        if not path.is_dir():
             with path.open("rb"):
                 pass
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    if not exists:
-        raise InputError(f"'{path}' does not exist; check the path")
     found = recognise(path)
     if len(found) == 1:
         return found[0]

@@ -236,7 +236,7 @@ def digest_of(file: FoundFile) -> str:
     digest = hashlib.sha256()
     try:
         for part in file.parts or (file.path,):
-            if part == file.path or part.exists():
+            if part == file.path or part.is_file():
                 with part.open("rb") as opened:
                     while chunk := opened.read(_CHUNK):
                         digest.update(chunk)

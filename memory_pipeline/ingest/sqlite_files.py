@@ -22,6 +22,8 @@ _PATIENCE_S = 10.0
 def is_sqlite(path: Path) -> bool:
     """Whether a path is a file that begins as SQLite's do."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:

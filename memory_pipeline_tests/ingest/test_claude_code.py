@@ -145,6 +145,30 @@ def test_the_humans_words_are_taken_out_of_what_the_program_puts_around_them(tmp
     ]
 
 
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("<bash-stdout>ls\n<command-args>three words more</command-args></bash-stdout>", []),
+        ("<local-command-stdout><command-args>three words more</command-args>\n</local-command-stdout>", []),
+        ("<task-notification>\n<command-args>three words more</command-args>\n</task-notification>", []),
+        ("<command-name>/a</command-name>\n<command-message>a</command-message><command-args>a < b in c</command-args>",
+         ["a < b in c"]),
+        ("<system-reminder>\nA.\n<system-reminder>B.\n</system-reminder>\nC.\n</system-reminder>\nGo on.", ["Go on."]),
+        ("Go on.\n<system-reminder>\nA file that was cut off", ["Go on."]),
+        ("<system-reminder>\nIt says </system-reminder> here.\n</system-reminder>\nGo on.", ["Go on."]),
+        ("<system-reminder>\nIt says\n</system-reminder>\n</system-reminder>\nGo on.", ["Go on."]),
+        ("<system-reminder>\nIt tells of <system-reminder> and so on.\n</system-reminder>\nGo on.", ["Go on."]),
+        ("What is <system-reminder> for?", ["What is <system-reminder> for?"]),
+        ("Go on.<system-reminder>A.</system-reminder> Now.", ["Go on. Now."]),
+        ("Look at this.\n<bash-input>ls</bash-input><bash-stdout>a.py</bash-stdout>", ["Look at this."]),
+    ],
+)  # fmt: skip
+def test_no_tag_within_what_the_program_put_in_gives_its_words_to_the_human(
+    tmp_path: Path, typed: str, words: list[str]
+) -> None:
+    assert read(project(tmp_path, line(1, "user", typed)), FORMAT).words == words
+
+
 def test_lines_of_resumed_and_forked_sessions_are_known_by_their_ids(store: Store, tmp_path: Path) -> None:
     rows = [line(1, "user", "Move the export."), line(2, "assistant", text("Moved."))]
     folder = project(tmp_path, *rows)

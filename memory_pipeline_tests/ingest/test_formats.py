@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -11,10 +12,10 @@ from typer.testing import CliRunner
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import IMPORTERS
+from memory_pipeline.ingest import IMPORTERS, importer_of
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.recognising import the_format_of
+from memory_pipeline.ingest.recognising import recognise, the_format_of
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source
@@ -74,6 +75,25 @@ def test_it_is_imported_with_its_own_ids_and_project(store: Store, days: Path) -
     )
     assert {memory.project_id for memory in memories} == {"diary-mine"}
     assert the_format_of(days).importer.name == "diary"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_pipe_or_a_device_is_refused_and_never_waited_for(
+    store: Store, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(pipe := tmp_path / "history.db")
+    assert not recognise(pipe)
+    with pytest.raises(InputError, match="neither a file nor a directory"):
+        the_format_of(pipe)
+    for name in ("jsonl", "mem0", "chatgpt", "langgraph", "claude-code"):
+        with pytest.raises(InputError, match="neither a file nor a directory"):
+            import_into(settings_for(store), store, name, pipe, None, None, lambda *_: None)
+    for name in ("a.md", "s.jsonl", "MEMORY.md", "conversations.json", "more.db"):
+        make(tmp_path / name)
+    (tmp_path / "t.jsonl").write_text('{"type": "user", "sessionId": "t", "message": {"role": "user"}}')
+    (tmp_path / "memories.json").write_text("[]")
+    assert [one.importer.name for one in recognise(tmp_path)] == ["claude-code"]
+    assert importer_of("claude-code").default_project(tmp_path)
 
 
 def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:

@@ -243,6 +243,8 @@ def _is_transcript_line(line: Mapping[str, object]) -> str | None:
 
 def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str | None]) -> str | None:
     """What the first line tells that tells anything; only the beginning of the file is read."""
+    if not path.is_file():
+        return None
     try:
         with path.open("rb") as file:
             for _ in range(_FIRST_LINES):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import foreign_id
 from memory_pipeline.ingest.json_lines import json_records
@@ -40,19 +41,26 @@ _NOBODYS = (
 )
 _SYNTHETIC_MODEL = "<synthetic>"
 _COMPACTED = "This session is being continued from a previous conversation"
+_PRINTED_IN = (
+    "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification user-memory-input "
+    "user-prompt-submit-hook agent-notification session-start-hook teammate-message"
+).split()
 #: Texts that the program puts into the human's messages, by the tag around them.
-_REMINDER = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat)>(?:(?!<\1>).)*?</\1>",
-    re.DOTALL,
+_REMINDERS = Blocks(
+    anywhere="system-reminder ide_opened_file ide_selection ide_diagnostics local-command-caveat".split()
 )
+_RESULTS = Blocks(_PRINTED_IN)
 #: What a text begins with that the human did not say.
 _PRINTED = re.compile(
-    r"\s*(?:<(?:local-command-stdout|local-command-stderr|bash-input|bash-stdout|bash-stderr|task-notification"
-    r"|command-name|command-message|command-args|user-memory-input|user-prompt-submit-hook|agent-notification"
-    r"|session-start-hook|teammate-message)\b|Caveat: The messages below were generated|\[Request interrupted by user"
-    r"|\[Image: source)"
+    rf"\s*(?:<(?:{'|'.join(_PRINTED_IN)}|command-name|command-message|command-args)\b"
+    r"|Caveat: The messages below were generated|\[Request interrupted by user|\[Image: source)"
 )
-_ARGUMENTS = re.compile(r"<command-args>([^<]{1,20000})</command-args>")
+#: A command as the program writes it, with what the human typed behind it.
+_COMMAND = re.compile(
+    r"\s*(?:<(command-(?:name|message|contents)|skill-format)>[^<]{0,1000}</\1>\s*){0,4}"
+    r"<command-args>(?P<typed>(?:(?!</command-args>).){1,20000})</command-args>",
+    re.DOTALL,
+)
 _LEAST_WORDS = 3
 _BEGINNING = 20_000
 
@@ -148,7 +156,7 @@ def _why_no_human(line: Mapping[str, Any]) -> str | None:
 
 def humans_own(words: str, skipped: Skipped) -> str:
     """What the human typed, without what the program put around it."""
-    words, reminders = _REMINDER.subn("", words) if "</" in words else (words, 0)
+    words, reminders = _REMINDERS.taken_off(words)
     if reminders:
         skipped.add(OF_SYSTEM, reminders)
     if words.lstrip().startswith(_COMPACTED):
@@ -156,8 +164,11 @@ def humans_own(words: str, skipped: Skipped) -> str:
         return ""
     if _PRINTED.match(words):
         skipped.add(_COMMANDS)
-        told = _ARGUMENTS.search(words)
-        return told[1] if told and len(told[1].split()) >= _LEAST_WORDS else ""
+        told = _COMMAND.match(words)
+        return told["typed"] if told and len(told["typed"].split()) >= _LEAST_WORDS else ""
+    words, results = _RESULTS.taken_off(words)
+    if results:
+        skipped.add(_COMMANDS, results)
     return words
 
 

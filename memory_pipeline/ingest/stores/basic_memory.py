@@ -117,7 +117,7 @@ def _some_notes(path: Path) -> Iterator[Path]:
 
 
 def _has_permalink(path: Path) -> bool:
-    if path.suffix != ".md":
+    if path.suffix != ".md" or not path.is_file():
         return False
     try:
         with path.open("rb") as file:

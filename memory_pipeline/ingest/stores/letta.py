@@ -19,6 +19,7 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
+from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_names import readable_name
@@ -50,7 +51,7 @@ _BEGINNING = 400_000
 _BACKGROUND = frozenset({"sleeptime_agent", "voice_sleeptime_agent"})
 #: The tool with which agents of the first kinds spoke; what they wrote beside it were thoughts.
 _SPEAKS = "send_message"
-_PUT_IN = re.compile(r"<system-reminder>(?:(?!<system-reminder>).)*?</system-reminder>", re.DOTALL)
+_PUT_IN = Blocks(anywhere=("system-reminder",))
 
 
 class LettaImporter(Importer):
@@ -296,7 +297,7 @@ class _Reader:
 
 def without_reminders(text: str) -> str:
     """A message without what the program put into it for the agent."""
-    return _PUT_IN.sub("", text).strip()
+    return _PUT_IN.taken_off(text)[0].strip()
 
 
 def _is_background(agent: Mapping[str, Any]) -> bool:
