@@ -60,7 +60,8 @@ from memory_pipeline.wording.values import values_in
 #: Each of these, written again and again, once took time with the square or the cube of its length.
 _HOSTILE = [
     " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
-    "\n<system-reminder>", "x</system-reminder>\n", "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
+    "\n<system-reminder>", "x</system-reminder>\n",
+    "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
     "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
     '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ",
