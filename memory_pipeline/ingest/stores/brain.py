@@ -274,7 +274,7 @@ def _pins(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: 
     """What the agent keeps in its context at all times: pinned memories under their labels."""
     if not {"id", "label", "content", "pinned_at"} <= set(columns_of(connection, "working_memory")):
         return
-    statement = "select id, label, content, pinned_at from working_memory order by rowid"
+    statement = f"select id, label, content, pinned_at from working_memory order by {quoted('rowid')}"
     for line, (native_id, label, content, pinned_at) in enumerate(rows(connection, statement), 1):
         try:
             if not isinstance(content, str):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 _MADE_BY = "memory_pipeline"
-_ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*):(?P<importance>\d+(?:\.\d+)?(?:e-?\d+)?)", re.DOTALL)
+_ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*):(?P<importance>[^:]{{1,40}})", re.DOTALL)
 
 
 class ArchivedHere(NamedTuple):
@@ -53,7 +53,15 @@ def archived_mark(by: str, importance: float) -> str:
 def archived_here(archived_by: object) -> ArchivedHere | None:
     """What this program noted when it archived a row; None if it did not."""
     found = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
-    return ArchivedHere(found["by"], float(found["importance"])) if found else None
+    try:
+        return ArchivedHere(found["by"], _number(found["importance"])) if found else None
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float:
+    """A number as `repr` writes it; a whole one stays whole."""
+    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 def sources_of(compressed_from: object) -> list[str]:

@@ -64,9 +64,10 @@ def _is_of_a_brain(memory: Memory | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BrainRow:
-    """A row of the brain that is a memory of the store; `key` is its id there."""
+    """A row of the brain that is a memory of the store: `key` is its id there, and `place` that of this row alone."""
 
     key: object
+    place: object
     importance: float
     archived_by: str | None
     ours: ArchivedHere | None
@@ -84,9 +85,10 @@ class NewRow:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """A row to be archived or made active again: its key, and the new values."""
+    """A row to be archived or made active again: its key and its place, and the new values."""
 
     key: object
+    place: object
     archived_by: str | None
     memory: Memory
     importance: float
@@ -140,7 +142,7 @@ def _new_row(side: StoreSide, memory: Memory, standing: Mapping[str, BrainRow]) 
 def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> None:
     if memory.archived_at is None:
         if row.ours:
-            plan.restore.append(Marking(row.key, None, memory, row.ours.importance))
+            plan.restore.append(Marking(row.key, row.place, None, memory, row.ours.importance))
         return
     if row.archived_by is not None and row.ours is None:
         plan.left["memories that another program archived"] += 1
@@ -152,7 +154,7 @@ def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there
     if row.ours and row.ours.by == by:
         return
     before = row.ours.importance if row.ours else row.importance
-    marking = Marking(row.key, archived_mark(by, before), memory, before)
+    marking = Marking(row.key, row.place, archived_mark(by, before), memory, before)
     (plan.retire if memory.rolled_back_at else plan.archive).append(marking)
 
 
@@ -160,8 +162,8 @@ def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> It
     """The rows that are memories of the store, by the memory's id."""
     has = columns_of(connection, table)
     wanted = [name for name in ("id", "content", "importance", "archived_by", "compressed_from") if name in has]
-    statement = f"select {', '.join(map(quoted, wanted))} from {quoted(table)}"
-    for values in rows(connection, statement):
+    statement = f"select {', '.join(map(quoted, [row_name(connection, table), *wanted]))} from {quoted(table)}"
+    for place, *values in rows(connection, statement):
         row: dict[str, Any] = dict(zip(wanted, values, strict=True))
         memory = _memory_of(row, side)
         if memory is not None:
@@ -171,11 +173,25 @@ def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> It
                 memory.id,
                 BrainRow(
                     row["id"],
-                    float(importance) if isinstance(importance, int | float) else 1.0,
+                    place,
+                    importance if isinstance(importance, int | float) else 1.0,
                     None if archived_by is None else str(archived_by),
                     archived_here(archived_by),
                 ),
             )
+
+
+def row_name(connection: sqlite3.Connection, table: str) -> str:
+    """The column that names one row of a table and no other: two rows may have one id."""
+    columns = {column.lower() for column in columns_of(connection, table)}
+    for name in ("rowid", "_rowid_", "oid"):
+        if name not in columns:
+            try:
+                connection.execute(f"select {name} from {quoted(table)} limit 0")
+            except sqlite3.OperationalError:  # a table without rowids has a primary key
+                break
+            return name
+    return "id"
 
 
 def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:

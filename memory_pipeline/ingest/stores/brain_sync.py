@@ -24,7 +24,7 @@ from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
 from memory_pipeline.ingest.stores.brain import MODEL, memory_table
 from memory_pipeline.ingest.stores.brain_marks import made_mark
-from memory_pipeline.ingest.stores.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain
+from memory_pipeline.ingest.stores.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import Store, snapshot_directory
 
@@ -180,6 +180,7 @@ class _Writing:
     def __init__(self, connection: sqlite3.Connection, table: str, zone: tzinfo) -> None:
         self._connection, self._table, self._zone = connection, table, zone
         self._has_numbers = _has_numbers(connection, table)
+        self._row = quoted(row_name(connection, table))
         self._time = _written_time(connection, table, zone)
 
     def write(self, plan: BrainPlan, now: datetime) -> None:
@@ -227,10 +228,32 @@ class _Writing:
             "compressed_from": made_mark(memory.id, memory.content, new.source_ids, memory.compressed_from),
         }
         rowid = self._insert(self._table, row)
-        if "content" in columns_of(self._connection, f"{self._table}_fts"):
+        if self._has_index_to_write():
             index = quoted(f"{self._table}_fts")
             self._run(f"insert into {index} (rowid, content) values (?, ?)", [rowid, memory.content])
         return rowid if self._has_numbers else key
+
+    def _has_index_to_write(self) -> bool:
+        """Whether there is an index of words into which no trigger writes what is added to the table."""
+        index = f"{self._table}_fts"
+        is_there = "content" in columns_of(self._connection, index) and self._row != quoted("id")
+        return is_there and index not in self._written_by_triggers()
+
+    def _written_by_triggers(self) -> set[str]:
+        """The tables into which triggers insert when a memory is added, as SQLite tells when it prepares this."""
+        found: set[str] = set()
+
+        def note(action: int, name: str | None, _: str | None, __: str | None, trigger: str | None) -> int:
+            if action == sqlite3.SQLITE_INSERT and name and trigger:
+                found.add(name.lower())
+            return sqlite3.SQLITE_OK
+
+        self._connection.set_authorizer(note)
+        try:
+            self._run(f"explain insert into {quoted(self._table)} default values")
+        finally:
+            self._connection.set_authorizer(None)
+        return found
 
     def _log(self, new: NewRow, key: object) -> None:
         log = new.log
@@ -270,9 +293,10 @@ class _Writing:
 
     def _archive(self, marking: Marking) -> None:
         self._run(
-            f"update {quoted(self._table)} set archived_by = ?, archived_at = ?, importance = min(importance, ?) "
-            "where id = ?",
-            [marking.archived_by, self._archived_at(marking), _ARCHIVED_IMPORTANCE, marking.key],
+            f"update {quoted(self._table)} set archived_by = ?1, archived_at = ?2, importance = case "
+            "when typeof(importance) in ('integer', 'real') then min(importance, ?3) else importance end "
+            f"where {self._row} = ?4",
+            [marking.archived_by, self._archived_at(marking), _ARCHIVED_IMPORTANCE, marking.place],
         )
 
     def _archived_at(self, marking: Marking) -> object:
@@ -283,8 +307,9 @@ class _Writing:
         """Make it active again; an importance that its agent has set since stays."""
         self._run(
             f"update {quoted(self._table)} set archived_by = null, archived_at = null, "
-            "importance = case when importance = min(?1, ?2) then ?1 else importance end where id = ?3",
-            [marking.importance, _ARCHIVED_IMPORTANCE, marking.key],
+            "importance = case when importance = min(?1, ?2) then ?1 else importance end "
+            f"where {self._row} = ?3",
+            [marking.importance, _ARCHIVED_IMPORTANCE, marking.place],
         )
         self._run(
             "update compression_log set status = 'compressed', reason = null "
@@ -318,7 +343,7 @@ def _written_time(connection: sqlite3.Connection, table: str, zone: tzinfo) -> A
     newest = None
     if column:
         row = connection.execute(
-            f"select {column} from {quoted(table)} where {column} is not null order by rowid desc limit 1"
+            f"select {column} from {quoted(table)} where {column} is not null order by {quoted('rowid')} desc limit 1"
         ).fetchone()
         newest = row[0] if row else None
     if isinstance(newest, int | float):
