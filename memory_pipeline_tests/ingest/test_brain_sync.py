@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -112,6 +113,13 @@ def test_the_copy_is_the_file_as_it_was_and_is_kept_beside_the_snapshots(store: 
     assert copy is not None and Path(copy).parent == snapshot_directory(store)
     assert contents(Path(copy)) == before
     assert {snapshot.name for snapshot in list_snapshots(store)}.isdisjoint({Path(copy).stem})
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_the_copy_is_as_private_as_the_file(store: Store, path: Path, mode: int) -> None:
+    path.chmod(mode)
+    copy = sync(store, path).copy_
+    assert copy is not None and stat.S_IMODE(Path(copy).stat().st_mode) == stat.S_IMODE(path.stat().st_mode) == mode
 
 
 def test_a_vector_of_the_brain_s_model_goes_with_it(store: Store, tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.memory_sources import SourceTable
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.sqlite_files import reading
+from memory_pipeline.ingest.stores import mem0
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.ingest.bring import bring_twice
@@ -166,3 +168,32 @@ def test_what_is_none_of_mem0_is_refused(store: Store, tmp_path: Path) -> None:
         bring_twice(store, tmp_path, "mem0")
     path = written(tmp_path / "other.json", [{"id": "1", "title": "x", "mapping": {}}])
     assert importer_of("mem0").evidence(path) is None
+
+
+def test_a_history_that_cannot_be_read_lets_nothing_deleted_come_back(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mem0, "reading", lambda path: reading(path, 0.1))
+    path = written(tmp_path / "export.json", {"results": [item(GONE, "Forget me."), item(CSV, "Dana prefers CSV.")]})
+    beside = history(tmp_path / "history.db", (GONE, "Forget me.", "ADD", "1"), (GONE, None, "DELETE", "2"))
+    with closing(sqlite3.connect(beside, isolation_level=None)) as holder:
+        holder.execute("begin exclusive")
+        for given in (path, tmp_path):
+            with pytest.raises(StoreBusyError, match="is held by"):
+                bring_twice(store, given, "mem0")
+    whole = beside.read_bytes()
+    for damaged in (b"x" * 4096, whole[:4096] + b"\xff" * (len(whole) - 4096)):
+        beside.write_bytes(damaged)
+        for given in (path, tmp_path):
+            with pytest.raises(InputError, match="what it says was deleted would come back"):
+                bring_twice(store, given, "mem0")
+    assert not store.path.exists()
+
+
+def test_a_history_of_another_program_says_nothing_of_deletions(store: Store, tmp_path: Path) -> None:
+    path = written(tmp_path / "export.json", {"results": [item(CSV, "Dana prefers CSV.")]})
+    with closing(sqlite3.connect(tmp_path / "history.db")) as connection:
+        connection.execute("create table urls (id integer primary key, url text)")
+    assert [memory.content for memory in bring_twice(store, path, "mem0").memories.values()] == ["Dana prefers CSV."]
+    (tmp_path / "history.db").write_bytes(b"")
+    assert [memory.content for memory in bring_twice(store, path, "mem0").memories.values()] == ["Dana prefers CSV."]

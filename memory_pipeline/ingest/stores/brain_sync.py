@@ -20,7 +20,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files import cause_and_mend, new_file
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
 from memory_pipeline.ingest.stores.brain import MODEL, memory_table
 from memory_pipeline.ingest.stores.brain_marks import made_mark
@@ -153,6 +153,7 @@ def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> P
         directory.mkdir(parents=True, exist_ok=True)
         partial = directory / f".{copy.name}.partial"
         partial.unlink(missing_ok=True)
+        new_file(partial, path).close()  # who may not read the file may not read its copy
         with reading(path) as source, closing(sqlite3.connect(partial)) as target:
             source.backup(target)
             target.execute("pragma journal_mode = delete")

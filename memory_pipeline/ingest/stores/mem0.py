@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
@@ -22,7 +22,7 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import foreign_id
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.json_items import Broken, first_item, json_items
-from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, rows, shows_table
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 
@@ -61,12 +61,15 @@ class Mem0Importer(Importer):
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
     ) -> Reading:
-        """The same of the chosen files of a directory. Raises InputError if there is no file of mem0."""
+        """The same of the chosen files of a directory.
+
+        Raises InputError if there is no file of mem0, and as `reading` does if the history cannot be read: what was
+        deleted would come back.
+        """
+        deleted = _deleted(path if is_sqlite(path) else (path if path.is_dir() else path.parent) / _HISTORY)
         files = list(self.files(path, choice, skipped))
         if not files and choice.among is None:
             raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
-        history = path if is_sqlite(path) else (path if path.is_dir() else path.parent) / _HISTORY
-        deleted = _deleted(history)
         exports = [(name, file) for name, file in files if not is_sqlite(file)]
         for name, file in exports:
             yield from _Export(name, default_zone, now, skipped, deleted).read(file)
@@ -113,15 +116,20 @@ def _is_memory(item: object) -> bool:
 
 
 def _deleted(history: Path) -> frozenset[str]:
-    """The memories that a history says are deleted."""
-    if not _is_history(history):
+    """The memories that a history says are deleted; none if it is of another program. Raises as `reading` does."""
+    if not history.is_file() or not history.stat().st_size:
         return frozenset()
     try:
         with reading(history) as connection:
+            table, columns = _EVENTS
+            if not columns <= set(columns_of(connection, table)):
+                return frozenset()
             events = rows(connection, _LAST_EVENTS)
             return frozenset(str(memory_id) for memory_id, _, event, _, _ in events if event == "DELETE")
-    except (InputError, StoreBusyError):
-        return frozenset()
+    except InputError as error:
+        raise InputError(
+            f"{error}; what it says was deleted would come back: repair it, or move it away if it is not mem0's"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
