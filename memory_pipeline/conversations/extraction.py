@@ -68,9 +68,10 @@ def extract(
 ) -> Extracted:
     """The extractions of some chunks, in order.
 
-    `known`: the extractions that the store holds, in the order in which they were said; those of the days that are
-    read take no part, so that a day that is read again gives the same. `topics_before`: by the stem of a topic, the
-    days on which the human named it (`topics_of_day`). What was told before is no new evidence, and is only counted.
+    `known`: the extractions that stand in the store, without those that were withdrawn, in the order in which they
+    were said; those of the days that are read, and of later days, take no part, so that a day that is read again
+    gives the same. `topics_before`: by the stem of a topic, the days on which the human named it (`topics_of_day`).
+    What was told before is no new evidence, and is only counted.
     """
     turns = [turn for chunk in chunks for turn in chunk.turns]
     days = {turn.day for turn in turns}
@@ -78,6 +79,7 @@ def extract(
     dropped: Counter[str] = Counter()
     told = _Told(earlier)
     found: list[Extraction] = []
+    gone: set[str] = set()
     sentences = 0
     for turn in turns:
         own = own_sentences(turn.words)
@@ -88,11 +90,13 @@ def extract(
             if told.before(one):
                 dropped[TOLD_BEFORE] += 1
                 continue
-            one = replace(one, withdraws=withdrawn_by(one, [*earlier, *found]))
+            one = replace(one, withdraws=withdrawn_by(one, [old for old in (*earlier, *found) if old.id not in gone]))
             if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
                 dropped[OF_NOTHING] += 1
                 continue
             told.add(one)
+            told.forget(one.withdraws)
+            gone.update(one.withdraws)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
     return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, dropped)
@@ -103,17 +107,23 @@ class _Told:
 
     def __init__(self, extractions: Iterable[Extraction]) -> None:
         self._by_words: dict[object, list[Extraction]] = defaultdict(list)
+        self._gone: set[str] = set()
         for one in extractions:
             self.add(one)
 
     def add(self, one: Extraction) -> None:
         self._by_words[self._key(one)].append(one)
 
+    def forget(self, ids: Iterable[str]) -> None:
+        """What was withdrawn can be told anew."""
+        self._gone.update(ids)
+
     def before(self, one: Extraction) -> bool:
         return any(
             other.quote == one.quote
             or (says_the_same(one.quote, other.quote) and says_the_same(other.quote, one.quote))
             for other in self._by_words.get(self._key(one), ())
+            if other.id not in self._gone
         )
 
     @staticmethod

@@ -91,6 +91,7 @@ _ABBREVIATED = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|approx|no|mr|mrs|ms|dr|st|prof|sr|jr|a\.m|p\.m|u\.s|u\.k)\.$", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_RUN = re.compile(r"\S+(?:[^\S\n]{1,40}\S+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,18 +180,18 @@ def _only(words: str, kept: str) -> str:
 
 
 def _sentences(own: str) -> Iterator[tuple[str, int]]:
-    seek = 0
-    for statement in split_statements(own):
-        if statement.lstrip().startswith(("```", "~~~", "|")):
-            continue
-        start = own.find(statement, seek)
-        if start < 0:
-            continue
-        seek = start + len(statement)
-        for left, right in _split(statement):
-            quote = statement[left:right]
-            if len(quote) <= _LONGEST_SENTENCE and len(_WORD.findall(quote)) > 1:
-                yield quote, start + left
+    """The sentences of what is left of a turn, with their places. Long gaps divide them: something was left out."""
+    for run in _RUN.finditer(own):
+        seek = run.start()
+        for statement in split_statements(run.group()):
+            start = own.find(statement, seek)
+            if start < 0 or statement.lstrip().startswith(("```", "~~~", "|")):
+                continue
+            seek = start + len(statement)
+            for left, right in _split(statement):
+                quote = statement[left:right]
+                if len(quote) <= _LONGEST_SENTENCE and len(_WORD.findall(quote)) > 1:
+                    yield quote, start + left
 
 
 def _split(statement: str) -> Iterator[tuple[int, int]]:

@@ -31,6 +31,16 @@ def test_a_changed_fact_withdraws_the_one_in_the_store() -> None:
     assert set(result.withdrawn) == {known[0].id}
 
 
+def test_what_was_withdrawn_can_be_told_anew() -> None:
+    result = read(talk("I live in Lisbon.", "I live in Porto now.", "a: ok", "I live in Lisbon."))
+    assert [one.quote for one in result.extractions] == [
+        "I live in Lisbon.",
+        "I live in Porto now.",
+        "I live in Lisbon.",
+    ]
+    assert set(result.withdrawn) == {result.extractions[0].id}
+
+
 def test_another_fact_withdraws_nothing() -> None:
     known = read(talk("I live in Lisbon.", "I speak Polish.", at=START - timedelta(days=30))).extractions
     assert not read(talk("My name is Priya.", "I'm a nurse now."), known=known).withdrawn
