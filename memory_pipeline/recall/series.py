@@ -25,7 +25,9 @@ class DescribedSeries(Document):
     id: str = Field(description="The series memory.")
     project_id: str = Field(description="Its project.")
     content: str = Field(description="What it says.")
-    readings: int = Field(description="How many readings it stands for, including those that break it.")
+    readings: int = Field(
+        description="How many readings it tells of, including those that break it or have another outcome."
+    )
     first_at: Moment = Field(description="The time of its oldest reading.")
     newest_at: Moment = Field(description="The time of its newest reading.")
     breaking_ids: tuple[str, ...] = Field(description="Readings that break the series and stay active.")
@@ -91,7 +93,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
     series = tx.series.series_of(one)
     names = tuple(name_of(series, place) for place in range(len(series.places)))
     breaking = {found.memory_id for found in series.breaks} | set(one.facts.breaking_ids)
-    every = sorted((*series.readings, *series.strangers), key=lambda reading: (reading.at, reading.memory_id))
+    every = series.every
     return ShownSeries(
         **_described(one, series).model_dump(),
         places=names,
@@ -169,8 +171,8 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
         id=one.id,
         project_id=one.project_id,
         content=one.content,
-        readings=len(series.readings),
-        first_at=series.readings[0].at,
+        readings=len(series.every),
+        first_at=series.every[0].at,
         newest_at=series.newest.at,
         breaking_ids=one.facts.breaking_ids,
     )

@@ -84,7 +84,7 @@ class SeriesReport(KeptDocument):
     project_id: str = Field(description="Its project.")
     content: str = Field(description="What it says.")
     updated: bool = Field(description="Whether it is the next version of an earlier one.")
-    readings: int = Field(description="How many readings it stands for, including those that break it.")
+    readings: int = Field(description="How many readings of its shape it stands for, including those that break it.")
     archived: int = Field(description="Readings that the run archived into it.")
     breaking_ids: tuple[str, ...] = Field(description="Readings that break the series and stay active.")
     breaking: tuple[str, ...] = Field(description="What these say.")

@@ -52,15 +52,28 @@ def _figures(report: Report) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     saved = f" ({-report.token_reduction_pct:+.1f} %)" if report.tokens_before != report.tokens_after else ""
     yield f"  Active memory   {report.tokens_before:,} -> {report.tokens_after:,} tokens{saved}"
-    made = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
-    copies = f", {how_many(report.duplicates_archived, 'exact copy')} among them" if report.duplicates_archived else ""
-    yield f"  Memories        {report.memories_archived:,} {would}archived{made}{copies}"
+    yield f"  Memories        {_archived(report, would)}"
     if report.recall_sampled > report.recall_found and not _missed(report):
         found = f"{report.recall_found} of {report.recall_sampled} archived memories that were asked for"
         yield f"  Found again     {found}; enough, nothing needs doing"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
+
+
+def _archived(report: Report, would: str) -> str:
+    """How many memories were archived into new ones, and how many as copies of others."""
+    copies = report.duplicates_archived
+    alike = report.memories_archived - copies
+    into = f" into {how_many(report.abstractions_created, 'new one')}" if report.abstractions_created else ""
+    told = [f"{alike:,} {would}archived{into}"] if alike or not copies else []
+    if copies:
+        exact, theirs = (
+            how_many(copies, "exact copy"),
+            "the one that it repeats" if copies == 1 else "those they repeat",
+        )
+        told.append(f"{exact} {'' if told else f'{would}archived '}into {theirs}")
+    return ", ".join(told)
 
 
 def _read(report: Report) -> Iterator[str]:
