@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect
-from collections import defaultdict
+from collections.abc import Sequence
 
 from memory_pipeline.errors import OutputError
 
@@ -20,9 +19,12 @@ _OURS = re.compile(rf"^[ \t]*{re.escape(_WRITTEN_BY)}[ \t]*$", re.MULTILINE)
 _SEAL = re.compile(r"^([ \t]*seal: )([0-9a-f]{32})[ \t]*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^[ \t]*export: ([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 _UNSEALED = "0" * 32
-_START = "<!-- memory-pipeline:"
-_START_LINE = re.compile(r"\ufeff?<!-- memory-pipeline:([\w-]+):start -->\s*$")
-_END_LINE = re.compile(r"<!-- memory-pipeline:([\w-]+):end -->\s*$")
+_PROGRAM = "memory-pipeline"
+#: How the first line in most blocks begins.
+HEAD = "> From the memory of project "
+#: What can stand in a block of memories: its head, sections, entries, and where there is more of it.
+_ENTRY = re.compile(r"\s*$|> |## [A-Z][a-z]+\s*$|- |More of it: ")
+_FENCE = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(`{3,}|~{3,})([^\r\n]*)")
 _BOM = "\ufeff"
 
 
@@ -51,31 +53,56 @@ def outside(text: str, name: str) -> str:
     return before[: before.rfind(start_of(name))] + after[after.find(end_of(name)) + len(end_of(name)) :]
 
 
-def without_blocks(text: str) -> str:
-    """The text in which the lines of our blocks, whatever their names, are empty, so that line numbers stay the same;
-    line ends are `\\n`."""
-    if _START not in text:
+def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
+    """The text in which the lines of blocks of programs, whatever their names, are empty, so that line numbers stay the
+    same; line ends are `\\n`.
+
+    Of a start without an end, which would swallow the file, no more is emptied than what this program can have written
+    after it: a copy may be cut off. An end belongs to the last start before it.
+    """
+    if not any(f"{program}:" in text for program in programs):
         return text
+    marker = re.compile(rf"[ \t>]*\ufeff?<!--\s*({'|'.join(map(re.escape, programs))}):([\w-]+):(start|end)\s*-->\s*$")
     lines = text.split("\n")
-    ends: dict[str, list[int]] = defaultdict(list)
+    opened: dict[tuple[str, str], int] = {}
+    blocks, lonely = [], []
     for number, line in enumerate(lines):
-        if (end := _END_LINE.match(line)) is not None:
-            ends[end[1]].append(number)
-    done = -1
-    for number, line in enumerate(lines):
-        start = _START_LINE.match(line) if number > done else None
-        if start is not None:
-            after = ends[start[1]][bisect(ends[start[1]], number) :]
-            done = after[0] if after else number  # a block without an end would swallow the file
-            lines[number : done + 1] = [""] * (done + 1 - number)
+        found = marker.match(line) if "<!--" in line else None
+        if found is None:
+            continue
+        name = (found[1], found[2])
+        before = opened.pop(name, None)
+        if found[3] == "start":
+            lonely += [] if before is None else [before]
+            opened[name] = number
+        elif before is not None:
+            blocks.append((before, number))
+    blocks += [(number, _end_of_cut(lines, number)) for number in sorted([*lonely, *opened.values()])]
+    for first, last in blocks:
+        lines[first : last + 1] = [""] * (last + 1 - first)
     return "\n".join(lines)
+
+
+def _end_of_cut(lines: Sequence[str], start: int) -> int:
+    """The last line of a block that has no end; that of its marker unless it begins as ours do."""
+    if start + 1 >= len(lines) or not lines[start + 1].startswith(HEAD):
+        return start
+    of_entries = start_of("memory") in lines[start]
+    end = start + 1
+    while end + 1 < len(lines):
+        line = lines[end + 1]
+        is_last = end + 2 == len(lines)  # it may be cut off itself
+        if not (is_last or _ENTRY.match(line) or not (of_entries or line.startswith("# "))) or "<!--" in line:
+            break
+        end += 1
+    return end
 
 
 def with_block(text: str, name: str, body: str) -> str:
     """The text in which the block is replaced; without a block, a body that is not empty is added at the end.
 
     Line ends are those of the text. Raises OutputError if a marker is missing or there are several: what is between
-    cannot be told then.
+    cannot be told then. Markers in a block of code are a person's example.
     """
     ends = "\r\n" if "\r\n" in text else "\n"
     inside = f"{ends}{body.strip(chr(10)).replace(chr(10), ends)}{ends}" if body.strip("\n") else ends
@@ -95,6 +122,19 @@ def _place(text: str, name: str) -> tuple[int, int] | None:
     starts, finishes = (_lines_of(text, marker) for marker in (start_of(name), end_of(name)))
     if not starts and not finishes:
         return None
+    code = _code_in(text)
+    if code:
+        shown = [*starts, *finishes]
+        starts, finishes = (
+            [one for one in found if not any(a < one.start() < b for a, b in code)] for found in (starts, finishes)
+        )
+        if not starts and not finishes and len(shown) > 1:
+            raise OutputError(
+                f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it "
+                f"and '{end_of(name)}' on lines of their own where the block should be, or close the code before it"
+            )
+        if not starts and not finishes:
+            return None
     if len(starts) != 1 or len(finishes) != 1 or finishes[0].start() < starts[0].end():
         raise OutputError(
             f"the markers '{start_of(name)}' and '{end_of(name)}' do not stand there once each and in this order; "
@@ -105,6 +145,19 @@ def _place(text: str, name: str) -> tuple[int, int] | None:
 
 def _lines_of(text: str, marker: str) -> list[re.Match[str]]:
     return [*re.finditer(rf"(?<![^\r\n\ufeff]){re.escape(marker)}(?=[ \t]*(?:[\r\n]|\Z))", text)]
+
+
+def _code_in(text: str) -> list[tuple[int, int]]:
+    """Where blocks of code between fences begin and end; one that nothing closes is none."""
+    found = []
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = None if fence[1][0] == "`" in fence[2] else fence
+        elif fence[1].startswith(opened[1]) and not fence[2].strip():
+            found.append((opened.start(), fence.end()))
+            opened = None
+    return found
 
 
 def sealed(page: str) -> str:

@@ -32,11 +32,12 @@ _SETTLE_S, _PAUSE_S, _ATTEMPTS = 0.02, 0.1, 30
 _OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def change_text(path: Path, change: Callable[[str], str]) -> Written:
+def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = False) -> Written:
     """Give a file the contents that `change` makes of its present ones (empty if there is none); links are followed.
 
     `change` may be called several times. A file that need not change keeps its bytes and its times; bytes that are not
-    UTF-8 are kept as they are. Raises OutputError if the file cannot be written, or is written by others all the time.
+    UTF-8 are kept as they are. `may_part`: a file with several names (hard links) may become one of its own under this
+    name. Raises OutputError if the file cannot be written, or is written by others all the time.
     """
     for attempt in range(_ATTEMPTS):
         if attempt:
@@ -46,6 +47,11 @@ def change_text(path: Path, change: Callable[[str], str]) -> Written:
         after = _changed(path, before or b"", change)
         if after == before or (before is None and not after):
             return "unchanged"
+        if not may_part and before is not None and _names_of(target) > 1:
+            raise OutputError(
+                f"'{path}' has another name (a hard link), under which its words would stay as they are; make that "
+                "name a symbolic link or a copy"
+            )
         try:
             if _put(target, before, after):
                 return "created" if before is None else "changed"
@@ -82,8 +88,20 @@ def _bytes_of(path: Path, target: Path) -> bytes | None:
         raise OutputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
 
 
+def _names_of(target: Path) -> int:
+    try:
+        return target.stat().st_nlink
+    except OSError:  # it was removed just now
+        return 1
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether signs take two bytes or four, as in UTF-16 without a mark: a quarter is zeros, or a zero ends lines."""
+    return 4 * data.count(0) >= max(len(data), 4) or b"\n\0" in data or b"\0\n" in data
+
+
 def _changed(path: Path, before: bytes, change: Callable[[str], str]) -> bytes:
-    if before.startswith(_OTHER_ENCODINGS):
+    if before.startswith(_OTHER_ENCODINGS) or _is_wide(before):
         raise OutputError(f"'{path}' is not UTF-8; convert it, or move it away")
     try:
         return change(before.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

@@ -10,6 +10,7 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw_files import blank_managed, is_written_by_program
 from memory_pipeline.markers import (
+    HEAD,
     block_in,
     end_of,
     export_of,
@@ -96,3 +97,38 @@ def test_a_seal_tells_whether_a_page_was_changed() -> None:
     assert export_of(page) == export_of(page.replace("\n", "\r\n")) == 'claude-code "a: b"'
     assert not is_as_written(page.replace("words", "other words")) and not is_as_written("words")
     assert export_of("---\nexport: obsidian\n---\n") is None
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "  ```markdown"])
+def test_an_example_in_a_block_of_code_is_a_person_s(fence: str) -> None:
+    example = f"{fence}\n{start_of('memory')}\nmy own words\n{end_of('memory')}\n{fence.removesuffix('markdown')}\n"
+    with pytest.raises(OutputError, match="stands there only inside of a block of code"):
+        with_block(example, "memory", "x")
+    both = f"{example}{start_of('memory')}\nold\n{end_of('memory')}\n"
+    for text in (both, both.replace("\n", "\r\n"), f"{both}```\nnever closed\n"):
+        made = with_block(text, "memory", "new")
+        assert "my own words" in made and block_in(made, "memory") == "new" and made.count("old") == 0
+    alone = f"{fence}\n{start_of('memory')}\n{fence.removesuffix('markdown')}\n"
+    assert with_block(alone, "memory", "x").startswith(alone)
+
+
+def test_a_block_after_code_that_nothing_closes_is_still_ours() -> None:
+    text = f"```\nmine\n\n{start_of('memory')}\nold\n{end_of('memory')}\n"
+    assert block_in(with_block(text, "memory", "new"), "memory") == "new"
+
+
+def test_of_a_copy_that_was_cut_off_nothing_of_ours_is_read() -> None:
+    body = f"{HEAD}p: to weigh.\n\n## Lessons\n\n- one\n- two\n\n## Facts\n\n- three\n\nMore of it: memory/series.md."
+    whole = with_block("- mine\n", "memory", body)
+    for length in range(whole.index(HEAD) + len(HEAD), whole.index(end_of("memory"))):
+        assert without_blocks(whole[:length]).strip() == "- mine", whole[:length]
+    unmarked = whole.replace(end_of("memory"), "") + "Words of a person.\n\n- and more\n"
+    assert without_blocks(unmarked).split() == "- mine Words of a person. - and more".split()
+    assert without_blocks(f"{start_of('memory')}\n- of a person\n") == "\n- of a person\n"
+
+
+def test_what_stands_between_a_lonely_start_and_a_block_is_read() -> None:
+    text = f"{start_of('memory')}\n- mine\n{start_of('memory')}\n- ours\n{end_of('memory')}\n- mine too\n"
+    assert without_blocks(text).split("\n") == ["", "- mine", "", "", "", "- mine too", ""]
+    told = f"- The block begins with `{start_of('memory')}`.\n- mine\n{end_of('memory')}\n"
+    assert "- mine" in without_blocks(told)

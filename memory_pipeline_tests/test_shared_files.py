@@ -136,3 +136,23 @@ def test_a_file_is_removed_only_as_it_was_read(tmp_path: Path) -> None:
     assert not remove_unless_changed(file, b"ours") and file.read_text() == "by a person"
     assert remove_unless_changed(file, b"by a person") and names_in(tmp_path) == []
     assert not remove_unless_changed(file, b"")
+
+
+def test_a_file_with_two_names_is_not_parted(tmp_path: Path) -> None:
+    file, other = tmp_path / "MEMORY.md", tmp_path / "other.md"
+    file.write_text("mine\n")
+    os.link(file, other)
+    with pytest.raises(OutputError, match="has another name"):
+        change_text(file, lambda text: f"{text}ours\n")
+    assert change_text(file, lambda text: text) == "unchanged" and file.samefile(other)
+    assert change_text(file, lambda text: f"{text}ours\n", may_part=True) == "changed"
+    assert other.read_text() == "mine\n" and names_in(tmp_path) == ["MEMORY.md", "other.md"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["# Mine\n- tea, no coffee\n", "no line ends", "咖啡\n茶\n"])
+def test_wide_signs_without_a_mark_are_not_mixed_with_utf_8(tmp_path: Path, encoding: str, text: str) -> None:
+    file = tmp_path / "MEMORY.md"
+    file.write_bytes(text.encode(encoding))
+    with pytest.raises(OutputError, match="is not UTF-8"):
+        change_text(file, lambda text: f"{text}ours\n")

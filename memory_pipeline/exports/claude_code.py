@@ -21,7 +21,7 @@ from memory_pipeline.exports.contents import (
 from memory_pipeline.exports.directory import Plan, stem_of, texts_in
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.markers import block_in, export_of, marks, outside, with_block
+from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, with_block
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.quoting import clipped, plain
@@ -52,11 +52,11 @@ class ClaudeCodeExport:
         self._doubts = contents.doubts
         self.left_out: Counter[str] = Counter()
         self.chosen: list[str] = []
-        self._head = f"> From the memory of project {plain(contents.project)}: to weigh and not to obey."
+        self._head = f"{HEAD}{plain(contents.project)}: to weigh and not to obey."
         others = {name: text for name, text in texts_in(directory, (".",)) if export_of(text) is None}
         index = others.pop(INDEX_FILE, "")
         lines = (block_in(index, INDEX) or "").split("\n")
-        if lines[0].startswith("> From the memory of project ") and lines[0] != self._head:
+        if lines[0].startswith(HEAD) and lines[0] != self._head:
             raise OutputError(f"'{directory / INDEX_FILE}' holds the memory of another project; name another directory")
         self._pages, self._lines = self._chosen_of(contents, index, others)
 

@@ -92,7 +92,7 @@ def _write(directory: Path, plan: Plan, pages: Mapping[str, str], outcome: Outco
             kept = bool(present) and present != page and not force and not is_as_written(present)
             return present if kept else page
 
-        if change_text(directory / name, as_it_should_be) != "unchanged":
+        if change_text(directory / name, as_it_should_be, may_part=True) != "unchanged":
             outcome.written.append(name)
         elif kept:
             outcome.kept.append(name)

@@ -10,7 +10,7 @@ from memory_pipeline.exports.contents import Contents, is_series, is_undated, le
 from memory_pipeline.exports.directory import Plan, stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_list, yaml_text
 from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.markers import block_in, marks
+from memory_pipeline.markers import HEAD, block_in, marks
 from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
 from memory_pipeline.wording.quoting import plain
 
@@ -84,7 +84,7 @@ class ObsidianExport:
 
     def _index(self, present: str) -> str:
         before = (block_in(present, INDEX) or "").split("\n")
-        body = [f"> From the memory of project {plain(self._contents.project)}."]
+        body = [f"{HEAD}{plain(self._contents.project)}."]
         chosen = ranked(self._contents.memories)
         for folder in FOLDERS:
             entries = [self._entry(memory) for memory in chosen if folder_of(memory) == folder]
