@@ -8,6 +8,7 @@ were run.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -44,6 +45,21 @@ class History:
 
     def __init__(self, sql: Sql, memories: Memories) -> None:
         self._sql, self._memories = sql, memories
+
+    def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, set[str]]:
+        """By memory, all that ever archived it in this store, also where a rollback has restored it since."""
+        found: dict[str, set[str]] = {}
+        for memory_id, by in self._sql.rows(
+            """
+            select distinct row_id, after_state ->> 'archived_by'
+            from audit_log
+            where table_name = 'memories' and row_id in (select unnest($1))
+              and after_state ->> 'archived_by' is not null
+            """,
+            [list(memory_ids)],
+        ):
+            found.setdefault(memory_id, set()).add(by)
+        return found
 
     def of(self, memory_id: str) -> list[Event]:
         """Every entry of the audit log that concerns a memory, oldest first: the memory itself, its links, its

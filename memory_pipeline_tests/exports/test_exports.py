@@ -228,11 +228,11 @@ def test_a_failure_in_the_middle_is_told(store: Store, tmp_path: Path, monkeypat
     known(store, "The port is 5432.", "The disk has 40 GB.")
     real, calls = directory.change_text, []
 
-    def fails(path: Path, change: object) -> object:
+    def fails(path: Path, change: object, **more: object) -> object:
         calls.append(path)
         if len(calls) == 2:
             raise OutputError("the disk is full")
-        return real(path, change)  # type: ignore[arg-type]
+        return real(path, change, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(directory, "change_text", fails)
     with pytest.raises(OutputError, match=r"the disk is full\. 1 of 3 files were written; run again for the others"):

@@ -422,3 +422,31 @@ def test_a_table_without_rowids_is_written_too(store: Store, path: Path) -> None
         )
     assert told(sync(store, path)) == (1, 4, 0, 0)
     assert told(sync(store, path)) == (0, 0, 0, 0)
+
+
+def test_two_stores_do_not_undo_each_other(store: Store, path: Path, tmp_path: Path) -> None:
+    sync(store, path)
+    before = contents(path)
+    anew = Store(tmp_path / "anew" / "store.duckdb")
+    bring(anew, path)
+    done = sync(anew, path)
+    assert told(done) == (0, 0, 0, 0) and done.left == {"memories that another store archived": 4}
+    late = ("stm_late", lesson(5)[4].content, '["ops"]', 1.5, "2026-03-01T09:00:00")
+    change(path, "insert into stm (id, content, categories, importance, created_at) values (?, ?, ?, ?, ?)", late)
+    bring(anew, path)
+    run(anew, DAY, run_id="anew")
+    done = sync(anew, path)
+    assert told(done) == (0, 0, 0, 0) and done.left["abstractions of memories that another store archived"] == 1
+    assert told(sync(store, path)) == (0, 0, 0, 0)
+    change(path, "delete from stm where id = 'stm_late'")
+    assert contents(path) == before
+
+
+def test_a_store_made_anew_knows_what_its_own_nights_make_again(store: Store, path: Path, tmp_path: Path) -> None:
+    sync(store, path)
+    anew = Store(tmp_path / "anew" / "store.duckdb")
+    bring(anew, path)
+    run(anew, DAY, run_id="another-run")
+    assert told(sync(anew, path)) == (0, 0, 0, 0)
+    roll_back(anew, settings_for(anew), RollbackScope(run_id="another-run"))
+    assert told(sync(anew, path)) == (0, 0, 4, 1)

@@ -27,7 +27,8 @@ from memory_pipeline.wording.redaction import redact
 
 @dataclass(frozen=True)
 class StoreSide:
-    """What the store has of brains: their memories, what nights made of them, and what each was made from."""
+    """What the store has of brains: their memories, what nights made of them, what each was made from, and by memory
+    all that ever archived it."""
 
     memories: Mapping[str, Memory]
     raw: Mapping[str, list[str]]
@@ -35,6 +36,7 @@ class StoreSide:
     replaced_by: Mapping[str, str]
     log: Mapping[str, LogRow]
     vectors: Mapping[str, Vectors]
+    archivers: Mapping[str, Collection[str]]
 
     @classmethod
     def of(cls, store: Store) -> StoreSide:
@@ -55,7 +57,12 @@ class StoreSide:
             log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
             replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])
             ids, vectors = tx.vectors.read(list(raw), MODEL, DIMENSION)
-        return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)))
+            archivers = tx.history.archivers_of(list(kept))
+        return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)), archivers)
+
+    def archived(self, memory_id: str, row: BrainRow) -> bool:
+        """Whether it was this store that archived a row: its marks in a brain name no store."""
+        return row.ours is not None and row.ours.by in self.archivers.get(memory_id, ())
 
 
 def _is_of_a_brain(memory: Memory | None) -> bool:
@@ -121,6 +128,8 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
             continue
         if side.raw[memory_id] and not all(one in standing for one in side.raw[memory_id]):
             plan.left["abstractions of memories that are not all in this brain"] += 1
+        elif any(standing[one].ours and not side.archived(one, standing[one]) for one in side.raw[memory_id]):
+            plan.left["abstractions of memories that another store archived"] += 1
         elif log_row(side, memory).id in written:
             plan.left["abstractions that were deleted there"] += 1
         else:
@@ -140,6 +149,9 @@ def _new_row(side: StoreSide, memory: Memory, standing: Mapping[str, BrainRow]) 
 
 
 def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> None:
+    if row.ours and not side.archived(memory.id, row):
+        plan.left["memories that another store archived"] += 1
+        return
     if memory.archived_at is None:
         if row.ours:
             plan.restore.append(Marking(row.key, row.place, None, memory, row.ours.importance))
