@@ -26,6 +26,17 @@ def schema_of_document(document: type[Document], meaning: str) -> TableSchema:
     return TableSchema([TableColumn(document.__name__.lower(), "json", meaning)])
 
 
+def schema_of_rows(document: type[Document]) -> TableSchema:
+    """The columns of an asset whose rows are documents: their fields."""
+    hints = document.model_fields
+    return TableSchema(
+        [
+            TableColumn(field.alias or name, _type_name(field.annotation), field.description)
+            for name, field in hints.items()
+        ]
+    )
+
+
 def _columns(record: type, prefix: str = "") -> Iterator[TableColumn]:
     hints = typing.get_type_hints(record)
     meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}

@@ -209,7 +209,7 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     group=REPORTING_GROUP,
     kinds={"markdown"},
     check_specs=EXPORT_CHECKS,
-    metadata={"dagster/column_schema": describe.schema_of_document(ExportResult, "What became of an export.")},
+    metadata={"dagster/column_schema": describe.schema_of_rows(ExportResult)},
     description=(
         "Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory "
         "directory of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past "
