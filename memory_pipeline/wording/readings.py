@@ -65,6 +65,16 @@ class Series:
         }
         return frozenset(n for n, reading in enumerate(self.every) if reading.memory_id in strange)
 
+    @cached_property
+    def lone_outcomes(self) -> frozenset[int]:
+        """Which of all are the only ones with their outcome: their day and figures stand beside its count."""
+        counts = [Counter(reading.values[place] for reading in self.every) for place in self.words]
+        return frozenset(
+            n
+            for n in self.other_outcomes
+            if any(count[self.every[n].values[place]] == 1 for place, count in zip(self.words, counts, strict=True))
+        )
+
     @property
     def newest(self) -> Reading:
         """The newest reading."""

@@ -172,10 +172,9 @@ class Figure:
         """For each value, whether it is outside, or beyond the inner fences if most values are within them."""
         if not any(self.outside):
             return self.outside
-        lower, _, upper = quantiles((value.number for value in self.values), n=4, method="inclusive")
-        reach = _FENCE * (upper - lower)
+        numbers = [value.number for value in self.values]
         found = tuple(
-            is_outside or not lower - reach <= value.number <= upper + reach
+            is_outside or not lies_within_fences(value.number, numbers)
             for value, is_outside in zip(self.values, self.outside, strict=True)
         )
         return found if found.count(False) >= _MOST_OF_THEM * len(found) else self.outside
@@ -210,6 +209,15 @@ class Figure:
             variance = (squares - x * x) / others - ((total - x) / others) ** 2
             found.append(max(upper - lower, sqrt(max(variance, 0.0))))
         return tuple(found)
+
+
+def lies_within_fences(x: float, numbers: Sequence[float]) -> bool:
+    """Whether a number is within the inner fences around others (Tukey, 1977)."""
+    if len(numbers) < 2:
+        return x in numbers
+    lower, _, upper = quantiles(numbers, n=4, method="inclusive")
+    reach = _FENCE * (upper - lower)
+    return lower - reach <= x <= upper + reach
 
 
 def _slow_runs(numbers: Sequence[float], far: Sequence[bool], middle: float) -> set[int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.templates import Place, list_elements
 
-_LABEL = re.compile(r"([^\W\d](?:[\w '&-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
+_LABEL = re.compile(r"([^\W\d](?:[\w '&\U000F0000-\U000FFFFD-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
 _KEY = re.compile(r"([\w.-]+)\s*=\s*$")
 _NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
@@ -39,7 +39,6 @@ _MARKS = (
     (re.compile(r"[\[\]{}\"`]|(?<!\w)'|'(?!\w)"), ""),
     (re.compile(r"(?<=\w)\s*=\s*(?=\S)"), " "),
     (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
-    (re.compile(r"(?<=\w)×(?=[^\W\d])"), " "),
 )
 _COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[\U000F0000-\U000FFFFD]?[-+]?[\d\x01])")
 #: Before a figure in a line with marks stands a character of its own: this one plus the number of its place.
@@ -58,7 +57,7 @@ _REPEATED_STOPS = re.compile(r"([,;:])(?:\s*[,;:])+")
 
 def name_of(series: Series, place: int) -> str:
     """What a place is called in its line: the words that stand next to it, or nothing."""
-    return _name_and_side(series, place)[0]
+    return name_and_side(series, place)[0]
 
 
 def unit_of(series: Series, place: int) -> str:
@@ -80,9 +79,15 @@ def measure_of(series: Series, place: int) -> str:
 def amount(series: Series, place: int, value: str) -> str:
     """A value with its currency sign or its unit, and with its total where that is always the same: `5/6`."""
     start = series.places[place].start
-    sign = series.newest.line.text[start - 1 : start]
+    sign = series.newest.line.text[start - 1 : start] if has_currency(series, place) else ""
     total = "" if "/" in value else _total(series, place)
-    return f"{sign if sign in _CURRENCIES else ''}{value}{total}{unit_of(series, place)}"
+    return f"{sign}{value}{total}{unit_of(series, place)}"
+
+
+def has_currency(series: Series, place: int) -> bool:
+    """Whether a currency sign stands before a figure."""
+    start = series.places[place].start
+    return start > 0 and series.newest.line.text[start - 1] in _CURRENCIES
 
 
 def amounts(series: Series, place: int, one: str, between: str, other: str) -> str:
@@ -106,11 +111,11 @@ def called(series: Series, place: int, value: str) -> str:
 
 def beside_name(series: Series, place: int, said: str) -> str:
     """What is said of a place, with its name on the side on which it stands in the line: `13 to 34 turns`."""
-    name, comes_after = _name_and_side(series, place)
+    name, comes_after = name_and_side(series, place)
     return " ".join(part for part in ((said, name) if comes_after else (name, said)) if part)
 
 
-def _name_and_side(series: Series, place: int) -> tuple[str, bool]:
+def name_and_side(series: Series, place: int) -> tuple[str, bool]:
     """The name of a place, and whether it comes after the value."""
     text = series.newest.line.text
     before, after = text_before(series, place).rstrip(_CURRENCIES), _text_after(series, place)
@@ -122,13 +127,15 @@ def _name_and_side(series: Series, place: int) -> tuple[str, bool]:
     leads = label is not None and not place and _LABEL.match(text) is not None
     if follows and follows.group(1).casefold() not in _NO_NAMES and (label is None or leads):
         return readable(follows.group(1)), True
+    if leads and has_currency(series, place):  # `Spent today: $3`: the sign says it
+        return "", False
     if label is not None:
         return readable(label.group(1).strip(" -")), False
     if after == "/" and place + 1 < len(series.places):  # `5/6 modules`: both are of modules
         last = place + 1
         while last + 1 < len(series.places) and _text_after(series, last) == "/":
             last += 1
-        return _name_and_side(series, last)
+        return name_and_side(series, last)
     phrase = _PHRASE_BEFORE.search(before)
     words = phrase.group(1).split() if phrase and (place or not before.startswith(phrase.group(1))) else []
     return (" ".join(words) if words and not _NO_NAMES.intersection(map(str.casefold, words)) else ""), False

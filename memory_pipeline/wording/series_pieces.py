@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_figures import Figure
+from memory_pipeline.wording.series_figures import number_of
 from memory_pipeline.wording.series_line import capitalised, marked_headline, places_in, without_marks
 from memory_pipeline.wording.series_ranges import is_dull, range_in_brackets
-from memory_pipeline.wording.series_unusual import Named, named_values, others_unusual
+from memory_pipeline.wording.series_unusual import Named, named_values, unusual
 
 #: What divides the pairs of a line; an opening bracket does if there are several in it.
 _SEPARATOR = re.compile(r"(, |; |\. | \((?=[^()]*, ))")
@@ -19,10 +19,8 @@ _DIGIT = re.compile(r"\d")
 _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 #: So many pairs of one unit in a row are a list, of which the largest are said.
 _LEAST_LISTED = 5
-#: Of a shortened line at most so many pairs are tried, and so many ranges.
-_MOST_PAIRS, _MOST_ASIDES = 12, 6
-#: A figure swings widely if its values differ by more than this share of the largest.
-_WIDE = 0.5
+#: Of a shortened line at most so many pairs are tried, and so many unusual days; a day is worth so many pairs.
+_MOST_PAIRS, _MOST_DAYS, _PAIRS_A_DAY = 12, 2, 4
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 
@@ -42,79 +40,75 @@ class Piece:
 
 
 def pieces_of(series: Series) -> list[Piece]:
-    """The parts of the line with its newest values, in their order; of a list of pairs in one unit, the largest come
-    first."""
+    """The parts of the line with its newest values, in their order; of a list of pairs in one unit, the usually
+    largest come first."""
     parts = ["", *_SEPARATOR.split(marked_headline(series))]
     pieces = [
         Piece(separator, without_marks(part), tuple(places_in(part)))
         for separator, part in zip(parts[::2], parts[1::2], strict=True)
     ]
-    return _largest_first(pieces)
+    return _largest_first(series, pieces)
 
 
 def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[str]:
-    """The line with fewer of its pairs: those that changed most, with their ranges behind them, and what is unusual in
-    the others. `after`: the sentence about how many readings there are."""
-    named = named_values(series)
-    ranked = _by_weight(series, pieces, named)[:_MOST_PAIRS]
+    """The line with fewer of its pairs, each that varies with its range behind it, and what is unusual on some days.
+    `after`: the sentence about how many readings there are."""
+    pieces = _without_brackets(pieces)
     number = sum(piece.has_value for piece in pieces[1:])
-    asides = {n: aside for n in ranked if (aside := _aside(series, pieces, n, named))}
+    whole, farthest = named_values(series), named_values(series, with_others=False)
+    ranked = _by_weight(series, pieces, whole)
     choices = [
-        (4 * with_range + most + bool(days) + days, days, with_range, most)
-        for days in range(min(2, len(named.days)), -1, -1)
-        for most in range(len(ranked), 0, -1)
-        for with_range in range(min(most, len(asides), _MOST_ASIDES), -1, -1)
-        if with_range or not asides or most == 1
+        (_PAIRS_A_DAY * days + most, days, most, named)
+        for most in range(1, min(len(ranked), _MOST_PAIRS) + 1)
+        for days in range(min(_MOST_DAYS, len(whole.days)) + 1)
+        for named in ((whole.first(days), farthest.first(days)) if days == 1 else (whole.first(days),))
     ]
-    for _, days, with_range, most in sorted(choices, reverse=True):
-        chosen, ranged = sorted(ranked[:most]), [n for n in ranked[:most] if n in asides][:with_range]
+    for _, _, most, named in sorted(choices, key=lambda choice: choice[:2], reverse=True):
+        chosen = [n for n in sorted(ranked[:most]) if n]
         told = [
-            Piece(
-                _strongest(pieces[before + 1 : n + 1]),
-                _with_aside(_ASIDE.sub("", pieces[n].text), asides[n] if n in ranged else ""),
-                pieces[n].places,
-            )
-            for before, n in pairwise([0, *(n for n in chosen if n)])
+            Piece(_strongest(pieces[before + 1 : n + 1]), _ranged(series, pieces[n], named), pieces[n].places)
+            for before, n in pairwise([0, *chosen])
         ]
-        start = replace(pieces[0], text=_with_aside(pieces[0].text, asides[0] if 0 in ranged else ""))
-        said = {place for n in ranged for place in pieces[n].places}
-        yield joined([start, *told], number - len(told)) + after + others_unusual(series, named, days, said)
+        start = replace(pieces[0], text=_ranged(series, pieces[0], named))
+        said = {place for piece in (start, *told) for place in piece.places}
+        yield joined([start, *told], number - len(told)) + after + unusual(series, named, said)
 
 
 def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
-    """The numbers of the pieces with figures: those that are unusual on the newest day, then the first one, those that
-    ever were unusual, those that vary (what swings widely before the others), those that hardly vary or count on, and
-    what never varies."""
-    figures = {figure.place: figure for figure in series.told}
-    first = next((n for n, piece in enumerate(pieces) if any(_varies(figures, place) for place in piece.places)), -1)
-    day = series.newest.at.date()
+    """The numbers of the pieces with figures, in an order that stays from night to night: what is unusual now, the
+    first that varies, those that vary in their order, those that hardly vary or count on, and what never varies."""
+    figures = {figure.place: figure for figure in series.told if figure.varies}
+    first = next((n for n, piece in enumerate(pieces) if figures.keys() & {*piece.places}), -1)
 
     def weight(n: int) -> int:
-        mine = [figures[place] for place in pieces[n].places if place in figures]
-        if any(figure.values[m].at.date() == day for figure in mine for m in named.of(figure)):
+        varying = [figures[place] for place in pieces[n].places if place in figures]
+        if any(len(figure.values) - 1 in named.of(figure) for figure in varying):
             return 0
-        varying = [figure for figure in mine if figure.varies]
-        tells = not all(is_dull(figure) or (figure.is_whole and figure.has_course) for figure in varying)
-        checks = (n == first, any(map(named.of, mine)), tells, bool(varying))
-        return next((place for place, holds in enumerate(checks, start=1) if holds), len(checks) + 1)
+        is_dull_one = all(is_dull(figure) or figure.rises or figure.falls for figure in varying)
+        return 1 if n == first else 4 if not varying else 3 if is_dull_one else 2
 
-    def is_steady(n: int) -> bool:
-        moving = (figures[place].movement for place in pieces[n].places if place in figures)
-        return _in_brackets(pieces, n) or max(moving, default=0.0) <= _WIDE
-
-    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), is_steady(n), n))
+    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), n))
 
 
-def _varies(figures: Mapping[int, Figure], place: int) -> bool:
-    return place in figures and figures[place].varies
+def _ranged(series: Series, piece: Piece, named: Named) -> str:
+    """A piece with the range of each of its figures that vary behind it."""
+    varying = [figure for figure in series.told if figure.varies and figure.place in piece.places]
+    text = _ASIDE.sub("", piece.text)
+    asides = [aside for figure in varying if (aside := range_in_brackets(series, figure, named))]
+    return f"{text.rstrip(' .,;:')} ({', '.join(asides)})" if asides else text
 
 
-def _aside(series: Series, pieces: Sequence[Piece], number: int, named: Named) -> str:
-    """The range of the one figure of a piece that varies, unless it stands in brackets."""
-    if _in_brackets(pieces, number) or pieces[number].text.endswith(")"):
-        return ""
-    varying = [figure for figure in series.told if figure.varies and figure.place in pieces[number].places]
-    return range_in_brackets(series, varying[0], named) if len(varying) == 1 else ""
+def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces without the brackets in which several of them stand: each has a range in brackets of its own."""
+    found: list[Piece] = []
+    is_open = False
+    for piece in pieces:
+        is_open = is_open or piece.separator == " ("
+        text = piece.text
+        if is_open and text.count(")") > text.count("("):
+            text, is_open = "".join(text.rsplit(")", 1)), False
+        found.append(replace(piece, separator=", " if piece.separator == " (" else piece.separator, text=text))
+    return found
 
 
 def _strongest(pieces: Sequence[Piece]) -> str:
@@ -123,30 +117,23 @@ def _strongest(pieces: Sequence[Piece]) -> str:
     return next((mark for mark in (". ", "; ") if mark in separators), separators[-1])
 
 
-def _in_brackets(pieces: Sequence[Piece], number: int) -> bool:
-    before = "".join(f"{piece.separator}{piece.text}" for piece in pieces[: number + 1])
-    return before.count("(") != before.count(")")
-
-
-def _with_aside(text: str, aside: str) -> str:
-    return f"{text.rstrip(' .,;:')} ({aside})" if aside else text
-
-
 def joined(pieces: Sequence[Piece], more: int = 0) -> str:
     """The pieces as one text, and how many more figures there are."""
     text = pieces[0].text
     for piece in pieces[1:]:
-        text = f"{text.rstrip(' .,;:')}{piece.separator}{piece.text}"
+        words = capitalised(piece.text) if piece.separator == ". " else piece.text
+        text = f"{text.rstrip(' .,;:')}{piece.separator}{words}"
     text = text.rstrip(" .,;:")
     missing = text.count("(") - text.count(")")
     text += (f" and {more} more figures" if more > 1 else " and 1 more figure" if more else "") + ")" * missing
     return capitalised(text if missing >= 0 else text[:missing].rstrip(" ,;"))
 
 
-def _largest_first(pieces: list[Piece]) -> list[Piece]:
+def _largest_first(series: Series, pieces: list[Piece]) -> list[Piece]:
+    medians = {figure.place: number_of(figure.median) for figure in series.told}
     measured = [_MEASURED.fullmatch(piece.text) for piece in pieces]
     units = [match.group(2) if match else "" for match in measured]
-    numbers = [float(match.group(1).replace(",", "")) if match else 0.0 for match in measured]
+    numbers = [medians.get(piece.places[0], 0.0) if piece.places else 0.0 for piece in pieces]
     ordered: list[Piece] = []
     start = 0
     while start < len(pieces):

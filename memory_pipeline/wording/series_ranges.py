@@ -13,11 +13,13 @@ from memory_pipeline.wording.series_line import (
     amounts,
     beside_name,
     capitalised,
+    has_currency,
     measure_of,
+    name_and_side,
     name_of,
     unit_of,
 )
-from memory_pipeline.wording.series_unusual import Named, first_day, is_extreme
+from memory_pipeline.wording.series_unusual import Named, is_extreme
 
 #: How full a range is: the extremes; with the days of those that came once; with every day and where a course began;
 #: with the median.
@@ -45,7 +47,7 @@ def telling_figures(series: Series) -> list[Figure]:
     moving.sort(key=lambda figure: (*_dullness(series, figure), figure.place))
     different = {tuple(v.number for v in f.values): f for f in sorted(moving, key=lambda f: -f.place)}
     chosen = [figure for figure in moving if figure in different.values()]
-    named = [figure for figure in chosen if _name(series, figure.place) or unit_of(series, figure.place)]
+    named = [figure for figure in chosen if _name(series, figure.place) or _is_measured(series, figure.place)]
     return named or chosen
 
 
@@ -72,9 +74,11 @@ def is_dull(figure: Figure) -> bool:
 
 
 def _is_money_or_share(series: Series, figure: Figure) -> bool:
-    return amount(series, figure.place, "0") not in ("0", f"0{unit_of(series, figure.place)}") or unit_of(
-        series, figure.place
-    ).strip() in ("%", "EUR", "USD")
+    return has_currency(series, figure.place) or unit_of(series, figure.place).strip() in ("%", "EUR", "USD")
+
+
+def _is_measured(series: Series, place: int) -> bool:
+    return bool(unit_of(series, place)) or has_currency(series, place)
 
 
 def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) -> str:
@@ -82,7 +86,8 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) 
     if not figures:
         return ""
     is_usual = any(map(named.of, figures))
-    if (is_usual or level == EXTREMES) and len(figures) > 1:
+    is_named_behind = is_usual and all(name_and_side(series, figure.place)[1] for figure in figures)
+    if ((is_usual or level == EXTREMES) and len(figures) > 1) or is_named_behind:
         told = [_usually(series, figure, named) for figure in figures]
         said = ("; " if any(", " in one for one in told) else ", ").join(told)
         return f" Usually {said}." if is_usual else f" {capitalised(said)}."
@@ -91,19 +96,20 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) 
 
 
 def range_in_brackets(series: Series, figure: Figure, named: Named) -> str:
-    """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00; 0.00 on 3 April`."""
+    """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00`. Nothing, if
+    that is the usual one."""
     values, place = kept(figure, named), figure.place
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
     between = " or " if _is_either(values) else " to "
     said = amounts(series, place, least.text, between, greatest.text)
+    if least.number == greatest.number == figure.newest.number:
+        return ""
     if least.number == greatest.number:
         said = amount(series, place, least.text)
     unit = unit_of(series, place)
     if unit.startswith(" "):
         said = said.removesuffix(unit)
-    if len(values) == len(figure.values):
-        return said
-    return "; ".join(filter(None, (f"usually {said}", first_day(series, named, figure))))
+    return said if len(values) == len(figure.values) else f"usually {said}"
 
 
 def _usually(series: Series, figure: Figure, named: Named) -> str:
@@ -114,7 +120,7 @@ def _usually(series: Series, figure: Figure, named: Named) -> str:
         said = amount(series, figure.place, least.text)
     else:
         said = amounts(series, figure.place, least.text, between, greatest.text)
-    if shortfall := _shortfall(series, figure, named):
+    if shortfall := _shortfall(series, figure, named, with_day=False):
         return shortfall
     name = name_of(series, figure.place)
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
@@ -155,7 +161,7 @@ def _now(figure: Figure, named: Named, form: str) -> str:
     return form.format("now above" if newest > max(usual) else "now below" if newest < min(usual) else "now apart")
 
 
-def _shortfall(series: Series, figure: Figure, named: Named) -> str:
+def _shortfall(series: Series, figure: Figure, named: Named, *, with_day: bool = True) -> str:
     """How often a figure fell short of its whole, if it reached it otherwise: `modules 5/6 five times, else 6/6`."""
     values = kept(figure, named)
     times = Counter(value.text for value in values)
@@ -166,7 +172,8 @@ def _shortfall(series: Series, figure: Figure, named: Named) -> str:
     if not full or len({value.number for value in short}) != 1:
         return ""
     count = len(short)
-    last = "" if short[-1] is figure.newest else f" ({'last ' if count > 1 else ''}{when(series, short[-1].at)})"
+    is_now = short[-1] is figure.newest
+    last = "" if is_now or not with_day else f" ({'last ' if count > 1 else ''}{when(series, short[-1].at)})"
     return f"{_name(series, figure.place)} {short[-1].text} {often(count)}{last}, else {full}".strip()
 
 
@@ -176,7 +183,7 @@ def often(count: int) -> str:
 
 
 def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
-    name = _name(series, figure.place) or ("" if unit_of(series, figure.place) else "value")
+    name = _name(series, figure.place) or ("" if _is_measured(series, figure.place) else "value")
     first, newest, year = figure.first, figure.newest, series.newest.at.year
     values = kept(figure, named)
     is_told_apart = len(values) < len(figure.values)

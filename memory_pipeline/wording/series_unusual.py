@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import when
-from memory_pipeline.wording.series_figures import Figure
-from memory_pipeline.wording.series_line import amount, called, measure_of, name_of, structure_of
+from memory_pipeline.wording.series_figures import Figure, lies_within_fences
+from memory_pipeline.wording.series_line import amount, called, measure_of, name_of, structure_of, unit_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,12 @@ class _Unusual:
 @dataclass(frozen=True)
 class Named:
     """The days with unusual values, those that matter most first: the newest, one with a fall to zero, those with the
-    farthest values. `outside`: for each place of a figure, the numbers of the values that are told apart."""
+    farthest values. `outside`: for each place of a figure, the numbers of the values that are told apart. `untold`: how
+    many more days there are, the values of which are among the usual ones."""
 
     days: tuple[tuple[_Unusual, ...], ...]
     outside: dict[int, frozenset[int]]
+    untold: int = 0
 
     @property
     def outside_key(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -42,12 +44,23 @@ class Named:
         """The numbers of the values of a figure that are told apart."""
         return self.outside.get(figure.place, frozenset())
 
+    def first(self, most: int) -> Named:
+        """The same with the first `most` days: what is not told is not apart."""
+        if len(self.days) <= most:
+            return self
+        dropped: dict[int, set[int]] = {}
+        for one in (one for day in self.days[most:] for one in day):
+            dropped.setdefault(one.figure.place, set()).add(one.number)
+        outside = {place: numbers - dropped.get(place, set()) for place, numbers in self.outside.items()}
+        return Named(self.days[:most], outside, self.untold + len(self.days) - most)
 
-def named_values(series: Series, most_apart: int = 0) -> Named:
-    """The values that are outside; where one figure varies, also the farthest `most_apart` that lie apart."""
+
+def named_values(series: Series, most_apart: int = 0, *, with_others: bool = True) -> Named:
+    """The readings in which a value is outside, with all their values that are off; where one figure varies, also the
+    farthest `most_apart` that lie apart. Of another outcome, the figures stand beside its count (`failed_with`).
+    `with_others`: false for only those that are outside by themselves, of a line that is too long."""
     varying = [figure for figure in series.told if figure.varies]
     found: dict[int, set[int]] = {}
-    outside: dict[int, frozenset[int]] = {}
     for figure in varying:
         chosen = {n for n, is_outside in enumerate(figure.outside) if is_outside}
         if len(varying) == 1:
@@ -56,16 +69,56 @@ def named_values(series: Series, most_apart: int = 0) -> Named:
             others = [n for n, is_apart in enumerate(figure.apart) if is_apart and n not in chosen]
             chosen.update(sorted(others, key=lambda n: (-figure.farness[n], -n))[:most_apart])
         found[figure.place] = chosen
-        outside[figure.place] = frozenset(chosen | series.other_outcomes)
+    odd = set(series.other_outcomes).union(*found.values())
+    for figure in varying:
+        also_odd = odd if with_others else odd & series.other_outcomes
+        found[figure.place] |= {n for n in also_odd if is_off(series, figure, n, odd)}
     days: dict[tuple[object, str], list[_Unusual]] = {}
     for figure in varying:
-        for n in sorted(found[figure.place]):
+        for n in sorted(found[figure.place] - series.lone_outcomes):
             at = figure.values[n].at
             day = "now" if n == len(figure.values) - 1 else when(series, at)
             days.setdefault((at.date(), day), []).append(_Unusual(figure, n, day))
     newest = series.newest.at.date()
     ordered = sorted(days.items(), key=lambda item: (item[0][0] != newest, min(one.rank for one in item[1]), item[0]))
-    return Named(tuple(tuple(sorted(values, key=lambda one: one.rank)) for _, values in ordered), outside)
+    return Named(
+        tuple(tuple(sorted(values, key=lambda one: one.figure.place)) for _, values in ordered),
+        {place: frozenset(numbers) for place, numbers in found.items()},
+    )
+
+
+def is_off(series: Series, figure: Figure, number: int, odd: Collection[int]) -> bool:
+    """Whether a value of an odd reading is beyond the inner fences around those of the readings that are not odd; of a
+    reading with another outcome, whether it is beyond their range."""
+    usual = [value.number for n, value in enumerate(figure.values) if n not in odd]
+    x = figure.values[number].number
+    if not usual or min(usual) <= x <= max(usual):
+        return False
+    return number in series.other_outcomes or not lies_within_fences(x, usual)
+
+
+def failed_with(series: Series, number: int, *, with_repeated: bool = True) -> list[str]:
+    """The figures that are off in a reading with another outcome. `with_repeated`: also those that only repeat it, as
+    an exit code does."""
+    odd = {n for figure in series.told for n, is_outside in enumerate(figure.outside) if is_outside}
+    odd |= series.other_outcomes
+    return [
+        called(series, figure.place, figure.values[number].text)
+        for figure in series.told
+        if figure.varies
+        and is_off(series, figure, number, odd)
+        and (with_repeated or not repeats_outcome(series, figure))
+    ]
+
+
+def repeats_outcome(series: Series, figure: Figure) -> bool:
+    """Whether a figure has one value for each outcome, as an exit code does."""
+    others = series.other_outcomes
+    usual, strange = (
+        {value.number for n, value in enumerate(figure.values) if (n in others) is is_strange}
+        for is_strange in (False, True)
+    )
+    return len(usual) == 1 and len(strange) == 1 and usual != strange
 
 
 def is_extreme(figure: Figure) -> bool:
@@ -74,53 +127,43 @@ def is_extreme(figure: Figure) -> bool:
     return bool(others) and not min(others) <= newest <= max(others)
 
 
-def unusual(series: Series, named: Named, most: int, each: int, said: Collection[int] = ()) -> str:
-    """A sentence with what is unusual on the first `most` days, the farthest `each` figures of a day, and on how many
-    days something is. `said`: places of figures of which another sentence says that they are unusual now."""
+def unusual(series: Series, named: Named, said: Collection[int] = (), *, brief: bool = False) -> str:
+    """A sentence with what is unusual, each day with all its values. `said`: places of figures of which another
+    sentence says that they are unusual now. `brief`: without names where the units tell the figures."""
     days = [[one for one in day if one.day != "now" or one.figure.place not in said] for day in named.days]
-    days = [day for day in days if day]
-    told = [_day(series, day, each) for day in days[:most]]
-    if not told:
-        return ""
-    lead = "Unusual" if len(told) == len(days) else f"Most unusual of {len(days)} days"
-    return f" {lead}: {'; '.join(told)}."
+    told = [_day(series, day, brief=brief) for day in days if day]
+    return f" {'Most unusual' if named.untold else 'Unusual'}: {'; '.join(told)}." if told else ""
 
 
-def others_unusual(series: Series, named: Named, most: int, said: Collection[int]) -> str:
-    """What is unusual in the figures but for those in these places, on the first `most` days; or on how many days
-    something is."""
-    days = tuple(day for values in named.days if (day := tuple(one for one in values if one.figure.place not in said)))
-    if days and not most:
-        return f" Other figures were unusual on {len(days)} day{'s' if len(days) > 1 else ''}."
-    return unusual(series, Named(days, named.outside), most, 1)
-
-
-def first_day(series: Series, named: Named, figure: Figure) -> str:
-    """The unusual value of a figure that matters most, with its day, and how many others there are; or nothing. The
-    newest value is not among them."""
-    own = [one for values in named.days for one in values if one.figure is figure and one.day != "now"]
-    if not own:
-        return ""
-    first, more = min(own, key=lambda one: one.rank), len(own) - 1
-    at = figure.values[first.number].at
-    is_today = at.date() == series.newest.at.date()
-    day = first.day if first.day.startswith("earlier") else f"at {at:%H:%M}" if is_today else f"on {first.day}"
-    return f"{amount(series, figure.place, first.figure.values[first.number].text)} {day}" + (
-        f", {more} more" if more else ""
-    )
-
-
-def _day(series: Series, values: Sequence[_Unusual], each: int) -> str:
-    is_alone = sum(figure.varies for figure in series.told) == 1
-    chosen = sorted(values[:each], key=lambda one: one.figure.place)
-    words = dict.fromkeys(_in_words(series, one, is_alone=is_alone) for one in chosen)
+def _day(series: Series, values: Sequence[_Unusual], *, brief: bool) -> str:
+    varying = [figure for figure in series.told if figure.varies and not repeats_outcome(series, figure)]
+    is_alone = len(varying) == 1 or (brief and units_tell(series))
+    words: dict[str, None] = {}
+    structure = ""
+    for one in values:
+        said, inside = _in_words(series, one, is_alone=is_alone), structure_of(series, one.figure.place)
+        words[f"{inside} {said}" if inside and inside != structure and not is_alone else said] = None
+        structure = inside
     day = values[0].day
-    return f"{', '.join(words)} {day if day == 'now' or day.startswith('earlier') else f'on {day}'}"
+    return f"{', '.join(words)} {_on(series, values[0])}" if day != "now" else f"{', '.join(words)} now"
+
+
+def _on(series: Series, one: _Unusual) -> str:
+    at = one.figure.values[one.number].at
+    if one.day.startswith("earlier"):
+        return one.day
+    return f"at {at:%H:%M}" if at.date() == series.newest.at.date() else f"on {one.day}"
+
+
+def units_tell(series: Series) -> bool:
+    """Whether each figure that varies has a unit of its own."""
+    units = [unit_of(series, figure.place) for figure in series.told if figure.varies]
+    return all(units) and len(set(units)) == len(units)
 
 
 def _in_words(series: Series, one: _Unusual, *, is_alone: bool) -> str:
     place, text = one.figure.place, one.figure.values[one.number].text
     if is_alone:
         return amount(series, place, text)
-    names = (structure_of(series, place), "" if name_of(series, place) else measure_of(series, place))
-    return " ".join((*filter(None, names), called(series, place, text)))
+    measure = "" if name_of(series, place) else measure_of(series, place)
+    return f"{measure} {called(series, place, text)}".lstrip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
@@ -23,7 +23,8 @@ from memory_pipeline.wording.series_line import (
     readable,
     subject_of,
 )
-from memory_pipeline.wording.series_pieces import joined, pieces_of, shortened
+from memory_pipeline.wording.series_lists import changes_in_lists, lists_of
+from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of, shortened
 from memory_pipeline.wording.series_ranges import (
     DAYS,
     EXTREMES,
@@ -31,19 +32,17 @@ from memory_pipeline.wording.series_ranges import (
     SINGLE_DAYS,
     extreme_newest,
     is_dull,
-    often,
     ranges,
     telling_figures,
 )
-from memory_pipeline.wording.series_unusual import Named, named_values, unusual
-from memory_pipeline.wording.templates import list_elements
+from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-6"
+WORDS_VERSION = "series-7"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
-#: On so many days what is unusual is said, of so many figures a day; so many values that lie apart are among them.
-_MOST_DAYS, _MOST_OF_A_DAY, _MOST_APART = 4, 3, 4
+#: On so many days what is unusual is said; so many values that lie apart are among them.
+_MOST_DAYS, _MOST_APART = 4, 4
 #: Where a series memory begins to count.
 _COUNTED = re.compile(
     r"(?: on \d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?; (?:the [a-z]+est of )?\d+ readings since "
@@ -86,7 +85,7 @@ def line_in(text: str) -> str:
 
 def _versions(series: Series) -> Iterator[str]:
     """Ways to say the series, the fullest first: figures that never vary go first, then days and medians, then the
-    ranges that say least, then all but one unusual value."""
+    ranges that say least, then all but one unusual day."""
     telling = telling_figures(series)
     if not telling:
         yield from _without_figures(series, headline(series))
@@ -94,56 +93,74 @@ def _versions(series: Series) -> Iterator[str]:
     after = f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
     pieces = pieces_of(series)
     is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
-    if is_long:
-        yield from _whole(series, telling, after, (len(telling),))
-        yield from shortened(series, pieces, after)
-    else:
-        yield from _whole(series, telling, after, range(len(telling), -1, -1))
-        yield from shortened(series, pieces, after)
+    numbers = (len(telling),) if is_long else range(len(telling), -1, -1)
+    days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
+    yield from _whole(series, telling, after, numbers, days, is_strict=True)
+    for many in (_MOST_WORDS, 2, 1) if series.words else (0,):
+        yield from shortened(series, pieces, after + _counted(series, many, with_repeated=False))
+    if not is_long:
+        yield from _whole(series, telling, after, numbers, (*days, 0))
     yield f"{subject_of(series)}{after}"
 
 
-def _whole(series: Series, telling: Sequence[Figure], after: str, numbers: Sequence[int]) -> Iterator[str]:
-    """The whole line, or without what never varies, with the ranges of so many figures."""
-    starts = _starts(series)
-    counted = _counted(series)
+def _whole(
+    series: Series,
+    telling: Sequence[Figure],
+    after: str,
+    numbers: Sequence[int],
+    most_days: Sequence[int],
+    *,
+    is_strict: bool = False,
+) -> Iterator[str]:
+    """The line with the ranges of so many figures, and with what is unusual on so many days. `is_strict`: no figure of
+    which a reader would not learn that it varies; one such is left out of the line."""
+    if len(headline(series)) > _LONGEST_LINE:
+        return
     said: dict[object, str] = {}
-    for days in range(_MOST_DAYS, 0, -1):
+    pieces, counteds = pieces_of(series), _counted_fully_first(series)
+    for days in most_days:
         for chosen in (one for number in numbers for one in combinations(telling, number)):
             if len(chosen) < min(days - 1, len(telling)):
                 continue
             figures = sorted(chosen, key=lambda figure: figure.place)
-            for named in _namings(series):
-                for each in range(_MOST_OF_A_DAY, 0, -1):
-                    tail = unusual(series, named, days, each, _said_now(series, figures))
-                    levels = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES)
-                    for start in starts:
-                        for level in levels[:-1] if any(map(is_dull, figures)) else levels:
-                            key = (tuple(figure.place for figure in figures), level, named.outside_key)
-                            if key not in said:
-                                said[key] = ranges(series, figures, level, named)
-                            yield f"{start}{after}{counted}{said[key]}{tail}"
+            for named in _namings(series, days):
+                starts = _starts(series, pieces, _left_out(telling, figures, named), is_strict=is_strict)
+                tails = [unusual(series, named, _said_now(series, figures), brief=brief) for brief in (False, True)]
+                levels = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES)
+                for tail, counted, start in product(dict.fromkeys(tails), counteds, starts):
+                    for level in levels[:-1] if any(map(is_dull, figures)) else levels:
+                        key = (tuple(figure.place for figure in figures), level, named.outside_key)
+                        if key not in said:
+                            said[key] = ranges(series, figures, level, named)
+                        yield f"{start}{after}{counted}{said[key]}{tail}"
 
 
-def _starts(series: Series) -> list[str]:
-    """The line with its newest values, and the line without the figures that never vary."""
-    whole = headline(series)
-    if len(whole) > _LONGEST_LINE:
-        return []
+def _left_out(telling: Sequence[Figure], figures: Sequence[Figure], named: Named) -> set[int]:
+    """The places of the figures of which a reader would not learn that they vary."""
+    told = {one.figure.place for day in named.days for one in day} | {figure.place for figure in figures}
+    return {figure.place for figure in telling} - told
+
+
+def _starts(series: Series, pieces: Sequence[Piece], left_out: set[int], *, is_strict: bool) -> list[str]:
+    """The line with its newest values but for those in the places that are left out, and without what never
+    varies. `is_strict`: nothing, if more than one part of the line is to be left out, or a part of such a part."""
     varying = {figure.place for figure in series.told if figure.varies}
-    pieces = [
-        piece for n, piece in enumerate(pieces_of(series)) if not n or not piece.places or varying & {*piece.places}
-    ]
-    shorter = joined(pieces)
+    kept = [piece for n, piece in enumerate(pieces) if not n or not left_out & {*piece.places}]
+    if not is_strict:
+        kept = list(pieces)
+    elif len(pieces) - len(kept) > 1 or any(left_out & {*piece.places} for piece in kept):
+        return []
+    whole = joined(kept) if len(kept) < len(pieces) else headline(series)
+    shorter = joined([one for n, one in enumerate(kept) if not n or not one.places or varying & {*one.places}])
     for share in series.repeated_shares:
         shorter = shorter.replace(f" ({share})", "")
     return list(dict.fromkeys((whole, shorter)))
 
 
-def _namings(series: Series) -> list[Named]:
-    """What is told apart from the usual: as many values as there are, and fewer; each set once."""
-    found = {named.outside_key: named for most in range(_MOST_APART, -1, -1) for named in [named_values(series, most)]}
-    return list(found.values())
+def _namings(series: Series, days: int) -> list[Named]:
+    """What is told apart from the usual on so many days: as many values as there are, and fewer; each set once."""
+    namings = (named_values(series, most).first(days) for most in range(_MOST_APART, -1, -1))
+    return list({named.outside_key: named for named in namings}.values())
 
 
 def _said_now(series: Series, figures: Sequence[Figure]) -> set[int]:
@@ -155,19 +172,17 @@ def _said_now(series: Series, figures: Sequence[Figure]) -> set[int]:
 def _without_figures(series: Series, whole: str) -> Iterator[str]:
     """Ways to say a series in which no figure moves: how often, and which words."""
     named = named_values(series)
-    tails = tuple(dict.fromkeys(unusual(series, named, *much) for much in ((3, 3), (2, 3), (2, 2), (1, 2), (1, 1))))
-    if _counted(series):
+    tails = tuple(dict.fromkeys(unusual(series, named.first(days)) for days in (3, 2, 1, 0)))
+    if series.words or changes_in_lists(series):
         start = f"{whole} on {newest_day(series)}; {_span(series)}{_all_well(series)}."
         without_words = _occurrences(series, headline(series, with_words=False))
         for tail in tails:
-            yield start + _counted(series, with_newest=True) + tail
+            yield from (f"{start}{_counted(series)}{changes}{tail}" for changes in changes_in_lists(series) or [""])
             if series.words:
-                yield without_words + _counted(series) + tail
-            for many in (5, 3, 2, 1):
-                yield start + _counted(series, many, with_newest=True) + tail
+                yield without_words + _counted(series) + lists_of(series, _MOST_WORDS) + tail
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
             for many in (_MOST_WORDS, 6, 4, 2, 1):
-                yield f"{_occurrences(series, text)}{_counted(series, many)}{tails[-1]}"
+                yield f"{_occurrences(series, text)}{_counted(series, many)}{lists_of(series, many)}{tails[-1]}"
     else:
         yield from (_occurrences(series, whole) + tail for tail in tails)
     yield from (_occurrences(series, subject_of(series)) + tails[-1], _occurrences(series, subject_of(series)))
@@ -199,67 +214,46 @@ def _all_well(series: Series) -> str:
     return f", all {listed(list(dict.fromkeys(words)))}" if words else ""
 
 
-def _counted(series: Series, most: int = _MOST_WORDS, *, with_newest: bool = False) -> str:
-    """The words of each place with their counts. Of a list, what is always there comes first unless the newest list is
-    said; then what it lacks comes first."""
+def _counted_fully_first(series: Series) -> list[str]:
+    """The words with their counts, with every figure of another outcome, and without those that only repeat it."""
+    return list(dict.fromkeys(_counted(series, with_repeated=with_repeated) for with_repeated in (True, False)))
+
+
+def _counted(series: Series, most: int = _MOST_WORDS, *, with_repeated: bool = True) -> str:
+    """The words of each place with their counts."""
     said = []
     for place in series.words:
-        key, text = key_of(series, place), _with_counts(_with_strange_days(series, place), most)
+        counts = _with_strange_days(series, place, with_repeated=with_repeated)
+        key, text = key_of(series, place), _with_counts(counts, most)
         said.append(f"{key} {text}" if key else text)
-    for place in (i for i, one in enumerate(series.places) if one.kind == "list"):
-        counts, number = series.counts(place), len(series.every)
-        others = [(word, str(count)) for word, count in counts if count < number]
-        if others and with_newest:
-            newest = list_elements(series.newest.values[place]) or ()
-            said += _beside_the_newest([one for one in counts if one[1] < number], newest, number, most)
-        elif others:
-            always = [readable(word) for word, count in counts if count == number]
-            said += ([f"always {listed(always[:most])}"] if always else []) + [_with_counts(others, most)]
     return "".join(f" {capitalised(text)}." for text in said)
 
 
-def _beside_the_newest(
-    counts: Sequence[tuple[str, int]], newest: Sequence[str], number: int, most: int
-) -> Iterator[str]:
-    """What was in the lists before the newest one, and what was missing from some of them, with how often."""
-    before = [(word, count) for word, count in counts if word not in newest]
-    missing = [(word, number - count) for word, count in counts if word in newest]
-    always = [readable(word) for word, count in before if count == number - 1][:most]
-    others = [one for one in before if one[1] < number - 1][: most - len(always)]
-    missing = missing[: most - len(always) - len(others)]
-    said = [f"in all {number - 1} before also {listed(always)}"] if always else []
-    said += [f"{'' if always else 'before also '}{_by_count(others)}"] if others else []
-    said += [f"without {_by_count(missing)}"] if missing else []
-    if said:
-        more = len(counts) - len(always) - len(others) - len(missing)
-        yield "; ".join(said) + (f"; and {more} more" if more else "")
-
-
-def _by_count(counts: Sequence[tuple[str, int]]) -> str:
-    """Words with how often each stands, those of one count together."""
-    together: dict[int, list[str]] = {}
-    for word, count in counts:
-        together.setdefault(count, []).append(readable(word))
-    return ", ".join(f"{listed(words)} {often(count)}" for count, words in together.items())
-
-
-def _with_strange_days(series: Series, place: int) -> list[tuple[str, str]]:
+def _with_strange_days(series: Series, place: int, *, with_repeated: bool) -> list[tuple[str, int, str]]:
     """The words of a place with their counts, and with the days of one that only a stranger says, and of an outcome
-    that is rare."""
+    that is rare; with the figures of the one reading that has another outcome."""
     known = {reading.values[place] for reading in series.readings}
     days: dict[str, dict[str, None]] = {}
-    for reading in series.every:
-        days.setdefault(reading.values[place], {})[day_of(reading.at, series.newest.at.year)] = None
+    figures: dict[str, list[str]] = {}
+    for n, reading in enumerate(series.every):
+        word = reading.values[place]
+        days.setdefault(word, {})[day_of(reading.at, series.newest.at.year)] = None
+        if n in series.lone_outcomes:
+            figures[word] = failed_with(series, n, with_repeated=with_repeated)
     is_long = len(series.every) >= _ENOUGH_FOR_RARE
-    return [
-        (word, f"{count} ({listed(list(days[word]))})")
-        if (count == 1 and word not in known) or (is_long and count <= _RARE and word.casefold() in OUTCOMES)
-        else (word, str(count))
-        for word, count in series.counts(place)
-    ]
+    found = []
+    for word, count in series.counts(place):
+        is_strange = count == 1 and word not in known
+        if is_strange or (is_long and count <= _RARE and word.casefold() in OUTCOMES):
+            told = listed(list(days[word])) + (f": {', '.join(figures[word])}" if figures.get(word) else "")
+            found.append((word, count, f" ({told})"))
+        else:
+            found.append((word, count, ""))
+    return found
 
 
-def _with_counts(counts: Sequence[tuple[str, str]], most: int) -> str:
+def _with_counts(counts: Sequence[tuple[str, int, str]], most: int) -> str:
     shown = counts if len(counts) == most + 1 else counts[:most]
-    more = f" and {len(counts) - most} more" if len(shown) < len(counts) else ""
-    return ", ".join(f"{readable(word)} {count}" for word, count in shown) + more
+    others = sum(count for _, count, _ in counts[len(shown) :])
+    said = [f"{readable(word)} {count}{aside}" for word, count, aside in shown]
+    return ", ".join([*said, *([f"others {others}"] if others else [])])
