@@ -8,9 +8,10 @@ from datetime import date
 
 from memory_pipeline.distillers.saying import Saying, Statement
 from memory_pipeline.llm import Declined
-from memory_pipeline.wording.days import between_in_words, list_of_days
+from memory_pipeline.wording.days import between_in_words, in_words, list_of_days
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.joining import inside
-from memory_pipeline.wording.values import Value, normal_value
+from memory_pipeline.wording.values import Value, normal_value, values_in
 
 #: So many different values have a day each; more of them are listed with the days from which to which;
 MOST_DATED = 3
@@ -21,11 +22,17 @@ TOO_MANY = f"more than {MOST_LISTED} values differ: no sentence can hold them"
 
 _NUMBERS = ("Once", "Twice", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 _NOUN_FOLLOWS = re.compile(r"[ -][^\W\d_]")
+#: What leads to a value: `at step` in `diverged at step 900`.
+_LEADING = re.compile(r"\b(?:at|on|in|after|for|from|by|with) (?:[\w'-]+ )?$", re.IGNORECASE)
+#: Why one more time was as it was: `, because somebody had cleared the cache`.
+_REASON = re.compile(r",? (?:because|since|as|after|when) ")
+_TODAY = re.compile(r"^,? (?:today|this time)\b")
 _THIS_TIME = re.compile(r",?\s+(?:again|once more|once again|yet again|this time|this round)\b(?=\W)", re.IGNORECASE)
 
 
-def told_once(saying: Saying) -> str | Declined:
-    """The wording of a saying; if its tellings differ in values, with all of these.
+def told_once(saying: Saying, once_more: Sequence[Saying] = ()) -> str | Declined:
+    """The wording of a saying; if its tellings differ in values, with all of these. `once_more`: what
+    `is_once_more` of it.
 
     One differing place holds its values as a list. If several do, what belongs together stays together: the sentence
     gives the first telling whole, and those of the others follow it. Both begin with how many times there were.
@@ -37,8 +44,30 @@ def told_once(saying: Saying) -> str | Declined:
     if len(rows) > MOST_LISTED:
         return Declined(TOO_MANY)
     if len(places) == 1:
-        return _listed(saying, places[0], rows)
+        return _listed(saying, places[0], rows, once_more)
     return _followed(saying, places, rows)
+
+
+def is_once_more(saying: Saying, other: Saying) -> bool:
+    """Whether another thing that is said is one more time of the same, for a reason of its own: `Deploying took 17
+    minutes, because ...` beside `The deploy took 14, 22 and 19 minutes because ...`."""
+    places = saying.varying
+    statement = other.best
+    values = values_in(statement.text)
+    if len(places) != 1 or len(other.tellings) != 1 or len(values) != 1:
+        return False
+    mine, days = _values_of(saying.best, saying)[places[0]], {one.day for one, _ in saying.tellings}
+    (value,) = values
+    before, after = statement.text[: value.start], _without_day(statement.text[value.end :])
+    said_before = content_words(saying.best.text[: mine.start])
+    return (
+        len(_rows(saying, places)) >= MOST_DATED
+        and value.place == mine.place
+        and statement.day not in days
+        and _REASON.match(after) is not None
+        and bool(content_words(before))
+        and set(content_words(before)) <= set(said_before)
+    )
 
 
 _Row = tuple[tuple[Value, ...], tuple[date, ...]]
@@ -55,7 +84,7 @@ def _rows(saying: Saying, places: Sequence[int]) -> list[_Row]:
     return [(values, tuple(sorted(set(days)))) for values, days in found.values()]
 
 
-def _listed(saying: Saying, place: int, rows: Sequence[_Row]) -> str:
+def _listed(saying: Saying, place: int, rows: Sequence[_Row], once_more: Sequence[Saying]) -> str:
     value = _values_of(saying.best, saying)[place]
     days = [day for _, row_days in rows for day in row_days]
     written = [values[0].written for values, _ in rows]
@@ -65,7 +94,24 @@ def _listed(saying: Saying, place: int, rows: Sequence[_Row]) -> str:
         told = _and([f"{one} ({when})" for one, when in zip(written, _whens(rows), strict=True)])
         return f"{before}{told}{after}"
     sentence = f"{before}{_and(_with_one_unit(written))}{after}"
-    return sentence if len(set(days)) == 1 else f"{_times(rows)}: {inside(sentence)}"
+    if len(set(days)) == 1:
+        return sentence
+    others = [one.best for one in once_more]
+    end = sentence[-1] if sentence.endswith((".", "!")) else "."
+    told = "".join(f", and {_once_more(other)}" for other in others)
+    more: list[_Row] = [(values_in(other.text), (other.day,)) for other in others]
+    return f"{_times([*rows, *more])}: {inside(sentence).rstrip('.!')}{told}{end}"
+
+
+def _once_more(statement: Statement) -> str:
+    """`17 minutes on 18 October because somebody had cleared the cache`."""
+    (value,) = values_in(statement.text)
+    reason = _without_day(statement.text[value.end :]).lstrip(",").rstrip(".!")
+    return f"{value.written} on {in_words(statement.day, year=False)}{reason}"
+
+
+def _without_day(text: str) -> str:
+    return _TODAY.sub("", text)
 
 
 def _with_one_unit(written: Sequence[str]) -> list[str]:
@@ -90,11 +136,14 @@ def _followed(saying: Saying, places: Sequence[int], rows: Sequence[_Row]) -> st
     text = _any_time(text).rstrip()
     end = text[-1] if text.endswith((".", "!")) else "."
     labels = [_label_of(saying, place) for place in places]
+    lead = _leading(saying, places[0]) if len(places) == 2 else ""
     told = [
-        _and([f"{label} {value.written}".strip() for label, value in zip(labels, values, strict=True)]) + when
+        (lead and f"{lead}{values[0].written} with {values[1].written}{when}")
+        or _and([f"{label} {value.written}".strip() for label, value in zip(labels, values, strict=True)]) + when
         for (values, _), when in zip(others, whens[1:], strict=True)
     ]
-    sentence = f"{text.rstrip('.!')}{whens[0]}; then {', '.join(told)}{end}"
+    following = _and(told) if lead else f"then {', '.join(told)}"
+    sentence = f"{text.rstrip('.!')}{whens[0]}; {following}{end}"
     return f"{_times(rows)}: {inside(sentence)}" if several_days and not each else sentence
 
 
@@ -106,6 +155,13 @@ def _times(rows: Sequence[_Row]) -> str:
         return f"{span[:1].upper()}{span[1:]}"
     number = _NUMBERS[len(rows) - 1] if len(rows) <= len(_NUMBERS) else str(len(rows))
     return f"{number} times {span}"
+
+
+def _leading(saying: Saying, place: int) -> str:
+    """The words that lead to a value, if all tellings have the same one before it: `at step `."""
+    value = _values_of(saying.best, saying)[place]
+    leading = _LEADING.search(saying.best.text[: value.start])
+    return leading.group().lower() if leading and (leading.group().count(" ") == 1 or _label_of(saying, place)) else ""
 
 
 def _label_of(saying: Saying, place: int) -> str:

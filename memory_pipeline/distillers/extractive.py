@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Draft, Member, Task
-from memory_pipeline.distillers.episodes import told_once
+from memory_pipeline.distillers.episodes import is_once_more, told_once
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.saying import Saying, Statement, find_sayings
@@ -57,7 +57,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-5"
+    prompt_version = "extractive-6"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -80,7 +80,10 @@ class Extractive:
             return Declined(READINGS)
         if _mixes_open_and_done(sayings):
             return Declined(OPEN_AND_DONE)
-        sentences = [_dated(saying, sayings[0], told_once(saying)) for saying in sayings]
+        once_more = [one for one in sayings[1:2] if not asides and is_once_more(sayings[0], one)]
+        sayings = [sayings[0], *sayings[1 + len(once_more) :]]
+        told = [told_once(sayings[0], once_more), *map(told_once, sayings[1:])]
+        sentences = [_dated(saying, sayings[0], sentence) for saying, sentence in zip(sayings, told, strict=True)]
         if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
             return too_many
         return Draft(

@@ -119,6 +119,32 @@ def test_a_time_of_its_own_has_its_day_as_the_others_have_theirs() -> None:
     assert "Deploying took 17 minutes on 3 March, because" in text and "today" not in text
 
 
+def test_one_more_time_for_a_reason_of_its_own_is_counted_with_the_others() -> None:
+    text = distil(
+        "The deploy took 14 minutes because the build cache was cold.",
+        "Cold build cache again, and the deploy took 22 minutes because of it.",
+        "Since the build cache was cold, this deploy took as long as 19 minutes.",
+        "Another cold build cache: because of that the deploy took 25 minutes.",
+        "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
+    ).text
+    assert text == (
+        "Five times between 1 March and 5 March 2026: the deploy took 14, 22, 19 and 25 minutes because the build "
+        "cache was cold, and 17 minutes on 5 March because somebody had cleared and cooled the build cache."
+    )
+
+
+def test_pairs_are_told_with_the_words_that_lead_to_them() -> None:
+    text = distil(
+        *(
+            f"The loss diverged at step {step} after raising the learning rate to {rate}."
+            if step != 1050
+            else "With the learning rate raised to 4e-4 the loss began to diverge around step 1050."
+            for step, rate in ((700, "6e-4"), (1050, "4e-4"), (900, "3e-4"), (450, "8e-4"))
+        )
+    ).text
+    assert text.endswith("; at step 1050 with 4e-4, at step 900 with 3e-4 and at step 450 with 8e-4."), text
+
+
 def test_values_that_belong_together_stay_together() -> None:
     text = distil(
         "Raising the learning rate to 3e-4 made the loss diverge at step 900.",
@@ -126,7 +152,7 @@ def test_values_that_belong_together_stay_together() -> None:
         "With the learning rate raised to 4e-4 the loss began to diverge around step 1050.",
     ).text
     pairs = {("3e-4", "900"), ("5e-4", "1200"), ("4e-4", "1050")}
-    told = re.split(r"; then|, (?=step|\d)", text)
+    told = re.split(r"; then|; at|, (?=step|\d)| and at", text)
     assert {pair for pair in pairs if any(pair[0] in part and pair[1] in part for part in told)} == pairs, text
 
 
