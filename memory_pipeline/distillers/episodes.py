@@ -124,25 +124,31 @@ def _with_one_unit(written: Sequence[str]) -> list[str]:
 
 def _followed(saying: Saying, places: Sequence[int], rows: Sequence[_Row]) -> str:
     """The best wording with the values of the first time, and those of the other times after it."""
-    (first, _), *others = rows
+    (oldest, _), *others = rows
     days = [day for _, row_days in rows for day in row_days]
     several_days = len(set(days)) > 1
     each = several_days and len(rows) <= MOST_DATED
     whens = [f" ({when})" if each else "" for when in _whens(rows)]
     text = saying.best.text
     mine = _values_of(saying.best, saying)
-    for place, value in sorted(zip(places, first, strict=True), reverse=True):
+    for place, value in sorted(zip(places, oldest, strict=True), reverse=True):
         text = f"{text[: mine[place].start]}{value.written}{text[mine[place].end :]}"
     text = _any_time(text).rstrip()
     end = text[-1] if text.endswith((".", "!")) else "."
     labels = [_label_of(saying, place) for place in places]
     lead = _leading(saying, places[0]) if len(places) == 2 else ""
-    told = [
-        (lead and f"{lead}{values[0].written} with {values[1].written}{when}")
-        or _and([f"{label} {value.written}".strip() for label, value in zip(labels, values, strict=True)]) + when
-        for (values, _), when in zip(others, whens[1:], strict=True)
-    ]
-    following = _and(told) if lead else f"then {', '.join(told)}"
+    if lead:  # `at step 1050 with 4e-4, 900 with 3e-4`
+        told = [
+            f"{one.written} with {other.written}{when}"
+            for ((one, other), _), when in zip(others, whens[1:], strict=True)
+        ]
+        following = f"{lead}{_and(told)}"
+    else:
+        told = [
+            _and([f"{label} {value.written}".strip() for label, value in zip(labels, values, strict=True)]) + when
+            for (values, _), when in zip(others, whens[1:], strict=True)
+        ]
+        following = f"then {', '.join(told)}"
     sentence = f"{text.rstrip('.!')}{whens[0]}; {following}{end}"
     return f"{_times(rows)}: {inside(sentence)}" if several_days and not each else sentence
 

@@ -86,7 +86,10 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) 
     if not figures:
         return ""
     is_usual = any(map(named.of, figures))
-    is_named_behind = is_usual and all(name_and_side(series, figure.place)[1] for figure in figures)
+    is_one_of_several = sum(figure.varies for figure in series.told) > 1
+    is_named_behind = (
+        is_usual and is_one_of_several and all(name_and_side(series, figure.place)[1] for figure in figures)
+    )
     if ((is_usual or level == EXTREMES) and len(figures) > 1) or is_named_behind:
         told = [_usually(series, figure, named) for figure in figures]
         said = ("; " if any(", " in one for one in told) else ", ").join(told)

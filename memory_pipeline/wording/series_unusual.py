@@ -98,8 +98,10 @@ def is_off(series: Series, figure: Figure, number: int, odd: Collection[int]) ->
 
 
 def failed_with(series: Series, number: int, *, with_repeated: bool = True) -> list[str]:
-    """The figures that are off in a reading with another outcome. `with_repeated`: also those that only repeat it, as
-    an exit code does."""
+    """The figures that are off in a reading with another outcome, unless it is the newest, which is told anyway.
+    `with_repeated`: also those that only repeat it, as an exit code does."""
+    if number == len(series.every) - 1:
+        return []
     odd = {n for figure in series.told for n, is_outside in enumerate(figure.outside) if is_outside}
     odd |= series.other_outcomes
     return [
