@@ -205,6 +205,13 @@ def test_a_long_line_begins_with_the_same_figures_whatever_moved_last() -> None:
         assert text.startswith("Check: alpha N (N to N), beta N (N to N)") and "more figures on N" in text
 
 
+def test_the_dash_of_a_list_is_no_part_of_a_figure() -> None:
+    line = "Check: alpha {}; beta {}; - gamma {}; - delta {}; epsilon {}; zeta {}"
+    told = [(n % 5, n % 4, n % 3, n % 2, n % 6, n % 7) for n in range(24)]
+    text = said(series(line, *told), 52)
+    assert "; gamma 2 (0 to 2)" in text and "- " not in text
+
+
 def test_a_figure_that_varies_has_a_range_or_is_left_out_of_the_line() -> None:
     told = [(4 + n % 2, 70 + n * 5 % 7, 3 + n * 3 % 8) for n in range(9)]
     line = "Broadcast: level {}, groups {}, hosts {}"
