@@ -27,7 +27,7 @@ _MEASURES = {"s": "time", "ms": "time", "min": "time", "h": "time", "B": "size",
              "GB": "size", "%": "share"}  # fmt: skip
 _CURRENCIES = "$€£¥"
 #: Up to three words between a separator and a value: `, loss 0.4`, `20:30 mail queue 6`.
-_PHRASE_BEFORE = re.compile(r"(?:^|[:;,|({\[]|\band)\s*((?:[^\W\d_]+[ ]){1,3})$")
+_PHRASE_BEFORE = re.compile(r"(?:^|[:;,|({\[]|\band)\s*(?:- )?((?:[^\W\d_]+[ ]){1,3})$")
 _CLAUSE_END = re.compile(r"[.;,]\s|:\s|\s\(")
 _KEYED_GAP = re.compile(r"[\w.-]+=\x00")
 _PAIRS = re.compile(r"(=[^\s=,;]+)\s+(?=[\w.-]+=)")
@@ -39,6 +39,7 @@ _MARKS = (
     (re.compile(r"[\[\]{}\"`]|(?<!\w)'|'(?!\w)"), ""),
     (re.compile(r"(?<=\w)\s*=\s*(?=\S)"), " "),
     (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
+    (re.compile(r"(?<=[;,.:] )- (?=[^\W\d])"), ""),
 )
 _COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[\U000F0000-\U000FFFFD]?[-+]?[\d\x01])")
 #: Before a figure in a line with marks stands a character of its own: this one plus the number of its place.

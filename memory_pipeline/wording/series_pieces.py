@@ -93,7 +93,7 @@ def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[in
 def _ranged(series: Series, piece: Piece, named: Named) -> str:
     """A piece with the range of each of its figures that vary behind it."""
     varying = [figure for figure in series.told if figure.varies and figure.place in piece.places]
-    text = _ASIDE.sub("", piece.text).removeprefix("- ")
+    text = _ASIDE.sub("", piece.text)
     asides = [aside for figure in varying if (aside := range_in_brackets(series, figure, named))]
     return f"{text.rstrip(' .,;:')} ({', '.join(asides)})" if asides else text
 
