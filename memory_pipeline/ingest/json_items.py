@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import ijson
-import ijson.backends.python as in_python
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.json_stream import Event, events, pass_over, value_of
 
 _MARK = codecs.BOM_UTF8
 _BEGINNING = 4096
@@ -24,74 +23,46 @@ class Broken(NamedTuple):
 
 
 def json_items(path: Path, *places: str) -> Iterator[tuple[int, Any] | Broken]:
-    """Number and value of each item of the lists at these places, `""` for a document that is itself a list.
+    """Number and value of each item of the lists at these places, `""` for a document that is itself a list. An item
+    beyond the limits of a stream is Unreadable.
 
     A document that breaks off ends with what is wrong with it. Raises InputError if it cannot be opened.
     """
-    is_list = begins_with(path, b"[")
-    prefixes = frozenset("item" if place == "" else f"{place}.item" for place in places if (place == "") == is_list)
-    done = 0
+    number = 0
     try:
-        for parse in (ijson.parse, in_python.parse):
-            try:
-                for number, value in _items(path, prefixes, parse):
-                    if number > done:
-                        done = number
-                        yield number, value
-                return
-            except UnicodeDecodeError:  # half of a surrogate pair, which the fast parser cannot pass on
-                if parse is in_python.parse:
-                    raise
-    except (ijson.JSONError, ValueError, RecursionError) as error:
+        with path.open("rb") as file:
+            for number, value in enumerate(_values(events(file), frozenset(places)), start=1):
+                yield number, value
+    except (ijson.JSONError, ValueError) as error:
         told = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield Broken(f"the JSON cannot be read after its item {done}: {told}")
+        yield Broken(f"the JSON cannot be read after its item {number}: {told}")
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
 
 
-def _items(path: Path, prefixes: frozenset[str], parse: Callable[[Any], Any]) -> Iterator[tuple[int, Any]]:
-    number = 0
-    with path.open("rb") as file:
-        events = _with_floats(parse(_Utf8(file)))
-        for prefix, event, value in events:
-            if prefix in prefixes:
-                number += 1
-                yield number, _built(event, value, prefix, events)
+def _values(told: Iterator[Event], places: frozenset[str]) -> Iterator[Any]:
+    """Each item, in the order of the document."""
+    kind, _ = next(told)
+    if kind == "start_array" and "" in places:
+        yield from _list(told)
+    elif kind == "start_map":
+        for kind, key in told:
+            if kind == "end_map":
+                break
+            kind, _ = next(told)
+            if kind == "start_array" and key and key in places:
+                yield from _list(told)
+            else:
+                pass_over(kind, told)
+    for _ in told:  # what follows is no JSON, which only reading it tells
+        pass
 
 
-class _Utf8:
-    """A file without its byte order mark, in which bytes that are not UTF-8 are replaced."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes; empty at the end alone."""
-        while True:
-            data = self._file.read(size)
-            text = self._decoder.decode(data, final=not data)
-            if text or not data or size == 0:
-                return text.encode()
-
-
-def _built(event: str, value: Any, prefix: str, events: Iterator[tuple[str, str, Any]]) -> Any:
-    """The value that begins with an event."""
-    builder = ijson.ObjectBuilder()
-    builder.event(event, value)
-    if event not in ("start_map", "start_array"):
-        return builder.value
-    for inner, following, told in events:
-        builder.event(following, told)
-        if inner == prefix and following in ("end_map", "end_array"):
-            return builder.value
-    raise ijson.IncompleteJSONError("it breaks off")
-
-
-def _with_floats(events: Iterator[tuple[str, str, Any]]) -> Iterator[tuple[str, str, Any]]:
-    """The events with numbers as `json` gives them; a whole number may have any number of digits."""
-    for prefix, event, value in events:
-        yield prefix, event, float(value) if isinstance(value, Decimal) else value
+def _list(told: Iterator[Event]) -> Iterator[Any]:
+    for kind, value in told:
+        if kind == "end_array":
+            return
+        yield value_of(kind, value, told)
 
 
 def begins_with(path: Path, *marks: bytes) -> bool:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.ingest import json_stream
 from memory_pipeline.ingest.json_items import Broken, json_items
+from memory_pipeline.ingest.json_stream import Unreadable
 
 
 @pytest.mark.parametrize(
@@ -18,9 +20,11 @@ from memory_pipeline.ingest.json_items import Broken, json_items
         (b"[1, 2]", [1, 2]),
         (b'\xef\xbb\xbf \n{"results": [{"a": [1.5]}], "other": [7]}', [{"a": [1.5]}]),
         (b"[1" + b"0" * 400 + b", 1e400, 2]", [10**400, float("inf"), 2]),
-        (b'["a\\udfffb", "\\ud83d", 2]', ["a\udfffb", "\ud83d", 2]),
+        (b'["a\\udfffb", "\\ud83d", 2]', ["a\ufffdb", "\ufffd", 2]),
         (b'["caf\xe9", 2]', ["caf\N{REPLACEMENT CHARACTER}", 2]),
         (b"[" + b"[" * 400 + b"]" * 400 + b", 2]", [json.loads("[" * 400 + "]" * 400), 2]),
+        (b'[NaN, -Infinity, {"a": "NaN"}, 2]', [None, None, {"a": "NaN"}, 2]),
+        (b'["\\ud83d\\ude00 \\\\ud83d \\\\", 2]', ["\U0001f600 \\ud83d \\", 2]),
         (b"{}", []),
         (b'{"results": {"a": 1}}', []),
     ],
@@ -32,12 +36,72 @@ def test_each_item_is_read_whatever_it_holds(tmp_path: Path, text: bytes, items:
     assert not [one for one in found if isinstance(one, Broken)]
 
 
-@pytest.mark.parametrize("text", [b"", b"[1, 2", b"[1, 2, nonsense]", b"[1, 2, NaN]", b"[1, 2]]"])
+@pytest.mark.parametrize(
+    "text", [b"", b"[1, 2", b"[1, 2, nonsense]", b"[1, 2, NaNa]", b"[1, 2, 1e99999999999999999999]", b"[1, 2]]"]
+)
 def test_a_document_that_breaks_off_gives_what_came_before(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "a.json").write_bytes(text)
     *before, last = json_items(tmp_path / "a.json", "", "results")
     assert isinstance(last, Broken) and "cannot be read after its item" in last.reason
     assert [one[1] for one in before if not isinstance(one, Broken)] == ([1, 2] if text else [])
+
+
+def test_whatever_the_pieces_are_in_which_a_document_is_read_the_items_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [
+        'a "quoted" \\ \U0001f600 \u00e9',
+        None,
+        {"x\\": [1, -2.5, {}, []], '"': "]}"},
+        [[["[", "{"]]],
+        True,
+        "\\\\",
+    ]
+    told = json.dumps(items).replace("null", "NaN").replace("true", "-Infinity") + " "
+    (tmp_path / "a.json").write_text(told.replace('"a ', '"\\udfffa '))
+    expected = ["\ufffd" + str(items[0]), None, *items[2:4], None, items[5]]
+    for size in range(1, 40):
+        monkeypatch.setattr(json_stream, "_CHUNK", size)
+        assert [one[1] for one in json_items(tmp_path / "a.json", "") if not isinstance(one, Broken)] == expected
+
+
+def test_what_goes_beyond_a_limit_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "LONGEST_TEXT", 100)
+    monkeypatch.setattr(json_stream, "LARGEST_VALUE", 1000)
+    long, deep = "\\u00e9" * 80, "[" * 501 + '"]"' + "]" * 501
+    values = [f'{{"a": "{long}"}}', f'{{"{long}": 1}}', deep, f'{{"a": {deep}, "b": 1}}', json.dumps([1] * 500)]
+    (tmp_path / "a.json").write_text(f"[0, {', 1, '.join(values)}, 2]")
+    for size in (1, 7, 64):
+        monkeypatch.setattr(json_stream, "_CHUNK", size)
+        told = [one[1] for one in json_items(tmp_path / "a.json", "") if not isinstance(one, Broken)]
+        reasons = [one.reason for one in told if isinstance(one, Unreadable)]
+        assert [one for one in told if not isinstance(one, Unreadable)] == [0, 1, 1, 1, 1, 2]
+        assert ["text" in why or "deeper" in why or "longer" in why for why in reasons] == [True] * 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "piece", "after"),
+    [
+        (b'[{"id": "a", "memory": "', b"words ", b'"}, 2]'),
+        (b"[", b"[", b"]"),
+        (b'["', b"\\\\", b'", 2]'),
+        (b"[{", b'"a": {', b"}"),
+        (b"[[", b"[],", b"1], 2]"),
+        (b"[", b"1", b", 2]"),
+        (b"[1, ", b" ", b", 2]"),
+    ],
+)
+def test_no_document_takes_more_than_its_length(tmp_path: Path, before: bytes, piece: bytes, after: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(before + piece * (20_000_000 // len(piece)) + after)
+    code = (
+        "import psutil, sys, time; from pathlib import Path; from memory_pipeline.ingest.json_items import json_items;"
+        "found = list(json_items(Path(sys.argv[1]), ''));"
+        "print(psutil.Process().memory_info().rss >> 20, time.process_time())"
+    )
+    told = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.json")], capture_output=True, check=True)
+    megabytes, seconds = map(float, told.stdout.split())
+    assert megabytes < 400 and seconds < 15
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ The file is one line of any length; it is read as a stream, one message at a tim
 
 from __future__ import annotations
 
-import codecs
 import re
 import zipfile
 import zlib
@@ -26,12 +25,12 @@ from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_of_part, file_time, foreign_id, part_name
 from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.json_stream import Event, events, pass_over, value_of
 from memory_pipeline.ingest.turns import Transcripts, Turn
 
 _PART = re.compile(r"(?:.*/)?conversations(?:-\d{1,6})?\.json")
 _FIELDS = frozenset(("id", "conversation_id", "current_node", "create_time", "is_do_not_remember"))
-_BEGINNING, _CHUNK = 100_000, 1 << 16
-Event = tuple[str, Any]
+_BEGINNING = 100_000
 
 
 class ChatGptImporter(Importer):
@@ -106,7 +105,7 @@ def _read_part(file: IO[bytes], name: str, transcripts: Transcripts, undated: tu
     """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
     number = 0
     try:
-        for item in _conversations(iter(ijson.basic_parse(_Decoded(file), use_float=False))):
+        for item in _conversations(events(file)):
             number += 1
             if isinstance(item, str):
                 yield Rejected(name, number, item)
@@ -128,6 +127,9 @@ def _turns_of(
         skipped.add("conversations that are not to be remembered")
         return
     session = conversation.session or str(number)
+    if conversation.is_too_large:
+        yield Rejected(name, number, f"conversation {session[:80]} has more messages than can be read")
+        return
     if not conversation.has_tree:
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
@@ -155,88 +157,68 @@ def _turns_of(
         )
 
 
-def _conversations(events: Iterator[Event]) -> Iterator[Conversation | str]:
+def _conversations(told: Iterator[Event]) -> Iterator[Conversation | str]:
     """Each conversation of a list, or of the list `conversations` of an object; a text says what is none."""
-    kind, _ = next(events, ("", None))
+    kind, _ = next(told, ("", None))
     if kind == "start_map":
-        for kind, key in events:
+        for kind, key in told:
             if kind == "end_map":
                 return
-            kind, _ = next(events)
+            kind, _ = next(told)
             if key == "conversations" and kind == "start_array":
-                yield from _list(events)
+                yield from _list(told)
             else:
-                _pass_over(kind, events)
+                pass_over(kind, told)
     elif kind == "start_array":
-        yield from _list(events)
+        yield from _list(told)
     else:
         yield "the file holds no list of conversations"
 
 
-def _list(events: Iterator[Event]) -> Iterator[Conversation | str]:
-    for kind, _ in events:
+def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
+    """A node of the tree, without its other fields."""
+    if kind != "start_map":
+        return value_of(kind, value, told)
+    node: dict[str, Any] = {}
+    for kind, key in told:
+        if kind == "end_map":
+            break
+        kind, value = next(told)
+        if key in ("parent", "message"):
+            node[key] = value_of(kind, value, told)
+        else:
+            pass_over(kind, told)
+    return node
+
+
+def _list(told: Iterator[Event]) -> Iterator[Conversation | str]:
+    for kind, _ in told:
         if kind == "end_array":
             return
         if kind == "start_map":
-            yield _conversation(events)
+            yield _conversation(told)
         else:
-            _pass_over(kind, events)
+            pass_over(kind, told)
             yield "the conversation is not an object"
 
 
-def _conversation(events: Iterator[Event]) -> Conversation:
+def _conversation(told: Iterator[Event]) -> Conversation:
     conversation = Conversation()
-    for kind, key in events:
+    for kind, key in told:
         if kind == "end_map":
             break
-        kind, value = next(events)
+        kind, value = next(told)
         if key == "mapping" and kind == "start_map":
             conversation.has_tree = True
-            for inner, node_id in events:
+            for inner, node_id in told:
                 if inner == "end_map":
                     break
-                conversation.add(node_id, _value(*next(events), events))
+                conversation.add(node_id, _node(*next(told), told))
         elif key in _FIELDS and not kind.startswith("start_"):
             conversation.tell(key, value)
         else:
-            _pass_over(kind, events)
+            pass_over(kind, told)
     return conversation
-
-
-def _value(kind: str, value: Any, events: Iterator[Event]) -> Any:
-    """The value that begins with an event."""
-    builder = ijson.ObjectBuilder()
-    builder.event(kind, value)
-    depth = 1 if kind.startswith("start_") else 0
-    while depth:
-        kind, value = next(events)
-        builder.event(kind, value)
-        depth += kind.startswith("start_") - kind.startswith("end_")
-    return builder.value
-
-
-def _pass_over(kind: str, events: Iterator[Event]) -> None:
-    depth = 1 if kind.startswith("start_") else 0
-    while depth:
-        kind, _ = next(events)
-        depth += kind.startswith("start_") - kind.startswith("end_")
-
-
-class _Decoded:
-    """A file in UTF-8, in which bytes that are none are replaced: one of them would end the whole reading."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-
-    def read(self, size: int = _CHUNK) -> bytes:
-        """The next bytes; none at the end, or if none are asked for."""
-        while size and (data := self._file.read(size)):
-            if text := self._decoder.decode(data):
-                return text.encode()
-        if not size:
-            return b""
-        return self._decoder.decode(b"", final=True).encode()
 
 
 @contextmanager

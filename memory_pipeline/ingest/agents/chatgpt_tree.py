@@ -9,10 +9,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from memory_pipeline.ingest.candidates import RowError, Skipped
+from memory_pipeline.ingest.json_stream import Unreadable
 from memory_pipeline.ingest.turns import AGENT, CALLS, OF_SYSTEM, RESULTS, THOUGHTS, Speaker, is_nobody, speaker_of
 
 DRAFTS = "messages of branches that were given up"
@@ -35,6 +35,8 @@ _SPOKEN = "audio_transcription"
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
 #: Characters of a conversation that are kept in memory.
 _MOST_IN_MEMORY = 16_000_000
+#: Messages of a conversation that are read, and what each counts for beside its id, in characters.
+_MOST_NODES, _NODE = 300_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Conversation:
     _wrong: dict[str, str] = field(default_factory=dict)
     _texts: dict[int, str] = field(default_factory=dict)
     _size: int = 0
+    _weight: int = 0
     _disk: sqlite3.Connection | None = None
 
     def tell(self, name: str, value: object) -> None:
@@ -72,12 +75,16 @@ class Conversation:
         elif name == "current_node":
             self.current = value if isinstance(value, str) else None
         elif name == "create_time":
-            self.created = plain_number(value)
+            self.created = value
         elif name == "is_do_not_remember":
             self.is_forgotten = value is True
 
     def add(self, node_id: str, node: object) -> None:
         """Take over a node of the tree."""
+        self._weight += len(node_id) + _NODE
+        if self.is_too_large:
+            self._parents, self._messages, self._left_out, self._wrong, self._texts = {}, {}, {}, {}, {}
+            return
         parent = node.get("parent") if isinstance(node, Mapping) else None
         self._parents[node_id] = parent if isinstance(parent, str) else None
         skipped = Skipped()
@@ -94,6 +101,11 @@ class Conversation:
         number = len(self._parents)
         self._messages[node_id] = Message(number, message_id, speaker, at)
         self._keep(number, words)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether it has more messages than can be read."""
+        return self._weight > _MOST_NODES * _NODE
 
     def shown(self, skipped: Skipped) -> Iterator[tuple[Message, str] | str]:
         """The messages of the branch that ends in the current node, in their order, each with its words; for one that
@@ -145,6 +157,8 @@ def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, objec
     """Id, speaker, time and words of a message; None if it is nobody's. Raises RowError for one that makes no sense."""
     if message is None:
         return None
+    if isinstance(message, Unreadable):
+        raise RowError(f"the message cannot be read: {message.reason}")
     if not isinstance(message, Mapping):
         raise RowError("the message is not an object")
     author, metadata, content = message.get("author"), message.get("metadata"), message.get("content")
@@ -165,7 +179,7 @@ def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, objec
     if not words.strip():
         return None
     own = message.get("id")
-    at = plain_number(message.get("create_time"))
+    at = message.get("create_time")
     return own if isinstance(own, str) and own.strip() else None, speaker, at, words
 
 
@@ -194,8 +208,3 @@ def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
 def without_citations(text: str) -> str:
     """The text without the marks of its citations."""
     return _CITATIONS.sub("", text)
-
-
-def plain_number(value: object) -> object:
-    """A number as Python's own; other values as they are."""
-    return float(value) if isinstance(value, Decimal) else value

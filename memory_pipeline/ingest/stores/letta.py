@@ -45,7 +45,7 @@ from memory_pipeline.wording.normalise import clean_text
 from memory_pipeline.wording.redaction import redact
 
 #: Real agent files have up to 1.2 MB, most of it sources of tools.
-_MOST_BYTES = 64_000_000
+_MOST_BYTES, _MOST_PARTS = 32_000_000, 2_000_000
 _BEGINNING = 400_000
 #: Agents that only tend the memory of another one.
 _BACKGROUND = frozenset({"sleeptime_agent", "voice_sleeptime_agent"})
@@ -131,7 +131,11 @@ class _Reader:
         try:
             if self.path.stat().st_size > _MOST_BYTES:
                 raise InputError(f"'{self.path}' has more than {_MOST_BYTES:,} bytes; an agent file never does")
-            document = json.loads(self.path.read_bytes().decode("utf-8-sig", "surrogateescape"))
+            data = self.path.read_bytes()
+            if sum(map(data.count, (b"{", b"[", b","))) > _MOST_PARTS:
+                raise InputError(f"'{self.path}' has more than {_MOST_PARTS:,} values; an agent file never does")
+            document = json.loads(data.decode("utf-8-sig", "surrogateescape"))
+            del data
             return json.loads(document) if isinstance(document, str) else document
         except (ValueError, RecursionError) as error:
             raise InputError(f"'{self.path}' is not JSON that can be read ({str(error)[:200]})") from error

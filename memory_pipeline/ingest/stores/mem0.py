@@ -22,6 +22,7 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import foreign_id
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.json_items import Broken, first_item, json_items
+from memory_pipeline.ingest.json_stream import Unreadable
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
@@ -159,6 +160,9 @@ class _Export:
 
     def memory(self, item: object, line: int) -> Reading:
         """The memory of an item, nothing if it is left out, or why it cannot be read."""
+        if isinstance(item, Unreadable):
+            yield Rejected(self.name, line, f"the memory cannot be read: {item.reason}")
+            return
         try:
             found = _candidate(item, Source(Mem0Importer.name, self.name, line), self.zone, self.now, self)
         except RowError as error:

@@ -1,0 +1,225 @@
+"""Reads a JSON document of any size as a stream of events, whatever it holds.
+
+Texts, nesting and values have limits: what goes beyond one is passed over and marked, so that a document of one endless
+text, or of a million brackets, costs neither memory nor time beyond its length, and the rest of it is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import IO, Any, NamedTuple
+
+import ijson
+
+#: A kind of event, as ijson names it, with its value.
+Event = tuple[str, Any]
+
+#: Characters of one text, characters and events of one value, and levels of nesting that are read.
+LONGEST_TEXT, LARGEST_VALUE, DEEPEST = 8_000_000, 16_000_000, 500
+#: What an event counts for beside its text: about the bytes that it takes in memory.
+_EVENT = 16
+_CHUNK, _LONGEST_NUMBER = 1 << 16, 1 << 15
+_CUT, _DEEP = "\x01cut\x01", "\x01deep\x01"
+_WRITTEN = {mark: mark.replace("\x01", "\\u0001") for mark in (_CUT, _DEEP)}
+#: The end of a piece that makes sense only with the next one: half of an escape, or of a pair of them.
+_HALF_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?$")
+_LONGEST_HALF = 11
+#: Escapes of surrogates: a pair is a character, one alone is none.
+_SURROGATES = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+_MARKS = re.compile(r'["\[\]{}]')
+_WORD_AT_END = re.compile(r"-?[A-Za-z]{0,9}$")
+#: Numbers as Python and JavaScript write them into JSON, which has none of them.
+_NO_NUMBERS = re.compile(r"-?\b(?:NaN|Infinity)\b")
+_BETWEEN = re.compile(r'[\s",:\[\]{}]')
+
+
+class Unreadable(NamedTuple):
+    """A value that is passed over, with the reason."""
+
+    reason: str
+
+
+class _Cut(str):
+    """A text that is passed over, or that stands for what is."""
+
+    reason: str
+
+    @classmethod
+    def of(cls, text: str, reason: str) -> _Cut:
+        cut = cls(text)
+        cut.reason = reason
+        return cut
+
+
+def events(file: IO[bytes]) -> Iterator[Event]:
+    """The events of a document. Bytes that are not UTF-8 and escapes that are no characters are replaced.
+
+    Raises ValueError or ijson.JSONError where it is no JSON.
+    """
+    try:
+        for kind, value in ijson.basic_parse(_Bounded(file), buf_size=_CHUNK):
+            if isinstance(value, Decimal):
+                value = float(value)
+            elif isinstance(value, str) and value.endswith("\x01"):
+                if value.endswith(_CUT):
+                    value = _Cut.of(value[:-5], f"it has a text of more than {LONGEST_TEXT:,} characters")
+                elif value == _DEEP:
+                    value = _Cut.of("", f"it is nested deeper than {DEEPEST} levels")
+            yield kind, value
+    except ArithmeticError as error:
+        raise ValueError("a number is beyond every limit") from error
+
+
+def value_of(kind: str, value: Any, following: Iterator[Event]) -> Any:
+    """The value that begins with an event; Unreadable if it goes beyond a limit."""
+    builder: ijson.ObjectBuilder | None = ijson.ObjectBuilder()
+    why = ""
+    depth = weight = 0
+    while True:
+        depth += kind.startswith("start_") - kind.startswith("end_")
+        if builder is not None:
+            weight += _EVENT + (len(value) if isinstance(value, str) else 0)
+            if isinstance(value, _Cut):
+                why = value.reason
+            elif weight > LARGEST_VALUE:
+                why = f"it is longer than {LARGEST_VALUE:,} characters"
+            if why:
+                builder = None
+            else:
+                builder.event(kind, value)
+        if not depth:
+            return Unreadable(why) if builder is None else builder.value
+        kind, value = next(following)
+
+
+def pass_over(kind: str, following: Iterator[Event]) -> None:
+    """Read on to the end of the value that begins with an event."""
+    depth = 1 if kind.startswith("start_") else 0
+    while depth:
+        kind, _ = next(following)
+        depth += kind.startswith("start_") - kind.startswith("end_")
+
+
+class _Bounded:
+    """A file as the parser gets it: in UTF-8, without its byte order mark, and within the limits."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._held = ""
+        self._in_text = False
+        self._length = 0  # of the text so far
+        self._depth = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; empty at the end, or if none are asked for. A text comes whole, since the parser would look
+        at its beginning again with each piece."""
+        pieces: list[str] = []
+        while size:
+            data = self._file.read(_CHUNK)
+            pieces.append(self._within(self._decoder.decode(data, final=not data), is_last=not data))
+            is_within_text = self._in_text and self._length > _CHUNK
+            if not data or (any(pieces) and not is_within_text):
+                break
+        return "".join(pieces).encode()
+
+    def _within(self, text: str, *, is_last: bool) -> str:
+        text, self._held = self._held + text, ""
+        plain = text.replace("\\\\", "__").replace('\\"', "__") if "\\" in text else text
+        if not is_last:
+            held = _HALF_ESCAPE.search(plain, max(0, len(plain) - _LONGEST_HALF))
+            if held and held[0]:
+                text, plain, self._held = text[: held.start()], plain[: held.start()], text[held.start() :]
+        if "\\ud" in plain or "\\uD" in plain:
+            text = _without_lone_surrogates(text, plain)
+        if not self._in_text:
+            return self._between(text, plain, is_last=is_last)
+        end = plain.find('"')
+        first = self._more_of_text(text if end < 0 else text[:end])
+        if end < 0:
+            return first
+        self._in_text = False
+        quote = '"' if self._depth <= DEEPEST else ""
+        return first + quote + self._between(text[end + 1 :], plain[end + 1 :], is_last=is_last)
+
+    def _more_of_text(self, text: str) -> str:
+        """What is passed on of a text that goes on."""
+        before = self._length
+        self._length += len(text)
+        if self._depth > DEEPEST or before > LONGEST_TEXT:
+            return ""
+        return text if self._length <= LONGEST_TEXT else _WRITTEN[_CUT]
+
+    def _between(self, text: str, plain: str, *, is_last: bool) -> str:
+        """What is passed on of a piece that does not begin within a text."""
+        parts = plain.split('"')
+        outside = "".join(parts[0::2])
+        self._in_text = len(parts) % 2 == 0
+        self._length = len(parts[-1])
+        if not self._in_text and not is_last:
+            word = _WORD_AT_END.search(parts[-1], max(0, len(parts[-1]) - 10))
+            if word and word[0]:
+                count = len(word[0])
+                self._held = text[-count:] + self._held
+                text, plain, outside = text[:-count], plain[:-count], outside[:-count]
+        if len(text) >= _LONGEST_NUMBER and not _BETWEEN.search(plain):
+            raise ValueError("a number has more digits than can be read")
+        opened = outside.count("[") + outside.count("{")
+        if self._depth + opened <= DEEPEST:
+            self._depth += opened - outside.count("]") - outside.count("}")
+            if "NaN" not in outside and "Infinity" not in outside:
+                return text
+            return _with_null(text, plain)
+        closed = outside.count("]") + outside.count("}")
+        if self._depth - closed > DEEPEST:
+            self._depth += opened - closed
+            return ""
+        return self._not_too_deep(text, plain)
+
+    def _not_too_deep(self, text: str, plain: str) -> str:
+        """A piece without what is nested too deeply in it."""
+        kept: list[str] = []
+        start = 0
+        in_text = False
+        for mark in _MARKS.finditer(plain):
+            if mark[0] == '"':
+                in_text = not in_text
+            elif in_text:
+                continue
+            elif mark[0] in "[{":
+                self._depth += 1
+                if self._depth == DEEPEST + 1:
+                    kept += [text[start : mark.start()], f'"{_WRITTEN[_DEEP]}"']
+            else:
+                self._depth -= 1
+                if self._depth == DEEPEST:
+                    start = mark.end()
+        return "".join([*kept, text[start:] if self._depth <= DEEPEST else ""])
+
+
+def _without_lone_surrogates(text: str, plain: str) -> str:
+    """A piece in which escapes of half a character stand for the mark of a character that cannot be read. `plain`: the
+    piece as it is searched, of the same length."""
+    kept: list[str] = []
+    done = 0
+    for found in _SURROGATES.finditer(plain):
+        if found[1] is None:
+            kept += [text[done : found.start()], "\\ufffd"]
+            done = found.end()
+    return "".join([*kept, text[done:]])
+
+
+def _with_null(text: str, plain: str) -> str:
+    """A piece that begins between texts, with null for numbers that are none. `plain`: as before."""
+    kept: list[str] = []
+    at = 0
+    for number, part in enumerate(plain.split('"')):
+        own = text[at : at + len(part)]
+        kept.append(own if number % 2 else _NO_NUMBERS.sub("null", own))
+        at += len(part) + 1
+    return '"'.join(kept)
