@@ -12,8 +12,10 @@ from memory_pipeline.exports.contents import (
     Standing,
     is_undated,
     level_name,
+    notes_of_files,
     short_hash,
     title_of,
+    told_alone,
     why_not_loaded,
     without_marks,
     words_of,
@@ -41,6 +43,8 @@ _TYPES = {
     "pattern": "feedback",
     "codebase_knowledge": "reference",
 }
+#: Types that its own files state, which are kept as tags.
+_STATED = ("user", "feedback", "project", "reference")
 _OF_THE_USER = "USER.md"
 
 
@@ -69,7 +73,9 @@ class ClaudeCodeExport:
         self, contents: Contents, index: str, others: dict[str, str]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The pages by file, and their lines of the index, as many as there is room for."""
-        standing = Standing([outside(index, INDEX), *others.values()])
+        files = {INDEX_FILE: outside(index, INDEX), **others}
+        changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
+        standing = Standing(list(files.values()), changed)
         taken = {name.casefold() for name in others}
         empty = with_block(index, INDEX, self._head + "\n\n")
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
@@ -104,7 +110,7 @@ class ClaudeCodeExport:
             *marks(self.export, "  "),
             "---",
         ]
-        return "\n".join([*head, "", quoted(memory.content), "", self._told_by(memory), ""])
+        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._told_by(memory), ""])
 
     def _told_by(self, memory: Memory) -> str:
         """What it is, when it was noted, how sure it is, and what must be said with it."""
@@ -126,6 +132,8 @@ def _free_name(memory: Memory, taken: set[str]) -> str:
 def _type_of(memory: Memory) -> str:
     if memory.source.file == _OF_THE_USER:
         return "user"
+    if memory.source.connector == "claude-code":
+        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(level_name(memory), "project"))
     return _TYPES.get(level_name(memory), "project")
 
 

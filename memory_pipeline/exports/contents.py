@@ -17,6 +17,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.turned import with_heading
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
@@ -38,6 +39,7 @@ TEMPORARY = "memories marked as temporary"
 UNMARKED = "lines of logs that nobody marked or used"
 BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
+CHANGED = "memories of a file that stands there in other words"
 NO_ROOM = "memories for which there is no room"
 
 
@@ -189,7 +191,13 @@ def without_marks(text: str) -> str:
 
 def words_of(memory: Memory) -> str:
     """What a memory says; of a pattern or principle without the attached facts of single sources."""
-    return guidance_of(memory) if memory.abstraction_level >= LEVEL_PATTERN else memory.content
+    return guidance_of(memory) if memory.abstraction_level >= LEVEL_PATTERN else told_alone(memory)
+
+
+def told_alone(memory: Memory) -> str:
+    """The content as it may stand alone: a note with the heading that turns it."""
+    is_note = memory.abstraction_level < LEVEL_PATTERN
+    return with_heading(memory.content, memory.categories) if is_note else memory.content
 
 
 def title_of(memory: Memory) -> str:
@@ -226,14 +234,40 @@ def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
         return TEMPORARY
     if not is_promoted(memory):
         return UNMARKED
-    return STANDING if standing.says(memory) else None
+    if standing.says(memory):
+        return STANDING
+    return CHANGED if memory.id in standing.changed else None
+
+
+def notes_of_files(
+    memories: Sequence[Memory], connector: str, files: Mapping[str, str], named_alike: Collection[str] = ()
+) -> set[str]:
+    """The ids of notes that were read from files which stand there, by file name. What such a file says today is the
+    newer word, also where a note was edited or removed since it was read.
+
+    A file of this name is the one that was read if it still says one of its notes; `named_alike`: those that are known
+    by their name alone.
+    """
+    of_file: dict[str, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        name = (memory.source.file or "").rpartition("/")[2]
+        if memory.source.connector == connector and name in files:
+            of_file[name].append(memory)
+    found: set[str] = set()
+    for name, notes in of_file.items():
+        there = Standing([files[name]])
+        if name in named_alike or any(there.says(memory) for memory in notes):
+            found.update(memory.id for memory in notes)
+    return found
 
 
 class Standing:
-    """The words that stand in texts of others, so that they are not said twice."""
+    """The words that stand in texts of others, so that they are not said twice. `changed`: ids of notes of these texts,
+    whatever the texts say of them now."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], changed: Collection[str] = ()) -> None:
         self._text = "\n".join(map(normalise, texts))
+        self.changed = changed
 
     def says(self, memory: Memory) -> bool:
         """Whether all that a memory says stands there, word for word."""

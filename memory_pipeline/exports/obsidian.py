@@ -6,7 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from memory_pipeline.exports.contents import Contents, is_series, is_undated, level_name, short_hash, title_of
+from memory_pipeline.exports.contents import (
+    Contents,
+    is_series,
+    is_undated,
+    level_name,
+    short_hash,
+    title_of,
+    told_alone,
+)
 from memory_pipeline.exports.directory import Plan, stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_list, yaml_text
 from memory_pipeline.exports.ranking import in_their_places, ranked
@@ -62,7 +70,7 @@ class ObsidianExport:
             *marks(self.export),
             "---",
         ]
-        body = ["", quoted(memory.content), ""]
+        body = ["", quoted(told_alone(memory)), ""]
         if doubt := self._contents.doubts.get(memory.id):
             body += [f"> {plain(doubt)}", ""]
         body += self._links("Made from", self._made_from[memory.id])

@@ -16,6 +16,7 @@ from memory_pipeline.exports.contents import (
     is_block,
     is_undated,
     level_name,
+    notes_of_files,
     why_not_loaded,
     without_marks,
     words_of,
@@ -74,7 +75,8 @@ class OpenClawExport:
 
     def _memory(self, present: str) -> str:
         before = self._block_of(present, MEMORY)
-        standing = Standing([outside(present, MEMORY), *self._identities()])
+        files = {MEMORY_FILE: outside(present, MEMORY), **self._identities()}
+        standing = Standing(list(files.values()), notes_of_files(self._contents.notes, "openclaw", files))
         self.left_out.clear()
         more = self._more()
         taken: list[tuple[str, str, str]] = []
@@ -128,12 +130,12 @@ class OpenClawExport:
         day = "" if is_undated(memory) else f"{memory.day}: "
         return f"- {day}{plain(words)}{f' ({plain(doubt)})' if doubt else ''}"
 
-    def _identities(self) -> list[str]:
-        texts = []
+    def _identities(self) -> dict[str, str]:
+        texts = {}
         for name in IDENTITY_FILES:
             file = self._directory / name
             if file.is_file() and file.stat().st_size < 1 << 20:
-                texts.append(file.read_text(encoding="utf-8", errors="replace"))
+                texts[name] = file.read_text(encoding="utf-8", errors="replace")
         return texts
 
     def _more(self) -> str:

@@ -19,6 +19,7 @@ from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
+from memory_pipeline.wording.turned import with_heading
 
 #: The sections in their order: what holds in general first.
 _SECTIONS: dict[ItemKind, str] = {
@@ -73,7 +74,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
         Piece(
             _kind(match.memory),
             match.memory.id,
-            match.memory.content,
+            _content(match.memory),
             match.memory.day,
             source_of(match.memory),
             match.memory.confidence_score,
@@ -203,6 +204,12 @@ def _worth(memory: Memory) -> float:
 
 def _for_age(days: int) -> float:
     return float(_LEAST_FOR_AGE + (1 - _LEAST_FOR_AGE) * 0.5 ** (days / _HALF_AS_NEW))
+
+
+def _content(memory: Memory) -> str:
+    """What it says; a note with the heading that turns it."""
+    is_note = memory.abstraction_level < LEVEL_PATTERN
+    return with_heading(memory.content, memory.categories) if is_note else memory.content
 
 
 def _kind(memory: Memory) -> ItemKind:

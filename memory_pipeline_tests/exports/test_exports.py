@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.exports import Exported, export_to
 from memory_pipeline.exports.claude_code import MOST_BYTES, MOST_LINES
 from memory_pipeline.markers import block_in, is_as_written
+from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
@@ -293,3 +295,37 @@ def test_undated_memories_claim_no_day(store: Store, tmp_path: Path) -> None:
     known(store, "The port is 5432.", created_at_quality="mtime")
     export(store, "openclaw", tmp_path)
     assert "\n- The port is 5432.\n" in (tmp_path / "MEMORY.md").read_text()
+
+
+def test_what_a_heading_forbids_is_not_told_as_advice(store: Store, tmp_path: Path) -> None:
+    known(store, "Cutting memories just for speed.", memory_type="warning", categories=("rules", "never-do-these"))
+    said = "Never do these: Cutting memories just for speed."
+    for name, files in (("openclaw", "MEMORY.md"), ("claude-code", "*.md"), ("obsidian", "notes/*.md")):
+        export(store, name, tmp_path / name)
+        texts = [path.read_text() for path in (tmp_path / name).glob(files)]
+        assert texts and all("Cutting" not in text.replace(said.rstrip("."), "") for text in texts), name
+
+
+def test_a_file_that_stands_there_is_the_newer_word_of_its_notes(store: Store, tmp_path: Path) -> None:
+    told = [("openclaw", "MEMORY.md", "Tea at four."), ("openclaw", "MEMORY.md", "The CI has 2,000 minutes.")]
+    told += [("claude-code", "shop/memory/ci.md", "Builds have 20 GB."), ("claude-code", "MEMORY.md", "Zoe is back.")]
+    notes = [candidate(words, native_id=f"n{n}", memory_type="fact") for n, (_, _, words) in enumerate(told)]
+    sources = [Source(connector, file, 1) for connector, file, _ in told]
+    fill(store, [replace(note, source=source) for note, source in zip(notes, sources, strict=True)])
+    for name in ("openclaw", "claude-code"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "MEMORY.md").write_text("- Tea at four.\n- The CI has 3,000 minutes.\n")
+    (tmp_path / "claude-code" / "ci.md").write_text("Builds have 30 GB.")
+    done = export(store, "openclaw", tmp_path / "openclaw")
+    assert done.exported == 2 and "2,000" not in (tmp_path / "openclaw" / "MEMORY.md").read_text()
+    assert done.left_out["memories of a file that stands there in other words"] == 1
+    done = export(store, "claude-code", tmp_path / "claude-code")
+    assert done.left_out["memories of a file that stands there in other words"] == 1 and done.exported == 2
+    assert export(store, "openclaw", tmp_path / "elsewhere").exported == 4
+
+
+def test_a_type_that_claude_code_s_file_stated_is_kept(store: Store, tmp_path: Path) -> None:
+    note = candidate("Dana opens every link in a new tab.", memory_type="fact", tags=("user",))
+    fill(store, [replace(note, source=Source("claude-code", "memory/user_tabs.md", 5))])
+    (page,) = export(store, "claude-code", tmp_path).written[:1]
+    assert "\n  type: user\n" in (tmp_path / page).read_text()

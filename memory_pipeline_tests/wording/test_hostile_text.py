@@ -55,6 +55,7 @@ from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import line_in
 from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
+from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
 
 #: Each of these, written again and again, once took time with the square or the cube of its length.
@@ -113,7 +114,14 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         lambda told: humans_own(told, Skipped()),
     ):
         read(text)
-    for tell in (values_in, strip_lead_in, status_of, lambda told: with_days(told, date(2026, 3, 30)), kind_of):
+    for tell in (
+        values_in,
+        strip_lead_in,
+        status_of,
+        lambda told: with_days(told, date(2026, 3, 30)),
+        kind_of,
+        lambda told: with_heading(told, (told,)),
+    ):
         tell(text)
     kind_of("A short entry.", [text])
     says_the_same(text, text[::-1])
