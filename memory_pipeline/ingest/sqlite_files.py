@@ -51,6 +51,8 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
             raise StoreBusyError(
                 f"'{path}' is held by {holders_of(path)}, also after {patience_s:g} s of waiting; try again later"
             ) from error
+        if not path.exists():
+            raise InputError(f"there is no file at '{path}'; check the path") from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
 

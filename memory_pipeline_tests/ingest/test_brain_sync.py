@@ -10,8 +10,9 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -43,8 +44,8 @@ def other() -> Row:
     return "stm_other", "Dana prefers CSV for the weekly numbers.", '["people"]', 1.0, "2026-03-01T08:00:00"
 
 
-def bring(store: Store, path: Path) -> None:
-    reading = read_format("brain", path, UTC, NOW, settings_for(store), Skipped())
+def bring(store: Store, path: Path, zone: tzinfo = UTC) -> None:
+    reading = read_format("brain", path, zone, NOW, settings_for(store), Skipped())
     import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
 
 
@@ -308,7 +309,7 @@ def test_a_damaged_brain_is_not_written_to(store: Store, path: Path) -> None:
 
 
 def test_a_path_to_nothing_is_told_of(store: Store, path: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read as an SQLite file"):
+    with pytest.raises(InputError, match="there is no file at"):
         sync(store, tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
 
@@ -450,3 +451,12 @@ def test_a_store_made_anew_knows_what_its_own_nights_make_again(store: Store, pa
     assert told(sync(anew, path)) == (0, 0, 0, 0)
     roll_back(anew, settings_for(anew), RollbackScope(run_id="another-run"))
     assert told(sync(anew, path)) == (0, 0, 4, 1)
+
+
+def test_times_are_written_in_the_zone_in_which_they_were_read(store: Store, tmp_path: Path) -> None:
+    path = brain(tmp_path / "brain.db", *lessons())
+    bring(store, path, ZoneInfo("Asia/Tokyo"))
+    run(store, DAY)
+    assert sync(store, path).added == 1
+    newest = "select created_at from stm where compressed_from is {} null order by created_at desc limit 1"
+    assert rows_of(path, newest.format("not")) == rows_of(path, newest.format(""))

@@ -8,9 +8,11 @@ archived itself stays so.
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 from memory_pipeline.embedding.model import Vectors
@@ -19,6 +21,7 @@ from memory_pipeline.ingest.masking import mask_id
 from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
 from memory_pipeline.ingest.stores.brain import DIMENSION, MODEL, BrainImporter, store_id
 from memory_pipeline.ingest.stores.brain_marks import ArchivedHere, archived_here, archived_mark, made_as
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MADE, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import clean_text, content_hash
@@ -59,6 +62,24 @@ class StoreSide:
             ids, vectors = tx.vectors.read(list(raw), MODEL, DIMENSION)
             archivers = tx.history.archivers_of(list(kept))
         return cls(kept, raw, direct, replaced_by, log, dict(zip(ids, vectors, strict=True)), archivers)
+
+    def zone_of_brain(self, told: tzinfo) -> Callable[[datetime], tzinfo]:
+        """The zone at a time of a brain's times that name none: `told`, unless most memories were read in another."""
+        dated = sorted(
+            (memory.created_at, memory.utc_offset)
+            for memory in self.memories.values()
+            if _is_of_a_brain(memory) and memory.created_at_quality == "exact"
+        )
+        agreeing = sum(minutes_ahead(at.astimezone(told)) == offset for at, offset in dated)
+        if 2 * agreeing >= len(dated):
+            return lambda _: told
+
+        def as_read(moment: datetime) -> tzinfo:
+            after = min(bisect(dated, (moment, 0)), len(dated) - 1)
+            nearest = min(dated[max(after - 1, 0) : after + 1], key=lambda one: abs(one[0] - moment))
+            return timezone(timedelta(minutes=nearest[1]))
+
+        return as_read
 
     def archived(self, memory_id: str, row: BrainRow) -> bool:
         """Whether it was this store that archived a row: its marks in a brain name no store."""

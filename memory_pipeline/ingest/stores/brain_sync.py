@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -59,9 +59,9 @@ def sync_brain(
 ) -> BrainSync:
     """Bring a brain up to date; a second call changes nothing.
 
-    `zone`: that of the brain's times that name none. `wait_s`: how long to wait while another program holds it. `keep`:
-    how many copies are kept besides the first. Raises InputError if it is no brain, StoreBusyError if it stays held,
-    and OutputError if it cannot be copied or written.
+    `zone`: that of the brain's times that name none, unless they were imported in another. `wait_s`: how long to wait
+    while another program holds it. `keep`: how many copies are kept besides the first. Raises InputError if it is no
+    brain, StoreBusyError if it stays held, and OutputError if it cannot be copied or written.
     """
     side = StoreSide.of(store)
     with reading(path, wait_s) as connection:
@@ -124,7 +124,7 @@ def _write(
                     return plan, None
                 copy = _copied(store, path, table, now, keep)
                 reached("sync.copied")
-                _Writing(connection, table, zone).write(plan, now)
+                _Writing(connection, table, side.zone_of_brain(zone)).write(plan, now)
                 reached("sync.written")
                 connection.execute("commit")
                 reached("sync.committed")
@@ -178,8 +178,8 @@ def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> P
 class _Writing:
     """The changes of one transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, table: str, zone: tzinfo) -> None:
-        self._connection, self._table, self._zone = connection, table, zone
+    def __init__(self, connection: sqlite3.Connection, table: str, zone: Callable[[datetime], tzinfo]) -> None:
+        self._connection, self._table = connection, table
         self._has_numbers = _has_numbers(connection, table)
         self._row = quoted(row_name(connection, table))
         self._time = _written_time(connection, table, zone)
@@ -337,7 +337,7 @@ def _has_numbers(connection: sqlite3.Connection, table: str) -> bool:
     return "int" in kinds.get("id", "").lower()
 
 
-def _written_time(connection: sqlite3.Connection, table: str, zone: tzinfo) -> Any:
+def _written_time(connection: sqlite3.Connection, table: str, zone: Callable[[datetime], tzinfo]) -> Any:
     """A function that writes a time as the brain's newest row has it: naive in its zone, with an offset, or as a
     number."""
     column = next((name for name in ("created_at", "timestamp") if name in columns_of(connection, table)), None)
@@ -354,4 +354,4 @@ def _written_time(connection: sqlite3.Connection, table: str, zone: tzinfo) -> A
         return lambda moment: (
             moment.astimezone(UTC).isoformat().replace("+00:00", "Z" if newest.endswith("Z") else "+00:00")
         )
-    return lambda moment: moment.astimezone(zone).replace(tzinfo=None).isoformat()
+    return lambda moment: moment.astimezone(zone(moment)).replace(tzinfo=None).isoformat()

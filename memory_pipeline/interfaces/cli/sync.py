@@ -26,7 +26,7 @@ def sync_brain_(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
     tz: Annotated[
         str | None,
-        typer.Option(metavar="ZONE", help="Time zone of its times that name none."),
+        typer.Option(metavar="ZONE", help="Time zone of its times that name none, unless it was imported in another."),
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while another program holds it.")] = 30.0,
     store: StoreOption = None,
