@@ -84,7 +84,7 @@ class ClaudeCodeExport:
         for memory in ranked(contents.memories):
             reason = why_not_loaded(memory, standing)
             name = _free_name(memory, taken)
-            line = f"- [{link_text(title_of(memory))}]({name}) ({level_name(memory)}{_on(memory)})"
+            line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
                 self.left_out[reason or NO_ROOM] += 1
@@ -114,7 +114,7 @@ class ClaudeCodeExport:
 
     def _told_by(self, memory: Memory) -> str:
         """What it is, when it was noted, how sure it is, and what must be said with it."""
-        kind = level_name(memory).replace("_", " ").capitalize()
+        kind = _kind_of(memory).capitalize()
         sure = f", confidence {memory.confidence_score:.2f}" if memory.confidence_score is not None else ""
         doubt = self._doubts.get(memory.id)
         return f"({kind}{_on(memory)}{sure}{f'; {plain(doubt)}' if doubt else ''}.)"
@@ -127,6 +127,10 @@ def _free_name(memory: Memory, taken: set[str]) -> str:
         number += 1
         name = f"{stem}-{number}.md"
     return name
+
+
+def _kind_of(memory: Memory) -> str:
+    return level_name(memory).replace("_", " ")
 
 
 def _type_of(memory: Memory) -> str:

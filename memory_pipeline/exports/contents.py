@@ -23,6 +23,8 @@ _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
 _TEMPORARY, _CURATE = "temporary", "curate"
 _MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+", re.IGNORECASE)
+#: Stores of agents, in which a memory is because somebody wanted it remembered.
+_MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
 _IMPORTANT = 2.0
 #: How the time of a memory is known that says nothing of when it was noted.
@@ -36,7 +38,7 @@ TURNS = "turns of conversations"
 GONE = "memories whose words were removed from their source"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
-UNMARKED = "lines of logs that nobody marked or used"
+UNMARKED = "notes of no kind that nobody marked or used"
 BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
 CHANGED = "memories of a file that stands there in other words"
@@ -175,6 +177,7 @@ def is_promoted(memory: Memory) -> bool:
         or memory.importance >= _IMPORTANT
         or memory.reuse_count + memory.useful_count > 0
         or _CURATE in memory.tags
+        or memory.source.connector in _MEMORY_STORES
         or is_series(memory)
     )
 

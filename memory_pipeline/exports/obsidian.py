@@ -61,6 +61,7 @@ class ObsidianExport:
             f"id: {yaml_text(memory.id)}",
             f"kind: {level_name(memory)}",
             f"tags: {yaml_list(_tags_of(memory))}",
+            *([f"categories: {yaml_list(memory.categories)}"] if memory.categories else []),
             f"created: {memory.created_at.isoformat()}",
             *([] if is_undated(memory) else [f"date: {memory.day}"]),
             f"importance: {memory.importance:g}",

@@ -329,3 +329,17 @@ def test_a_type_that_claude_code_s_file_stated_is_kept(store: Store, tmp_path: P
     fill(store, [replace(note, source=Source("claude-code", "memory/user_tabs.md", 5))])
     (page,) = export(store, "claude-code", tmp_path).written[:1]
     assert "\n  type: user\n" in (tmp_path / page).read_text()
+
+
+def test_what_an_agent_chose_to_remember_is_loaded_without_a_kind(store: Store, tmp_path: Path) -> None:
+    notes = [candidate(words, native_id=words, memory_type="other") for words in ("Remount with vers=3.", "Had tea.")]
+    fill(store, [replace(notes[0], source=Source("brain", "brain.db", 1)), notes[1]])
+    done = export(store, "openclaw", tmp_path)
+    assert done.exported == 1 and done.left_out == {"notes of no kind that nobody marked or used": 1}
+    assert "Remount" in (tmp_path / "MEMORY.md").read_text()
+
+
+def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
+    known(store, "The port is 5432.", categories=("ops", "a: b"))
+    (name,) = [name for name in export(store, "obsidian", tmp_path).written if name.startswith("notes/")]
+    assert yaml.safe_load((tmp_path / name).read_text().split("---")[1])["categories"] == ["ops", "a: b"]

@@ -87,3 +87,12 @@ def test_a_wrong_table_costs_itself_alone(tmp_path: Path, rows: Path) -> None:
     assert "memory-pipeline exports remove bad" in " ".join(done.err.split())
     assert command("exports", "remove", "bad").code == 0
     assert [one["name"] for one in json.loads(command("exports", "list", "--json").out)] == ["good"]
+
+
+def test_where_there_are_several_projects_an_export_names_one(tmp_path: Path, rows: Path) -> None:
+    assert command("import", "jsonl", rows, "--project", "other").code == 0
+    told = command("exports", "add", "openclaw", "agent").told
+    assert "the store has several projects; name one with --project: default, other" in told
+    assert command("exports", "list", "--json").out.strip() == "[]"
+    assert command("exports", "add", "openclaw", "agent", "--project", "other").code == 0
+    assert command("exports", "add", "jsonl", "all.jsonl").code == 0

@@ -17,10 +17,12 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.exports import DIRECTORY_FORMATS, EXPORT_NAMES
+from memory_pipeline.exports.contents import project_named
 from memory_pipeline.files import real_path
 from memory_pipeline.interfaces.cli.base import check_target, utf8_path
 from memory_pipeline.interfaces.cli.exports import check_options
 from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.store import Store
 
 
 class DescribedExport(Document):
@@ -90,6 +92,7 @@ def add_export(
     if name is not None and key_of(name) in taken:
         raise InputError(f"there is an export '{name}' already; give another --name")
     fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    _check_project(Path(fed), format_, project)
     try:
         export = ExportTable(
             name=name or _free_name(format_, taken),
@@ -122,6 +125,17 @@ def remove_export(settings: Settings, name: str) -> tuple[DescribedExport, Path]
         return DescribedExport.of_broken(wrong), config_file()
     known = ", ".join([*(one.name for one in settings.exports), *(one.name for one in settings.broken_exports)])
     raise InputError(f"the settings have no export '{name}'; they have {known or 'none'}")
+
+
+def _check_project(path: Path, format_: str, project: str | None) -> None:
+    """Raises InputError for a directory without a project if the store has several: every night would fail."""
+    store = Store(path.expanduser())
+    if project or format_ not in DIRECTORY_FORMATS or not store.exists():
+        return
+    with store.reading() as tx:
+        several = len(tx.memories.projects()) > 1
+    if several:
+        project_named(store, None)
 
 
 def _free_name(stem: str, taken: set[str]) -> str:
