@@ -236,7 +236,10 @@ def test_exact_copies_are_archived_into_the_one_that_stays(store: Store, tmp_pat
     bring(store, path)
     run(store, DAY)
     assert told(sync(store, path)) == (0, 1, 0, 0)
-    assert rows_of(path, "select id from stm where archived_by is not null") == [("stm_copy",)]
+    ((key, by),) = rows_of(path, "select id, archived_by from stm where archived_by is not null")
+    assert key == "stm_copy" and " into stm_other:1.0" in str(by)
+    roll_back(store, settings_for(store), RollbackScope(since=datetime(2026, 1, 1, tzinfo=UTC)))
+    assert told(sync(store, path)) == (0, 0, 1, 0)
 
 
 def test_masked_secrets_are_never_written_over_the_original(store: Store, tmp_path: Path) -> None:

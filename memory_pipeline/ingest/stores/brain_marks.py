@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 _MADE_BY = "memory_pipeline"
-_ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*):(?P<importance>[^:]{{1,40}})", re.DOTALL)
+_ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*?)(?: into [^\n]{{1,200}})?:(?P<importance>[^:]{{1,40}})", re.DOTALL)
 
 
 class ArchivedHere(NamedTuple):
@@ -45,9 +45,10 @@ def is_made_here(compressed_from: object) -> bool:
     return told is not None and told.get("made_by") == _MADE_BY
 
 
-def archived_mark(by: str, importance: float) -> str:
-    """The `archived_by` of a row that this program archives."""
-    return f"{_MADE_BY}:{by}:{importance!r}"
+def archived_mark(by: str, importance: float, into: object = None) -> str:
+    """The `archived_by` of a row that this program archives; `into`: the id of the row that says the same."""
+    named = str(into) if isinstance(into, str | int) else ""
+    return f"{_MADE_BY}:{by}{f' into {named}' if named.isprintable() and 0 < len(named) <= 200 else ''}:{importance!r}"
 
 
 def archived_here(archived_by: object) -> ArchivedHere | None:

@@ -157,7 +157,8 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
             plan.add.append(_new_row(side, memory, standing))
     there: set[str | None] = {*standing, *(new.memory.id for new in plan.add)}
     for memory_id, row in standing.items():
-        _mark(plan, side, side.memories[memory_id], row, there)
+        memory = side.memories[memory_id]
+        _mark(plan, side, memory, row, there, standing.get(memory.consolidated_into_id or ""))
     return plan
 
 
@@ -169,7 +170,14 @@ def _new_row(side: StoreSide, memory: Memory, standing: Mapping[str, BrainRow]) 
     return NewRow(memory, keys, log_row(side, memory), side.vectors.get(memory.id))
 
 
-def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> None:
+def _mark(
+    plan: BrainPlan,
+    side: StoreSide,
+    memory: Memory,
+    row: BrainRow,
+    there: Collection[str | None],
+    into: BrainRow | None,
+) -> None:
     if row.ours and not side.archived(memory.id, row):
         plan.left["memories that another store archived"] += 1
         return
@@ -187,7 +195,7 @@ def _mark(plan: BrainPlan, side: StoreSide, memory: Memory, row: BrainRow, there
     if row.ours and row.ours.by == by:
         return
     before = row.ours.importance if row.ours else row.importance
-    marking = Marking(row.key, row.place, archived_mark(by, before), memory, before)
+    marking = Marking(row.key, row.place, archived_mark(by, before, into.key if into else None), memory, before)
     (plan.retire if memory.rolled_back_at else plan.archive).append(marking)
 
 
