@@ -198,6 +198,13 @@ def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str =
     return moment
 
 
+def names_a_day(value: object) -> bool:
+    """Whether a value that `parse_moment` takes names only a day."""
+    if isinstance(value, str):
+        return re.fullmatch(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)", value.strip(), re.ASCII) is not None
+    return isinstance(value, date) and not isinstance(value, datetime)
+
+
 def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | None:
     if is_absent(value):
         return None

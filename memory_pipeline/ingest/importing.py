@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
 
@@ -37,6 +37,7 @@ from memory_pipeline.ingest.gate import check_candidate, makes_claims
 from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier
+from memory_pipeline.ingest.versions import Versions
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 
@@ -59,13 +60,15 @@ def import_memories(
     accept: Callable[[Memory], Memory | None] = lambda memory: memory,
     accept_finding: Callable[[Finding], bool] = lambda finding: True,
     embed: bool = True,
+    critical_floor: float | None = None,
 ) -> ImportSummary:
     """Import every readable row into the store, embed it, and return a summary.
 
     `project` applies to candidates that name none; `now` replaces a missing date. A failing embedder does not fail
     the import: the next night embeds the rest. `accept` gets every memory, in order, and returns it as it is to be
     written, or None to leave it out, and `accept_finding` says the same of causes and effects; with `embed` off nothing
-    is embedded.
+    is embedded. With a `critical_floor`, changed words under a known id replace the earlier ones, unless these are as
+    important as that.
     """
     try:
         identifier(project, "the project's name")
@@ -88,6 +91,8 @@ def import_memories(
             ongoing.take(batch)
             progress("import", summary.read, 0)
         ongoing.admit_claims()
+        if critical_floor is not None and not isinstance(reading, FullExport):
+            summary.replaced = ongoing.versions.settle(store, now, critical_floor, actor)
         taken = [finding for finding in findings if accept_finding(finding)]
         summary.notes += bring_findings(store, taken, project=project, mask=mask, actor=actor)
         if isinstance(reading, FullExport):
@@ -153,6 +158,7 @@ class _ImportInProgress:
     mask: bool
     actor: str
     accept: Callable[[Memory], Memory | None]
+    versions: Versions = field(default_factory=Versions)
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
         """Write a batch, except for rows that refer to other memories: those wait until all rows are read."""
@@ -273,6 +279,7 @@ class _ImportInProgress:
             ids = [entry.memory.id for entry in admitted]
             known = tx.memories.existing([*ids, *(version_id(entry.memory) for entry in admitted)])
             found = only_new(admitted, known)
+            self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
@@ -285,6 +292,7 @@ class _ImportInProgress:
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
         self.summary.reject(refused)
+        self.summary.projects.update(entry.memory.project_id for entry in found.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import names_a_day, parse_moment
 from memory_pipeline.ingest.turns import speaker_of
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALITIES, MemoryBase, Source
@@ -32,7 +32,9 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     content = _content(row)
     role = values.text_value(row, "role")
     tags = values.labels(row, "tags")
-    created = parse_moment(_first(row, "created_at", "timestamp", "date"), default_zone, now)
+    when = _first(row, "created_at", "timestamp", "date")
+    created = parse_moment(when, default_zone, now)
+    known = ("date" if names_a_day(when) else "exact") if created else "import"
     told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
     if values.flag(row, "archived") and told["archived_at"] is None:
         raise RowError("archived is true but archived_at is missing")
@@ -49,7 +51,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         tags=_with_speaker(tags, role),
         created_at=_utc(created),
         utc_offset=_offset(row, created),
-        created_at_quality=str(quality) if quality in TIME_QUALITIES else "exact" if created else "import",
+        created_at_quality=str(quality) if quality in TIME_QUALITIES else known,
         effective_date=_utc(parse_moment(row.get("effective_date"), default_zone, now, "effective_date")),
         source_links=_links(row),
         embedding=_vector(row),

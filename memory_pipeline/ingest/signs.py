@@ -12,6 +12,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.full_import import is_full_export
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.parquet import parquet_columns
+from memory_pipeline.ingest.tables import SEPARATORS
 
 #: Characters of a line that are looked at.
 _LONGEST = 1 << 20
@@ -51,10 +52,10 @@ def sign_of_csv(path: Path) -> str | None:
     try:
         with opened(path, newline="") as file:
             line = file.readline(_LONGEST).lstrip("\ufeff")
-        names = next(csv.reader([line]), [])
+        named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
     except (InputError, ValueError, OSError, csv.Error):
         return None
-    if "content" not in names or line.lstrip().startswith(("{", "[")):
+    if not named or line.lstrip().startswith(("{", "[")):
         return None
     return "a header with the column 'content'"
 

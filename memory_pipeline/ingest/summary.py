@@ -11,7 +11,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.ingest.candidates import Rejected, Skipped
 
 _SHOWN = 100
-_COUNTS = ("read", "imported", "unchanged", "new_versions", "embedded", "quarantined", "split")
+_COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split")
 
 
 class RejectedRow(Document):
@@ -32,6 +32,7 @@ class ImportReport(Document):
     new_versions: int = Field(
         description="Imported entries whose id the store had with other content; each became a memory of its own."
     )
+    replaced: int = Field(description="Memories that were archived because the import has other words under their id.")
     embedded: int = Field(description="Memories that were given a vector.")
     quarantined: int = Field(description="Entries that could not be imported.")
     rejected: tuple[RejectedRow, ...] = Field(
@@ -43,6 +44,7 @@ class ImportReport(Document):
         "`date` (only a day), `mtime` (the time of the file), `import` (the time of the import, because nothing else "
         "was known)."
     )
+    projects: dict[str, int] = Field(description="How many memories were imported into which project.")
     skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
     split: int = Field(description="Long entries that became several memories, split between sentences.")
     embedding_error: str | None = Field(description="Why not everything has a vector, or null.")
@@ -60,11 +62,13 @@ class ImportSummary:
     imported: int = 0
     unchanged: int = 0
     new_versions: int = 0
+    replaced: int = 0
     embedded: int = 0
     quarantined: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     masked: Counter[str] = field(default_factory=Counter)
     dates: Counter[str] = field(default_factory=Counter)
+    projects: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, int] = field(default_factory=dict)
     split: int = 0
     embedding_error: str | None = None
@@ -77,6 +81,7 @@ class ImportSummary:
             rejected=tuple(RejectedRow(**asdict(rejected)) for rejected in self.rejected),
             masked=dict(self.masked),
             dates=dict(self.dates),
+            projects=dict(self.projects),
             skipped=dict(self.skipped),
             embedding_error=self.embedding_error,
             notes=tuple(self.notes),
@@ -93,6 +98,7 @@ class ImportSummary:
         self.rejected += other.rejected
         self.masked += other.masked
         self.dates += other.dates
+        self.projects += other.projects
         self.skipped = dict(Counter(self.skipped) + Counter(other.skipped))
         self.embedding_error = self.embedding_error or other.embedding_error
         self.notes += other.notes

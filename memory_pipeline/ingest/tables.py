@@ -7,6 +7,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TextIO
@@ -26,6 +27,8 @@ from memory_pipeline.wording.redaction import redact
 _log = logging.getLogger(__name__)
 #: The start of the reason for a line without any row.
 NO_OBJECT = "the line is not a JSON object"
+#: What may stand between the columns of a CSV file, in words: a comma, or what spreadsheets write elsewhere.
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 class JsonlImporter(Importer):
@@ -55,7 +58,7 @@ class CsvImporter(Importer):
     """A CSV file with a header."""
 
     name = "csv"
-    about = "A CSV file with a header, one memory per row; lists are JSON or separated by semicolons."
+    about = "A CSV file with a header, one memory per row; columns have commas, semicolons or tabs between them."
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
@@ -139,7 +142,8 @@ def read_row(
 
 
 def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
-    """A header, then one memory per row; lists are JSON or separated by semicolons.
+    """A header, then one memory per row; columns are separated as in the header, and lists are JSON or have semicolons
+    between their items.
 
     A row is named by its first line. A broken row costs only that line: reading continues with the next one.
     """
@@ -147,18 +151,32 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
     with opened(path, newline="") as file:
         records = _Records(file, max_line_bytes)
         _, header = next(records, (0, []))
+        if isinstance(header, list) and "content" not in header:
+            header = records.separated_otherwise(header)
         if isinstance(header, str) or "content" not in header:
-            raise InputError(f"'{path}' has no column 'content'; its header is {shown(header)}")
+            raise InputError(f"'{path}' has no column 'content'; {_what_it_has(header, records.separator)}")
+        told = SEPARATORS[records.separator]
         for number, fields in records:
             if isinstance(fields, str):
                 yield Rejected(name, number, fields)
             elif any(fields[len(header) :]):
-                reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with commas"
-                yield Rejected.of(name, number, reason, ",".join(fields))
+                reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {told}"
+                yield Rejected.of(name, number, reason, records.separator.join(fields))
             elif fields:
                 yield read_row(
                     dict(zip(header, fields, strict=False)), name, number, default_zone, now, CsvImporter.name
                 )
+
+
+def _what_it_has(header: str | list[str], separator: str) -> str:
+    """What a header without the needed column holds, and how to mend it."""
+    first = header if isinstance(header, str) else separator.join(header)
+    if first.lstrip().startswith(("{", "[")):
+        return "it holds JSON; 'import auto' tells the format"
+    return (
+        f"its header is {shown(header)}, read as separated by {SEPARATORS[separator]}; call the column with the words "
+        "'content', and that of their times 'created_at'"
+    )
 
 
 class _Records:
@@ -174,6 +192,7 @@ class _Records:
         self._waiting: deque[tuple[int, str, bool]] = deque()
         self._taken: list[tuple[int, str, bool]] = []
         self._size = 0
+        self.separator = ","
         csv.field_size_limit(limit)
 
     def __iter__(self) -> _Records:
@@ -182,7 +201,7 @@ class _Records:
     def __next__(self) -> tuple[int, list[str] | str]:
         self._taken, self._size = [], 0
         try:
-            fields = next(csv.reader(self._feed(), strict=True))
+            fields = next(csv.reader(self._feed(), strict=True, delimiter=self.separator))
             return self._taken[0][0], fields
         except StopIteration:
             if not self._taken:
@@ -190,6 +209,17 @@ class _Records:
             return self._taken[0][0], []
         except csv.Error as error:
             return self._given_up(str(error))
+
+    def separated_otherwise(self, header: list[str]) -> list[str]:
+        """The header that was just read, with the separator that gives it the column `content`, or the most columns; so
+        are the rows after it."""
+        line = "".join(taken[1] for taken in self._taken)
+        for separator in SEPARATORS:
+            with suppress(csv.Error, StopIteration):
+                other = next(csv.reader([line], delimiter=separator))
+                if "content" in other or ("content" not in header and len(other) > len(header)):
+                    header, self.separator = other, separator
+        return header
 
     def _feed(self) -> Iterator[str]:
         """The lines of one record, as the parser asks for them."""
@@ -212,7 +242,7 @@ class _Records:
         self._waiting.extendleft(reversed(others))
         if not others and not too_long:
             try:  # a quote in the middle of a field, which most programs accept without complaint
-                return number, next(csv.reader([line]))
+                return number, next(csv.reader([line], delimiter=self.separator))
             except (csv.Error, StopIteration):
                 pass
         spans = f"; it spans {len(others) + 1} lines, perhaps because of a missing closing quote" if others else ""

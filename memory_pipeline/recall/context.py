@@ -16,7 +16,7 @@ from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.recall.documents import Context, ContextItem, ItemKind
 from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match
-from memory_pipeline.recall.results import source_of
+from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
 from memory_pipeline.wording.turned import with_heading
@@ -59,12 +59,17 @@ class Piece:
     relevance: float
     vector: Vectors
     stands_for: tuple[str, ...] = ()
+    speaker: str | None = None
 
     def line(self) -> str:
-        """The piece in Markdown, with its day, source and id; an id that names the file is enough for both."""
+        """The piece in Markdown, with who said it, its day, source and id; an id that names the file is enough for
+        both."""
         file = self.source.rpartition(":")[0]
         told = f"{self.day}" if file and f":{file}#" in self.id else f"{self.day}, {self.source}"
-        return f"- {' '.join(self.content.split())} ({told}) [{self.id}]"
+        said = {None: "", "human": "The human said: ", "agent": "The agent said: "}.get(
+            self.speaker, f"{self.speaker} said: "
+        )
+        return f"- {said}{' '.join(self.content.split())} ({told}) [{self.id}]"
 
 
 def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
@@ -80,6 +85,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
             match.memory.confidence_score,
             match.score * _worth(match.memory) * _for_age((newest - match.memory.day).days),
             vector,
+            speaker=speaker_in(match.memory.memory_type, match.memory.tags),
         )
         for match, vector in zip(matches, vectors, strict=True)
     ]

@@ -58,6 +58,14 @@ def recalled(
     )
 
 
+def speaker_in(memory_type: str, tags: Sequence[str]) -> str | None:
+    """Who said a turn of a conversation: `human`, `agent`, or a name; None if the memory is no turn."""
+    if memory_type != "conversation":
+        return None
+    spoken = (tag.removeprefix("role:") for tag in tags if tag in ("human", "agent") or tag.startswith("role:"))
+    return next(spoken, None)
+
+
 def described_sources(links: Sequence[tuple[str, float]], memories: Mapping[str, Memory]) -> list[SourceMemory]:
     """The direct sources of a memory, nearest first. `links`: id and similarity."""
     nearest = sorted(links, key=lambda link: (-link[1], link[0]))

@@ -41,6 +41,37 @@ class Lineage:
         with self._sql.given(incoming=LINKS.table(links)):
             self._sql.run("insert into lineage by name select * from incoming")
 
+    def replaced_by_words(self, memory_ids: Iterable[str]) -> dict[str, str]:
+        """By memory that newer words of its source have superseded, the memory of these."""
+        rows = self._sql.rows(
+            """
+            select m.id, m.consolidated_into_id
+            from memories m
+            semi join lineage l
+              on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation = 'superseded'
+            where m.id in (select unnest($1::text[])) and m.archived_at is not null and m.rolled_back_at is null
+            """,
+            [list(memory_ids)],
+        )
+        return {str(old): str(new) for old, new in rows}
+
+    def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Each of these ids with each active memory that has it, or is a version of it, by both."""
+        rows = self._sql.rows(
+            """
+            with asked as (select unnest($1::text[]) as own)
+            select own, id from asked join memories on id = own where archived_at is null
+            union all
+            select own, id
+            from asked
+            join (select id from memories where archived_at is null and id like '%@____________') versions
+              on id[:-14] = own
+            order by own, id
+            """,
+            [list(ids)],
+        )
+        return [(str(own), str(memory_id)) for own, memory_id in rows]
+
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
         rows = self._sql.rows(

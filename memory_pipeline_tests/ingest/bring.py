@@ -55,6 +55,7 @@ def bring(store: Store, path: Path, name: str, now: datetime = NOW, zone: tzinfo
         embedder=Lexical(),
         now=now,
         mask=settings.import_.redact,
+        critical_floor=settings.compression.critical_floor,
     )
     summary.note_skipped(skipped)
     return summary

@@ -16,6 +16,7 @@ from memory_pipeline.recall.documents import (
     Remembered,
     SearchResults,
 )
+from memory_pipeline.recall.results import speaker_in
 from memory_pipeline.wording.counts import how_many
 
 _LEVELS = ("raw", "merged", "pattern", "principle")
@@ -42,7 +43,9 @@ def search_lines(found: SearchResults, width: int | None) -> list[str]:
 
 def _memory_lines(memory: RecalledMemory, width: int | None) -> list[str]:
     marks = [mark for mark, holds in (("archived", memory.archived), ("superseded", memory.superseded_by)) if holds]
-    kind = "/".join((_LEVELS[memory.abstraction_level], memory.memory_type, *marks))
+    speaker = speaker_in(memory.memory_type, memory.tags)
+    said = [speaker] if speaker else []
+    kind = "/".join((_LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
     words = " ".join(memory.content.split())
     if width is None:

@@ -46,6 +46,7 @@ from memory_pipeline.wording.redaction import redact
 if TYPE_CHECKING:
     from memory_pipeline.demo.scorecard import DemoResult
 
+_MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
 Say = Callable[[str], None]
 
@@ -75,6 +76,7 @@ def import_into(
         now=now,
         mask=settings.import_.redact,
         progress=progress,
+        critical_floor=settings.compression.critical_floor,
     )
     summary.note_skipped(skipped)
     return summary
@@ -108,10 +110,18 @@ def choose_place(say: Say) -> Path:
 
 def import_text(summary: ImportSummary) -> str:
     """The summary of an import as text."""
+    versions = f", {summary.new_versions} of them as new versions" if summary.new_versions else ""
     lines = [
-        f"Read {summary.read} entries: {summary.imported} imported, {summary.new_versions} of them as new versions; "
-        f"{summary.unchanged} known already, {summary.quarantined} quarantined."
+        f"Read {summary.read} entries: {summary.imported} imported{versions}; {summary.unchanged} known already, "
+        f"{summary.quarantined} quarantined."
     ]
+    if summary.projects:
+        into = (f"{name} ({count:,})" for name, count in summary.projects.most_common(_MOST_PROJECTS))
+        more = len(summary.projects) - _MOST_PROJECTS
+        told = ", ".join(into) + (f" and {how_many(more, 'other')}" if more > 0 else "")
+        lines.append(f"{'Projects' if len(summary.projects) > 1 else 'Project'}: {told}.")
+    if summary.replaced:
+        lines.append(f"Archived, because their id has other words now: {summary.replaced}.")
     if summary.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
     if summary.dates:

@@ -1,0 +1,41 @@
+"""Tables as spreadsheets write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import importer_of
+from memory_pipeline_tests.ingest.bring import read
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_columns_may_be_separated_as_spreadsheets_write_them(tmp_path: Path, separator: str) -> None:
+    table = [
+        ["created_at", "content", "tags"],
+        ["2026-03-01", '"Salt, then water; wait."', '"a;b"'],
+        ["", "x", "", "y"],
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("\ufeff" + "\r\n".join(map(separator.join, table)) + "\r\n")
+    found = read(path, "csv")
+    assert [(c.content, c.tags, c.created_at_quality) for c in found.candidates] == [
+        ("Salt, then water; wait.", ("a", "b"), "date")
+    ]
+    assert "4 fields" in found.rejected[0].reason
+    assert importer_of("csv").evidence(path) == "a header with the column 'content'"
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("Date;Note;Tags", r"separated by semicolons; call the column with the words 'content'"),
+        ('{"content": "x", "id": 1}', "it holds JSON; 'import auto' tells the format"),
+    ],
+)
+def test_a_header_without_the_words_says_what_it_has_and_what_it_needs(tmp_path: Path, header: str, told: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\n1;2;3\n")
+    with pytest.raises(InputError, match=told):
+        read(tmp_path / "a.csv", "csv")
