@@ -20,6 +20,8 @@ _SEAL = re.compile(r"^([ \t]*seal: )([0-9a-f]{32})[ \t]*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^[ \t]*export: ([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 _UNSEALED = "0" * 32
 _PROGRAM = "memory-pipeline"
+#: Programs that keep blocks between markers where agents write: a consolidator of OpenClaw, and this one.
+MANAGERS = ("openclaw:dreaming", _PROGRAM)
 #: How the first line in most blocks begins.
 HEAD = "> From the memory of project "
 #: What can stand in a block of memories: its head, sections, entries, and where there is more of it.

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw_files import blank_managed, is_written_by_program
+from memory_pipeline.ingest.turns import OUR_OWN, without_put_in
 from memory_pipeline.markers import (
     HEAD,
     block_in,
@@ -132,3 +133,11 @@ def test_what_stands_between_a_lonely_start_and_a_block_is_read() -> None:
     assert without_blocks(text).split("\n") == ["", "- mine", "", "", "", "- mine too", ""]
     told = f"- The block begins with `{start_of('memory')}`.\n- mine\n{end_of('memory')}\n"
     assert "- mine" in without_blocks(told)
+
+
+def test_a_block_that_a_person_pasted_in_part_is_nobody_s_words() -> None:
+    whole = with_block("Look at this:\n", "memory", f"{HEAD}p: to weigh.\n\n## Facts\n\n- the port is 5432")
+    skipped = Skipped()
+    for pasted in (whole, whole[: whole.index(end_of("memory"))], whole[: whole.index("5432")]):
+        assert without_put_in(pasted, skipped).strip() == "Look at this:"
+    assert skipped.counts == {OUR_OWN: 3}

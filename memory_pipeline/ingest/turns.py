@@ -18,6 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.markers import MANAGERS, without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.normalise import clean_text
@@ -97,9 +98,12 @@ def texts_in(content: object, skipped: Skipped) -> list[str]:
 
 def without_put_in(text: str, skipped: Skipped) -> str:
     """The text without the blocks that this program or a consolidator put in between its markers, whose lines stay
-    empty; a block without an end stays."""
+    empty; of a block without an end, what can only be ours."""
     if ":start" not in text:
         return text
+    whole, text = text, without_blocks(text, MANAGERS)
+    if text != whole:
+        skipped.add(OUR_OWN)
     kept: list[str] = []
     done, opened = 0, ("", 0)
     for mark in _MARK.finditer(text):
