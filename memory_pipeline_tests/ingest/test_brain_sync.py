@@ -10,74 +10,24 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.ingest import import_memories, read_format
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.stores.brain_sync import BrainSync, sync_brain
-from memory_pipeline.records import Memory
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, list_snapshots, snapshot_directory
-from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for
-from memory_pipeline_tests.ingest.brains import EARLIER, SCHEMA, Row, brain, change, rows_of
-
-DAY = date(2026, 3, 3)
-
-
-def lessons(number: int = 4) -> list[Row]:
-    """Near-copies of one lesson as rows of a brain."""
-    told = lesson(number)
-    return [
-        (f"stm_{n:012x}", one.content, '["ops"]', 1.5, (FIRST + timedelta(hours=n)).replace(tzinfo=None).isoformat())
-        for n, one in enumerate(told)
-    ]
-
-
-def other() -> Row:
-    return "stm_other", "Dana prefers CSV for the weekly numbers.", '["people"]', 1.0, "2026-03-01T08:00:00"
-
-
-def bring(store: Store, path: Path, zone: tzinfo = UTC) -> None:
-    reading = read_format("brain", path, zone, NOW, settings_for(store), Skipped())
-    import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
-
-
-def sync(store: Store, path: Path, *, dry_run: bool = False, wait_s: float = 0.2) -> BrainSync:
-    return sync_brain(store, path, UTC, now=datetime.now(UTC), dry_run=dry_run, wait_s=wait_s)
-
-
-def told(done: BrainSync) -> tuple[int, int, int, int]:
-    return done.added, done.archived, done.restored, done.retired
-
-
-def contents(path: Path) -> list[Row]:
-    """Every row of every table that the brain's own programs know."""
-    tables = ("stm", "embeddings", "atoms", "compression_log")
-    with closing(sqlite3.connect(path)) as connection:
-        known = [t for t in tables if connection.execute(f"pragma table_info({t})").fetchall()]
-        return [row for table in known for row in connection.execute(f"select * from {table} order by 1").fetchall()]
+from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.ingest.brains import EARLIER, SCHEMA, brain, change, rows_of
+from memory_pipeline_tests.ingest.synced import DAY, after_a_night, bring, contents, lessons, made, other, sync, told
 
 
 @pytest.fixture
 def path(store: Store, tmp_path: Path) -> Path:
-    """A brain that was imported, and of which a night made one abstraction of four memories."""
-    found = brain(tmp_path / "brain.db", *lessons(), other())
-    bring(store, found)
-    assert run(store, DAY, run_id="the-night").memories_archived == 4
-    return found
-
-
-def made(store: Store) -> Memory:
-    with store.reading() as tx:
-        (found,) = [m for m in tx.memories.all() if m.source.connector == "night"]
-    return found
+    return after_a_night(store, tmp_path)
 
 
 def test_abstractions_archive_fields_and_log_are_written_and_a_second_sync_changes_nothing(
@@ -362,104 +312,3 @@ def test_candidates_of_other_connectors_with_its_ids_are_none_of_it(store: Store
     path = brain(tmp_path / "brain.db", *lessons(1))
     fill(store, [candidate("Other words.", native_id="brain:stm_000000000000")], embedder=Lexical())
     assert told(sync(store, path)) == (0, 0, 0, 0)
-
-
-_PLAIN, _OF_THE_TABLE = "", ", content='stm', content_rowid='rowid'"
-_CONTENTLESS = ", content=''"
-
-
-@pytest.mark.parametrize("kept_by_triggers", [True, False])
-@pytest.mark.parametrize("options", [_PLAIN, _OF_THE_TABLE, _CONTENTLESS])
-def test_an_index_of_words_has_each_memory_once(store: Store, path: Path, options: str, kept_by_triggers: bool) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            f"drop table stm_fts; create virtual table stm_fts using fts5(content{options});"
-            "insert into stm_fts (rowid, content) select rowid, content from stm;"
-        )
-        if kept_by_triggers:
-            connection.executescript(
-                "create trigger stm_ai after insert on stm begin insert into stm_fts (rowid, content)"
-                " values (new.rowid, new.content); end;"
-            )
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    with closing(sqlite3.connect(path)) as connection:
-        ((added,),) = connection.execute("select rowid from stm where compressed_from is not null")
-        connection.execute("create virtual table words using fts5vocab('stm_fts', 'instance')")
-        counted = "select doc, count(*) from words where term = 'gateway' group by doc"
-        found = dict(connection.execute(counted).fetchall())
-        connection.execute("insert into stm_fts (stm_fts, rank) values ('integrity-check', 1)")
-    assert found[added] == made(store).content.lower().count("gateway") > 0
-
-
-@pytest.mark.parametrize("importance", [-0.5, 1e17, 1e-7, float("inf"), 2**60, 0, None, "high"])
-def test_any_importance_comes_back_with_a_rollback(store: Store, path: Path, importance: object) -> None:
-    change(path, "update stm set importance = ? where id = 'stm_000000000001'", (importance,))
-    before = rows_of(path, "select id, importance from stm order by id")
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    roll_back(store, settings_for(store), RollbackScope(run_id="the-night"))
-    assert told(sync(store, path)) == (0, 0, 4, 1)
-    kept = "from stm where compressed_from is null"
-    assert rows_of(path, f"select id, importance {kept} order by id") == before
-    assert rows_of(path, f"select count(*) {kept} and archived_by is not null") == [(0,)]
-
-
-def test_another_row_with_the_same_id_is_left_alone(store: Store, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "create table other as select * from stm; drop table stm; alter table other rename to stm;"
-            "insert into stm (id, content, importance, created_at)"
-            " values ('stm_000000000000', 'What a person wrote under this id.', 2.9, '2026-03-05T10:00:00');"
-        )
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    theirs = "select importance, archived_by from stm where content like 'What a person%'"
-    assert rows_of(path, theirs) == [(2.9, None)]
-    roll_back(store, settings_for(store), RollbackScope(run_id="the-night"))
-    assert told(sync(store, path)) == (0, 0, 4, 1) and rows_of(path, theirs) == [(2.9, None)]
-
-
-def test_a_table_without_rowids_is_written_too(store: Store, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "create table other (id text primary key, content text, categories text, importance real, created_at text)"
-            " without rowid; insert into other select id, content, categories, importance, created_at from stm;"
-            "drop table stm; drop table stm_fts; alter table other rename to stm;"
-        )
-    assert told(sync(store, path)) == (1, 4, 0, 0)
-    assert told(sync(store, path)) == (0, 0, 0, 0)
-
-
-def test_two_stores_do_not_undo_each_other(store: Store, path: Path, tmp_path: Path) -> None:
-    sync(store, path)
-    before = contents(path)
-    anew = Store(tmp_path / "anew" / "store.duckdb")
-    bring(anew, path)
-    done = sync(anew, path)
-    assert told(done) == (0, 0, 0, 0) and done.left == {"memories that another store archived": 4}
-    late = ("stm_late", lesson(5)[4].content, '["ops"]', 1.5, "2026-03-01T09:00:00")
-    change(path, "insert into stm (id, content, categories, importance, created_at) values (?, ?, ?, ?, ?)", late)
-    bring(anew, path)
-    run(anew, DAY, run_id="anew")
-    done = sync(anew, path)
-    assert told(done) == (0, 0, 0, 0) and done.left["abstractions of memories that another store archived"] == 1
-    assert told(sync(store, path)) == (0, 0, 0, 0)
-    change(path, "delete from stm where id = 'stm_late'")
-    assert contents(path) == before
-
-
-def test_a_store_made_anew_knows_what_its_own_nights_make_again(store: Store, path: Path, tmp_path: Path) -> None:
-    sync(store, path)
-    anew = Store(tmp_path / "anew" / "store.duckdb")
-    bring(anew, path)
-    run(anew, DAY, run_id="another-run")
-    assert told(sync(anew, path)) == (0, 0, 0, 0)
-    roll_back(anew, settings_for(anew), RollbackScope(run_id="another-run"))
-    assert told(sync(anew, path)) == (0, 0, 4, 1)
-
-
-def test_times_are_written_in_the_zone_in_which_they_were_read(store: Store, tmp_path: Path) -> None:
-    path = brain(tmp_path / "brain.db", *lessons())
-    bring(store, path, ZoneInfo("Asia/Tokyo"))
-    run(store, DAY)
-    assert sync(store, path).added == 1
-    newest = "select created_at from stm where compressed_from is {} null order by created_at desc limit 1"
-    assert rows_of(path, newest.format("not")) == rows_of(path, newest.format(""))
