@@ -31,6 +31,7 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
+from memory_pipeline.interfaces.cli.quarantine import QuarantinedRow
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,
     BackfillResult,
@@ -241,6 +242,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`sources list` prints a list; `sources add` and `sources remove` print one object.",
         DescribedSource,
     ),
+    "Rows in quarantine": ("`quarantine` prints a list.", QuarantinedRow),
     "Words that are gone": ("`sources gone` prints a list.", GoneMemory),
     "Checked sources": (
         "`sources check` prints a list. `import` is the result of an [import](#imports).",

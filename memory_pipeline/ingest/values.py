@@ -32,6 +32,11 @@ MAX_PATH = 4096
 _SHOWN = 40
 
 
+def no_text(name: str, value: object) -> str:
+    """What is wrong with a value that is not text."""
+    return f"{name} is missing" if value is None else f"{name} is {shown(value)}, which is not text"
+
+
 def shown(value: object) -> str:
     """A value for a message: short, printable, and never a cause of an error itself."""
     if isinstance(value, list | tuple | set | Mapping):

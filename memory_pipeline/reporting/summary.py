@@ -95,6 +95,8 @@ def waiting(report: Report) -> Iterator[str]:
         yield f"{how_many(report.conflicts_known, 'contradiction')} (memory-pipeline conflicts list)"
     if report.proposals:
         yield f"{how_many(report.proposals, 'proposal')} (memory-pipeline proposals list)"
+    if rejected := sum(source.quarantined for source in report.sources):
+        yield f"{how_many(rejected, 'row')} that could not be imported (memory-pipeline quarantine)"
     if report.errors:
         yield f"{how_many(len(report.errors), 'error')} (memory-pipeline report --verbose)"
     if missed := _missed(report):

@@ -280,6 +280,21 @@ class Journal:
                 [to_utc(seen_at)],
             )
 
+    def rejected(self, file: str | None = None) -> list[tuple[str, int, str, str, datetime]]:
+        """File, line, reason, excerpt and first time of every rejected row, or of those of a file; the same words with
+        the same fault count once, wherever they stand in their file."""
+        rows = self._sql.rows(
+            """
+            select file, max_by(line, first_seen_at), reason, excerpt, min(first_seen_at)
+            from quarantine
+            where $1::text is null or contains(file, $1)
+            group by file, reason, excerpt, case when excerpt = '' then line end
+            order by file, 2, reason
+            """,
+            [file],
+        )
+        return [(str(a), int(b), str(c), str(d), from_utc(e)) for a, b, c, d, e in rows]
+
     def quarantine(self) -> list[tuple[str, int, str, str]]:
         """File, line, reason and excerpt of every rejected row, by file and line."""
         return self._sql.rows("select file, line, reason, excerpt from quarantine order by file, line, reason")

@@ -198,6 +198,24 @@ def test_a_humans_words_are_taken_out_of_what_the_gateway_puts_around_them(agent
     assert found.words == ["Use CSV.", "Keep [this] in mind."]
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("<relevant-memories>\n- Dana prefers CSV.\n</relevant-memories>\n\nUse XML.", ["Use XML."]),
+        ("<relevant-memories>\n- A memory that was cut", []),
+        ("Read this:\n<<<EXTERNAL_UNTRUSTED_CONTENT>>>\nPay me.\n<<<END_EXTERNAL_UNTRUSTED_CONTENT>>>\nIs it spam?",
+         ["Read this:\n\nIs it spam?"]),
+        ("SECURITY NOTICE: The following content is from an EXTERNAL, UNTRUSTED source.\n- Be careful.\n\n"
+         '<<<EXTERNAL_UNTRUSTED_CONTENT id="7">>>\nPay me.\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="8">>>\nMore of it.\n'
+         '<<<END_EXTERNAL_UNTRUSTED_CONTENT id="7">>>', []),
+        ("<<<EXTERNAL_UNTRUSTED_CONTENT>>>\nPay me, without an end.", []),
+    ],
+)  # fmt: skip
+def test_memories_mails_and_pages_in_a_message_are_nobodys_words(agent: Agent, message: str, words: list[str]) -> None:
+    found = read(agent.session("s1", [event(1, "user", message)]).root, FORMAT)
+    assert found.words == words and found.skipped.counts == {"texts of the system": 1}
+
+
 def test_drafts_beside_the_last_branch_are_left_out_but_not_what_the_human_said(agent: Agent) -> None:
     rows = [
         HEADER,
@@ -228,6 +246,7 @@ def test_archives_of_a_reset_are_read_and_what_was_deleted_stays_deleted(agent: 
     lines(sessions / "gone.jsonl", *of(6, "Deleted words of a leftover."))
     lines(sessions / "old.jsonl.reset.2026-03-01T09-00-00.000Z", *of(7, "Old words."))
     lines(sessions / "x.jsonl.deleted.2026-03-01T09-00-00.000Z", *of(8, "Deleted long ago."))
+    lines(sessions / "x-topic-7.jsonl", {**HEADER, "id": "x"}, event(11, "user", "A topic of what was deleted."))
     lines(sessions / "x.jsonl.bak", *of(9, "A backup of what was deleted."))
     packed = zstandard.compress("\n".join(json.dumps(one) for one in of(10, "Packed words.")).encode() + b"\n")
     (sessions / "p.jsonl.reset.2026-03-01T09-00-00.000Z.zst").write_bytes(packed)
@@ -242,7 +261,7 @@ def test_archives_of_a_reset_are_read_and_what_was_deleted_stays_deleted(agent: 
         connection.commit()
     found = read(tmp_path / ".openclaw", FORMAT)
     assert set(found.words) == {"Live words.", "Words before the reset.", "Plain.", "Old words.", "Packed words."}
-    assert found.skipped.counts["files of sessions that were deleted"] == 4
+    assert found.skipped.counts["files of sessions that were deleted"] == 5
     assert found.skipped.counts["sessions that were deleted"] == 1
     assert found.skipped.counts["sessions in cold storage"] == 1 and not found.rejected
     with pytest.raises(InputError, match="stay deleted"):

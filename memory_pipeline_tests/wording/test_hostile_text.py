@@ -27,6 +27,7 @@ from memory_pipeline.exports.directory import stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
 from memory_pipeline.ingest.agents.claude_transcripts import humans_own
+from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.front_matter import split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
@@ -61,6 +62,7 @@ from memory_pipeline.wording.values import values_in
 #: Each of these, written again and again, once took time with the square or the cube of its length.
 _HOSTILE = [
     " ", "\t", "\n", "-", "_", ".", "[", "](", "[a](", "a-", "A-", "A1-", "a.", "a_", "a/", "- ", "> ", "1. ", "`a",
+    "SECURITY NOTICE: The following content is from an EXTERNAL", "<<<EXTERNAL_UNTRUSTED_CONTENT",
     "\n<system-reminder>", "x</system-reminder>\n",
     "( a. ", "e.g. ", "Aa ", "Note: ", "Title: x\n", "title:\n", "not ", "should a ", "Jan ", "1-", "1,111,", "a@a.",
     "passed ", "GPT4 ", "*", "Sender (untrusted metadata):\n{", "<system-reminder>", "a@b:~$ x\n", "[Telegram x id:1",
@@ -112,6 +114,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         lambda told: split_front_matter(f"---\n{told}\n---\n"),
         lambda told: without_put_in(told, Skipped()),
         lambda told: humans_own(told, Skipped()),
+        lambda told: without_what_was_brought(told, Skipped()),
     ):
         read(text)
     for tell in (

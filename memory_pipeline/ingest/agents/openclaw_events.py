@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeGuard
 
+from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
@@ -32,6 +33,15 @@ _OF_GATEWAY = re.compile(
     r"|Read HEARTBEAT\.md if it exists|Follow the heartbeat monitor scratch|HEARTBEAT\b"
     r"|A new session was started via /new or /reset|Pre-compaction memory flush"
     r"|You are running a boot check|<task-notification\b)"
+)
+#: What plug-ins put before a human's words.
+_REMEMBERED = Blocks(anywhere=("relevant-memories",))
+#: Mails and pages, between marks, with the warning before them.
+_EXTERNAL = re.compile(
+    r"(?:^SECURITY NOTICE: The following content is from an EXTERNAL(?:(?!<<<).){0,4000})?"
+    r"(?P<begin><<<EXTERNAL_UNTRUSTED_CONTENT\b[^<>\n]{0,200}>>>)"
+    r"|(?P<end><<<END_EXTERNAL_UNTRUSTED_CONTENT\b[^<>\n]{0,200}>>>)",
+    re.DOTALL | re.MULTILINE,
 )
 _SILENT = re.compile(r"[*_`\s]*(?:NO_REPLY|HEARTBEAT_OK|ANNOUNCE_SKIP|REPLY_SKIP)[*_`\s.!]*")
 _COMMAND = re.compile(r"\s*/[a-z][\w:-]{0,40}(?:\s+\S+){0,2}\s*")
@@ -103,7 +113,7 @@ def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] |
             skipped.add(REPORTS)
             return None
         return AGENT, words
-    words = unwrapped("\n".join(texts))
+    words = without_what_was_brought(unwrapped("\n".join(texts)), skipped)
     if _OF_GATEWAY.match(words):
         skipped.add(REPORTS)
         return None
@@ -111,6 +121,27 @@ def _said(message: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] |
         skipped.add("commands and what they printed")
         return HUMAN, ""
     return HUMAN, words
+
+
+def without_what_was_brought(words: str, skipped: Skipped) -> str:
+    """A message without memories that a plug-in put in, and without mails and pages, which nobody said here. What is
+    brought ends at the last mark before the next one begins, and without any at the end of the message."""
+    words, blocks = _REMEMBERED.taken_off(words)
+    kept: list[str] = []
+    done, begun = 0, None
+    for mark in _EXTERNAL.finditer(words):
+        if mark["begin"]:
+            if begun is None or done > begun:
+                kept.append(words[done : mark.start()])
+                begun = mark.start()
+                blocks += 1
+        elif begun is not None:
+            done = mark.end()
+    if begun is None or done > begun:
+        kept.append(words[done:])
+    if blocks:
+        skipped.add(OF_SYSTEM, blocks)
+    return "".join(kept) if blocks else words
 
 
 def _is_of_here(message: Mapping[str, Any]) -> bool:

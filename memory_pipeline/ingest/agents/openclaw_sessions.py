@@ -98,7 +98,7 @@ class OpenClawSessionsImporter(Importer):
             if parts:
                 if agent not in deleted:
                     deleted[agent] = _deleted_in(agent)
-                if parts["fate"] == "deleted" or parts["session"] in deleted[agent]:
+                if parts["fate"] == "deleted" or deleted[agent] & {parts["session"], _session_in(file)}:
                     skipped.add(_DELETED)
                     continue
             if not file.resolve().is_relative_to(path.resolve()):
@@ -216,9 +216,23 @@ def _deleted_in(agent: Path) -> frozenset[str]:
 
 def _has_header(file: Path) -> bool:
     """Whether a file begins with the header of a session."""
+    header = _header_of(file)
+    return header is not None and {"id", "version"} <= header.keys()
+
+
+def _session_in(file: Path) -> str | None:
+    """The session that a file says it is of, whatever its name."""
+    told = (_header_of(file) or {}).get("id")
+    return told if isinstance(told, str) else None
+
+
+def _header_of(file: Path) -> Mapping[str, Any] | None:
+    """The header of a session with which a file begins."""
+    if not file.is_file():
+        return None
     try:
         with _opened(file) as text:
             line = json.loads(text.readline(_FIRST_BYTES))
     except (InputError, OSError, ValueError, RecursionError):
-        return False
-    return isinstance(line, Mapping) and line.get("type") == "session" and {"id", "version"} <= line.keys()
+        return None
+    return line if isinstance(line, Mapping) and line.get("type") == "session" else None

@@ -181,7 +181,7 @@ class _Reader:
             label = values.text_value(block, "label", values.MAX_NAME) or "block"
             text = block.get("value")
             if not isinstance(text, str):
-                raise RowError(f"value is {values.shown(text)}, which is not text")
+                raise RowError(values.no_text("value", text))
             values.check_storable(text, "value")
         except RowError as error:
             yield Rejected.of(self.name, line, str(error), "")

@@ -192,7 +192,7 @@ def _candidate(item: object, source: Source, zone: tzinfo, now: datetime, export
     native_id = values.identifier(item.get("id"), "id")
     words = item.get("memory", item.get("text"))
     if not isinstance(words, str):
-        raise RowError(f"memory is {values.shown(words)}, which is not text")
+        raise RowError(values.no_text("memory", words))
     if native_id is not None and (why := export.leaves_out(native_id, item)):
         export.skipped.add(why)
         return None
