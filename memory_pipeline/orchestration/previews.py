@@ -361,10 +361,12 @@ def exports(results: Sequence[ExportResult]) -> dict[str, Any]:
         }
         for one in results
     ]
+    told = [f"{one.name} ({how_many(one.exported, 'memory')})" for one in results if one.status == "written"]
     names = ("files_written", "files_unchanged", "files_removed", "files_kept", "tokens")
     skipped = [one.name for one in results if one.status == "skipped"]
     return {
         **{name: sum(getattr(one, name) for one in results) for name in names},
+        "written": ", ".join(told) or "none",
         "skipped": f"{', '.join(skipped)}: a later night has run, whose contents are newer" if skipped else "none",
         **preview(rows, "The settings name no export; `memory-pipeline exports add FORMAT PATH` adds one."),
     }

@@ -73,6 +73,7 @@ def test_a_night_says_which_export_was_not_written(tmp_path: Path, rows: Path) -
     (tmp_path / "mine.jsonl").write_text("a letter\n")
     done = command("night")
     assert done.code == 0 and "Warning: not every export was written: jsonl: '" in done.err
+    assert "Exports written: openclaw (1 memory).\n" in done.err
     assert (tmp_path / "agent" / "MEMORY.md").exists() and (tmp_path / "mine.jsonl").read_text() == "a letter\n"
 
 

@@ -22,7 +22,7 @@ from yaml import YAMLError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend, real_path
-from memory_pipeline.interfaces.cli.output import complain
+from memory_pipeline.interfaces.cli.output import complain, say
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import (
     dagster_home,
@@ -183,7 +183,12 @@ def run_night_job(
 
 
 def _tell_of_exports(result: Any) -> None:
-    """Print what went wrong with the exports of a night, which its report does not know."""
+    """Print what became of the exports of a night, which its report does not know."""
+    for event in result.get_asset_materialization_events():
+        if event.asset_key is not None and event.asset_key.path == ["exports"]:
+            written = event.materialization.metadata["written"].value
+            if written != "none":
+                say(f"Exports written: {written}.")
     for check in result.get_asset_check_evaluations():
         if check.asset_key.path == ["exports"] and not check.passed:
             complain(f"Warning: not every export was written: {check.metadata['first'].value}.")
