@@ -108,7 +108,7 @@ def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Fou
         if before is None:
             fresh[memory.id] = entry
         elif before[0] != memory.project_id:
-            reason = f"id '{memory.id}' belongs to project '{before[0]}'; give it another id"
+            reason = f"id '{memory.id}' belongs to project '{before[0]}'; import it there, or give it another id"
             found.wrong.append(reject_memory(memory, reason))
         elif before[1] == memory.content_hash or version in known or version in fresh:
             found.unchanged += 1

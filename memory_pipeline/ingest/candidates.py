@@ -71,12 +71,17 @@ class Skipped:
         self.counts[why] = self.counts.get(why, 0) + number
 
 
+_PLURALS = (("that have ", "that has "), ("that were ", "that was "), ("that are ", "that is "))
+
+
 def in_numbers(counts: Mapping[str, int]) -> str:
     """What was skipped, in words: `1 link out of the workspace, 12 lines of code dumps`."""
     told = []
     for what, number in sorted(counts.items()):
         noun, _, rest = what.partition(" ")
         one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+        for several, single in _PLURALS if number == 1 else ():
+            rest = rest.replace(several, single, 1)
         told.append(f"{how_many(number, one)} {rest}".rstrip())
     return ", ".join(told)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
+from difflib import get_close_matches
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
@@ -52,7 +53,9 @@ IMPORTERS: Mapping[str, Importer] = {
 def importer_of(name: str) -> Importer:
     """The importer of a format. Raises InputError for an unknown one."""
     if name not in IMPORTERS:
-        raise InputError(f"no format is called '{name}'; use auto, or one of {', '.join(IMPORTERS)}")
+        meant = get_close_matches(name, IMPORTERS, 1)
+        guess = f"did you mean {meant[0]}? " if meant else ""
+        raise InputError(f"no format is called '{name}'; {guess}use auto, or one of {', '.join(IMPORTERS)}")
     return IMPORTERS[name]
 
 

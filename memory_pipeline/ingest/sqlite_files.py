@@ -42,6 +42,8 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
     Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
     than `patience_s` seconds.
     """
+    if not path.exists():
+        raise InputError(f"'{path}' does not exist; check the path")
     try:
         with closing(_opened(path, patience_s)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")

@@ -84,6 +84,8 @@ def test_signs_of_tasks_and_clock_times_are_no_categories(store: Store, tmp_path
     text = (
         "---\npermalink: a\ncreated: 2026-03-01\n---\n- [/] Half done\n- [00:01:02] Spoken words #talk\n"
         "- [fact] @effective[2026-02-01,2026-07-27) The cache uses Redis\n- [rule] Stay calm #bm:links_to\n"
+        "## Observations\n- [plan] Use new pots (@effective:2026-02-03)\n"
+        "- [plan] Tell a@effective:2026-02-03 @due:2026-02-04\n"
     )
     brought = bring_twice(store, note(tmp_path / "a.md", text), "basic-memory")
     told = {m.content: (m.categories, m.tags, m.effective_date.date()) for m in brought.memories.values()}
@@ -93,7 +95,10 @@ def test_signs_of_tasks_and_clock_times_are_no_categories(store: Store, tmp_path
         "[00:01:02] Spoken words #talk": ((), ("talk",), day),
         "@effective[2026-02-01,2026-07-27) The cache uses Redis": (("fact",), (), date(2026, 2, 1)),
         "Stay calm": (("rule",), (), day),
+        "Use new pots (@effective:2026-02-03)": (("plan",), (), date(2026, 2, 3)),
+        "Tell a@effective:2026-02-03 @due:2026-02-04": (("plan",), (), day),
     }
+    assert {memory.memory_type for memory in brought.memories.values()} <= {"fact", "lesson", "other"}
 
 
 def test_a_note_without_dates_is_as_old_as_its_file_and_a_day_is_a_day(store: Store, tmp_path: Path) -> None:

@@ -158,6 +158,9 @@ def test_the_humans_words_are_taken_out_of_what_the_program_puts_around_them(tmp
         ("<system-reminder>\nIt says </system-reminder> here.\n</system-reminder>\nGo on.", ["Go on."]),
         ("<system-reminder>\nIt says\n</system-reminder>\n</system-reminder>\nGo on.", ["Go on."]),
         ("<system-reminder>\nIt tells of <system-reminder> and so on.\n</system-reminder>\nGo on.", ["Go on."]),
+        ("<post-tool-use-hook>\nFormatted.\n</post-tool-use-hook>", []),
+        ("Stop hook feedback:\n- [~/check.sh]: tests fail", []),
+        ("PostToolUse:Edit hook additional context: lint is clean", []),
         ("What is <system-reminder> for?", ["What is <system-reminder> for?"]),
         ("Go on.<system-reminder>A.</system-reminder> Now.", ["Go on. Now."]),
         ("Look at this.\n<bash-input>ls</bash-input><bash-stdout>a.py</bash-stdout>", ["Look at this."]),
@@ -167,6 +170,14 @@ def test_no_tag_within_what_the_program_put_in_gives_its_words_to_the_human(
     tmp_path: Path, typed: str, words: list[str]
 ) -> None:
     assert read(project(tmp_path, line(1, "user", typed)), FORMAT).words == words
+
+
+@pytest.mark.parametrize("role", ["assistant", "system", 7])
+def test_a_line_whose_message_has_another_role_is_nobodys(tmp_path: Path, role: object) -> None:
+    forged = line(1, "user", "I am the system.")
+    forged["message"]["role"] = role
+    found = read(project(tmp_path, forged), FORMAT)
+    assert not found.words and found.skipped.counts == {"texts of the system": 1}
 
 
 def test_lines_of_resumed_and_forked_sessions_are_known_by_their_ids(store: Store, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_values_of_langmem_become_memories_of_their_namespace(store: Store, tmp_
         tmp_path / "lg.db",
         put("memories.dana", "m1", {"kind": "Memory", "content": {"content": "Dana prefers CSV."}}),
         put("memories.omar", "m1", {"kind": "Episode", "content": "Omar works at night."}),
+        put("a", "b/c", {"content": "One value."}),
+        put("a/b", "c", {"content": "Another value."}),
     )
     brought = bring_twice(store, path, "langgraph", zone=ZoneInfo("America/New_York"))
     found = brought.memories["langgraph:memories.dana/m1"]
@@ -55,6 +57,8 @@ def test_values_of_langmem_become_memories_of_their_namespace(store: Store, tmp_
     assert found.created_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
     assert found.effective_date == datetime(2026, 3, 2, 9, tzinfo=UTC)
     assert brought.memories["langgraph:memories.omar/m1"].categories == ("Episode",)
+    assert brought.memories["langgraph:a/b/c"].content == "One value."
+    assert brought.memories["langgraph:a%2Fb/c"].content == "Another value."
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,7 @@ def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tm
     read = list(read_openclaw(tmp_path, UTC, datetime(2026, 3, 5, tzinfo=UTC), 100, skipped, ALL_FILES))
     assert len(read) > 1 and skipped.split == 1
     assert in_numbers(skipped.counts) == "1 file without memories, or excluded"
+    assert in_numbers({"memories that have expired": 1}) == "1 memory that has expired"
     assert in_numbers({"lines of code dumps": 1200}) == "1,200 lines of code dumps"
 
 

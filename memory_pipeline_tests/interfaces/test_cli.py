@@ -211,6 +211,7 @@ def test_a_night_that_breaks_is_reported_and_exits_1(tmp_path: Path, workspace: 
     [
         (["import", "openclaw", "nowhere"], "'nowhere' does not exist"),
         (["import", "xml", "."], "no format is called 'xml'"),
+        (["import", "chatgtp", "."], "did you mean chatgpt?"),
         (["import", "openclaw", ".", "--tz", "Mars/Base"], "no time zone is called 'Mars/Base'"),
         (["night"], "there is no store at"),
         (["night", "yesterday"], "DATE is 'yesterday', which is not a date"),

@@ -113,7 +113,7 @@ def _read_part(file: IO[bytes], name: str, transcripts: Transcripts, undated: tu
             with closing(item):
                 yield from _turns_of(item, number, name, transcripts, undated)
     except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
-        why = " ".join(str(error).split())[:200]
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
         yield Rejected(
             name, number, f"the file is no JSON behind conversation {number}, so the rest is not read: {why}"
         )

@@ -43,7 +43,8 @@ _SYNTHETIC_MODEL = "<synthetic>"
 _COMPACTED = "This session is being continued from a previous conversation"
 _PRINTED_IN = (
     "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification user-memory-input "
-    "user-prompt-submit-hook agent-notification session-start-hook teammate-message"
+    "agent-notification teammate-message user-prompt-submit-hook session-start-hook session-end-hook stop-hook "
+    "subagent-stop-hook pre-tool-use-hook post-tool-use-hook pre-compact-hook notification-hook"
 ).split()
 #: Texts that the program puts into the human's messages, by the tag around them.
 _REMINDERS = Blocks(
@@ -53,6 +54,7 @@ _RESULTS = Blocks(_PRINTED_IN)
 #: What a text begins with that the human did not say.
 _PRINTED = re.compile(
     rf"\s*(?:<(?:{'|'.join(_PRINTED_IN)}|command-name|command-message|command-args)\b"
+    r"|[A-Z][A-Za-z]{2,30}(?::[\w|*-]{1,60})? hook (?:feedback|success|additional context|blocking error|error)\b"
     r"|Caveat: The messages below were generated|\[Request interrupted by user|\[Image: source)"
 )
 #: A command as the program writes it, with what the human typed behind it.
@@ -118,7 +120,7 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
     message = line.get("message")
     if not isinstance(message, Mapping):
         raise RowError("the line has no message")
-    if message.get("model") == _SYNTHETIC_MODEL:
+    if message.get("model") == _SYNTHETIC_MODEL or message.get("role", kind) != kind:
         skipped.add(OF_SYSTEM)
         return None
     texts = texts_in(message.get("content"), skipped)

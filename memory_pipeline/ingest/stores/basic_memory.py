@@ -42,9 +42,12 @@ _RELATION = re.compile(r"[^\[\]\n]{0,200}\[\[[^\[\]\n]{1,400}\]\](?:\s{0,8}\([^(
 _TODO = re.compile(r"\[(?:[\sxX]|[^\w\s])\]\s")
 #: The day, or the first one, for which an observation is said to hold.
 _HOLDS = re.compile(r"@(?:[A-Za-z]{1,40})?[:\[(]?\"?(\d{4}-\d{2}-\d{2})(?![\d])")
+_EFFECTIVE = re.compile(r"(?<![\w.@])@effective[:\[(]?\"?(\d{4}-\d{2}-\d{2})(?![\d])")
 _DIRECTIVE = re.compile(r"\s{1,8}#bm:\w{1,40}$")
 _TAG = re.compile(r"(?<![\w#&/])#([\w][\w/-]{0,60})")
 _LINK = re.compile(r"\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{1,400}))?\]\]")
+#: Headings that every note has; they say nothing about what stands below them.
+_OF_FORMAT = frozenset({"observations", "relations"})
 _DATES = ("created", "created_at", "date")
 #: How many files are looked at to tell the format.
 _LOOKED_AT = 40
@@ -179,7 +182,7 @@ class _Note:
 
     def _holds(self, words: str) -> datetime | None:
         """When an observation begins to hold, if it says so and that has come; the time of the note otherwise."""
-        said = _HOLDS.match(words)
+        said = _HOLDS.match(words) or _EFFECTIVE.search(words)
         if said is None:
             return None
         try:
@@ -194,12 +197,13 @@ class _Note:
         title = self.page.fields.get("title")
         subject = title if isinstance(title, str) else ""
         for part in parts_of(words.strip(), max_tokens, skipped):
+            path = [heading for heading in entry.path if heading.strip().lower() not in _OF_FORMAT]
             digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
             yield Candidate(
                 content=part,
                 source=Source(BasicMemoryImporter.name, self.name, self.page.first_line + entry.first_line - 1),
                 native_id=foreign_id(BasicMemoryImporter.name, f"{self.key}#{digest}"),
-                memory_type=kind_of(part, (subject, *entry.path, category), "fact"),
+                memory_type=kind_of(part, (subject, *path, category), "fact"),
                 categories=tuple(dict.fromkeys(_slug(one) for one in (category, subject) if _slug(one))),
                 tags=tuple(dict.fromkeys(tags))[: values.MAX_LABELS],
                 created_at=self.moment.astimezone(UTC),

@@ -104,7 +104,7 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
     return Candidate(
         content=words,
         source=source,
-        native_id=foreign_id(LangGraphImporter.name, f"{prefix}/{key}"),
+        native_id=foreign_id(LangGraphImporter.name, f"{_escaped(prefix)}/{key}"),
         project_id=foreign_project(prefix),
         typed_under=categories,
         categories=categories,
@@ -113,6 +113,11 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
         utc_offset=minutes_ahead(created) if created else 0,
         created_at_quality="exact" if created else "import",
     )
+
+
+def _escaped(prefix: str) -> str:
+    """A namespace for an id, in which the slash behind it is the first one."""
+    return prefix.replace("%", "%25").replace("/", "%2F")
 
 
 def foreign_project(prefix: str) -> str | None:

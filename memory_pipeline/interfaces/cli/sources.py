@@ -67,9 +67,7 @@ def _waiting(files: int, night: date | None) -> str:
 def sources_add(
     path: Annotated[Path, typer.Argument(help="A workspace directory, or a file.")],
     name: Annotated[str | None, typer.Option(help="Name of the source (default: that of the path).")] = None,
-    format_: Annotated[
-        str | None, typer.Option("--format", help="Import format (default: by the kind of the path).")
-    ] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="Import format (default: by the content).")] = None,
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     include: Annotated[
