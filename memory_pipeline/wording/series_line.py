@@ -11,6 +11,8 @@ from memory_pipeline.wording.templates import Place, list_elements
 _LABEL = re.compile(r"([^\W\d](?:[\w '&\U000F0000-\U000FFFFD-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
 _KEY = re.compile(r"([\w.-]+)\s*=\s*$")
+#: A key of a word, which may stand in quotes before a colon.
+_QUOTED_KEY = re.compile(r"([\w.-]+)(?:\s*=\s*|['\"]\s*:\s*)['\"]?$")
 _NAMED_BEFORE = re.compile(r"([^\W\d][^;,|:=(){}\[\]→.]{0,48}?)\s*:\s*$")
 _NAMED_AFTER = re.compile(r"[ ]([^\W\d_][\w-]*)")
 _UNIT_AFTER = re.compile(r"(%|[^\W\d_]{1,5}(?:/[^\W\d_]{1,3})?)(?![\w])")
@@ -143,8 +145,8 @@ def name_and_side(series: Series, place: int) -> tuple[str, bool]:
 
 
 def key_of(series: Series, place: int) -> str:
-    """The key before a value, as in `type=testing`, or nothing."""
-    key = _KEY.search(text_before(series, place))
+    """The key before a value, as in `type=testing` and `'type': 'testing'`, or nothing."""
+    key = (_QUOTED_KEY if series.places[place].kind == "word" else _KEY).search(text_before(series, place))
     return readable(key.group(1)) if key else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import combinations
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of
@@ -17,11 +16,11 @@ _ODD, _ENOUGH = 2, 5
 
 
 def changes_in_lists(series: Series) -> list[str]:
-    """Sentences with how the lists before differ from the newest one, the fullest first: of what does not fit, the odd
-    days go last. Nothing, if the lists are always the same."""
-    parts = [part for place, one in enumerate(series.places) if one.kind == "list" for part in _parts(series, place)]
-    chosen = [one for number in range(len(parts), 0, -1) for one in combinations(parts, number)]
-    return ["".join(f" {capitalised(part)}." for part in one) for one in chosen]
+    """Sentences with how the lists before differ from the newest one, the fullest first. What was in a list and is not
+    now is said in each of them, or at least counted. Nothing, if the lists are always the same."""
+    ways = [way for place, one in enumerate(series.places) if one.kind == "list" if (way := _ways(series, place))]
+    said = [[way[min(n, len(way) - 1)] for way in ways] for n in range(max(map(len, ways), default=0))]
+    return ["".join(f" {capitalised(part)}." for parts in one for part in parts) for one in said]
 
 
 def lists_of(series: Series, most: int) -> str:
@@ -29,16 +28,18 @@ def lists_of(series: Series, most: int) -> str:
     said = []
     for place in (n for n, one in enumerate(series.places) if one.kind == "list"):
         counts, number = series.counts(place), len(series.every)
-        always = [readable(word) for word, count in counts if count == number][:most]
-        others = [(word, count) for word, count in counts if count < number][:most]
+        always = [readable(word) for word, count in counts if count == number]
+        others = [(word, count) for word, count in counts if count < number]
         if others:
-            said += [f"always {listed(always)}"] if always else []
-            said.append(_by_count(others))
+            said += [f"always {listed(_at_most(always, most))}"] if always else []
+            more = len(others) - most
+            said.append(_by_count(others[:most]) + (f", {_others(more)}" if more > 0 else ""))
     return "".join(f" {capitalised(text)}." for text in said)
 
 
-def _parts(series: Series, place: int) -> list[str]:
-    """The odd days, what was always there before, and what else came and went."""
+def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
+    """Ways to say how the lists of a place changed, the fullest first, each in some parts: the odd days, what came and
+    went, and what was missing. The odd days are counted before anything that was there longer."""
     lists = [(reading.at, set(list_elements(reading.values[place]) or ())) for reading in series.every]
     newest, before = lists[-1][1], lists[:-1]
     words = [word for word, _ in series.counts(place)]
@@ -47,13 +48,17 @@ def _parts(series: Series, place: int) -> list[str]:
     is_enough = len(lists) >= _ENOUGH
     came = {word: there[word] for word in words if word not in newest and is_enough and len(there[word]) <= _ODD}
     went = {word: days for word, days in missing.items() if is_enough and 0 < len(days) <= _ODD}
-    always = [word for word in words if word not in newest and len(there[word]) == len(before)]
-    rest = [word for word in words if word not in newest and word not in always and word not in came]
-    parts = [_odd_days(series, came, went)] if came or went else []
-    parts += [f"before also {listed([readable(word) for word in always])}"] if always else []
-    parts += [f"{'' if always else 'before also '}{_by_span(series, rest, there, before[0][0])}"] if rest else []
+    gone = {word: there[word] for word in words if word not in newest and word not in came}
     rare = [(word, len(days)) for word, days in missing.items() if days and word not in went]
-    return parts + ([f"without {_by_count(rare)}"] if rare else [])
+    until = [_gone(series, gone)] if gone else []
+    without = [f"without {_by_count(rare)}"] if rare else []
+    odd, also_odd = ([_odd_days(series, came, left)] if came or left else [] for left in (went, {}))
+    ways = [[*until, *odd, *without], [*until, *odd], [*until, *also_odd]]
+    if gone and came:
+        ways.append([f"{until[0]}, {_odd_count(series, came)}"])
+    names = [readable(word) for word in (*gone, *came)]
+    ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
+    return list(dict.fromkeys(tuple(way) for way in ways if way))
 
 
 def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
@@ -70,16 +75,39 @@ def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, l
     return "; ".join(f"{listed(list(dict.fromkeys(on)))} {text}" for text, on in said.items())
 
 
-def _by_span(series: Series, words: Sequence[str], there: dict[str, list[datetime]], first: datetime) -> str:
-    """Words with the day until which they were there, if they were always there until then, or with how often."""
+def _odd_count(series: Series, came: dict[str, list[datetime]]) -> str:
+    """`28 March 2 others`."""
+    days = dict.fromkeys(
+        day_of(at, series.newest.at.year) for at in sorted(at for some in came.values() for at in some)
+    )
+    return f"{listed(list(days))} {_others(len(came))}"
+
+
+def _gone(series: Series, gone: dict[str, list[datetime]]) -> str:
+    """What the newest list has no more, with the day until which it was always there, or with how often it was."""
     every = [reading.at for reading in series.every]
-    together: dict[str, list[str]] = {}
-    for word in words:
-        days = there[word]
-        until = days == every[: len(days)] and days[0] == first
-        said = f"until {day_of(days[-1], series.newest.at.year)}" if until else often(len(days))
-        together.setdefault(said, []).append(readable(word))
-    return ", ".join(f"{listed(some)} {said}" for said, some in together.items())
+    if all(days == every[:-1] for days in gone.values()):
+        return f"before also {listed([readable(word) for word in gone])}"
+    until: dict[str, list[str]] = {}
+    counts = []
+    for word, days in gone.items():
+        if days == every[: len(days)]:
+            until.setdefault(day_of(days[-1], series.newest.at.year), []).append(readable(word))
+        else:
+            counts.append((word, len(days)))
+    said = [f"until {day}{'' if n else ' also'} {listed(words)}" for n, (day, words) in enumerate(until.items())]
+    said += [("" if until else "before also ") + _by_count(counts)] if counts else []
+    return ", ".join(said)
+
+
+def _at_most(words: Sequence[str], most: int) -> list[str]:
+    """The first words, and how many others there are."""
+    more = len(words) - most
+    return [*words[:most], _others(more)] if more > 0 else list(words)
+
+
+def _others(number: int) -> str:
+    return f"{number} other{'s' if number > 1 else ''}"
 
 
 def _by_count(counts: Sequence[tuple[str, int]]) -> str:

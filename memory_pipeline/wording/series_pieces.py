@@ -21,6 +21,9 @@ _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 _LEAST_LISTED = 5
 #: Of a shortened line at most so many pairs are tried, and so many unusual days; a day is worth so many pairs.
 _MOST_PAIRS, _MOST_DAYS, _PAIRS_A_DAY = 12, 2, 4
+#: A name with one word as its value, as in `trend: increasing`; so many of them belong to the line.
+_SAID_WORD = re.compile(r"[^\W\d][\w ]{0,30}: [^\W\d]\w*(?=$|: )")
+_MOST_WORDS = 3
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 
@@ -38,11 +41,19 @@ class Piece:
         """Whether it says a number."""
         return _DIGIT.search(self.text) is not None
 
+    @property
+    def says_word(self) -> bool:
+        """Whether it names something of which the value is a word."""
+        return _SAID_WORD.fullmatch(self.text) is not None
+
 
 def pieces_of(series: Series) -> list[Piece]:
     """The parts of the line with its newest values, in their order; of a list of pairs in one unit, the usually
     largest come first."""
-    parts = ["", *_SEPARATOR.split(marked_headline(series))]
+    parts = [""]
+    for part in _SEPARATOR.split(marked_headline(series)):
+        word = _SAID_WORD.match(part) if len(parts) > 1 else None
+        parts += [part[: word.end()], ": ", part[word.end() + 2 :]] if word and word.end() < len(part) else [part]
     pieces = [
         Piece(separator, without_marks(part), tuple(places_in(part)))
         for separator, part in zip(parts[::2], parts[1::2], strict=True)
@@ -71,23 +82,28 @@ def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[s
         ]
         start = replace(pieces[0], text=_ranged(series, pieces[0], named))
         said = {place for piece in (start, *told) for place in piece.places}
-        yield joined([start, *told], number - len(told)) + after + unusual(series, named, said)
+        for tail in dict.fromkeys(unusual(series, named, said, brief=brief) for brief in (False, True)):
+            yield joined([start, *told], number - sum(piece.has_value for piece in told)) + after + tail
 
 
 def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
     """The numbers of the pieces with figures, in an order that stays from night to night: what is unusual now, the
-    first that varies, those that vary in their order, those that hardly vary or count on, and what never varies."""
+    first that varies, words that all readings say, those that vary in their order, those that hardly vary or count on,
+    and what never varies."""
     figures = {figure.place: figure for figure in series.told if figure.varies}
     first = next((n for n, piece in enumerate(pieces) if figures.keys() & {*piece.places}), -1)
+    words = [n for n, piece in enumerate(pieces) if n and piece.says_word and not piece.has_value][:_MOST_WORDS]
 
     def weight(n: int) -> int:
         varying = [figures[place] for place in pieces[n].places if place in figures]
         if any(len(figure.values) - 1 in named.of(figure) for figure in varying):
             return 0
+        if n == first or n in words:
+            return 1 if n == first else 2
         is_dull_one = all(is_dull(figure) or figure.rises or figure.falls for figure in varying)
-        return 1 if n == first else 4 if not varying else 3 if is_dull_one else 2
+        return 5 if not varying else 4 if is_dull_one else 3
 
-    return sorted((n for n, piece in enumerate(pieces) if piece.places), key=lambda n: (weight(n), n))
+    return sorted((n for n, piece in enumerate(pieces) if piece.places or n in words), key=lambda n: (weight(n), n))
 
 
 def _ranged(series: Series, piece: Piece, named: Named) -> str:
@@ -114,7 +130,7 @@ def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
 def _strongest(pieces: Sequence[Piece]) -> str:
     """What divides the last of these pieces from the one before the first."""
     separators = [piece.separator for piece in pieces]
-    return next((mark for mark in (". ", "; ") if mark in separators), separators[-1])
+    return next((mark for mark in (". ", "; ", ", ") if mark in separators), separators[-1])
 
 
 def joined(pieces: Sequence[Piece], more: int = 0) -> str:

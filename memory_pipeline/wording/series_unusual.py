@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import when
+from memory_pipeline.wording.series_days import day_of, when
 from memory_pipeline.wording.series_figures import Figure, lies_within_fences
 from memory_pipeline.wording.series_line import amount, called, measure_of, name_of, structure_of, unit_of
 
@@ -131,7 +131,8 @@ def is_extreme(figure: Figure) -> bool:
 
 def unusual(series: Series, named: Named, said: Collection[int] = (), *, brief: bool = False) -> str:
     """A sentence with what is unusual, each day with all its values. `said`: places of figures of which another
-    sentence says that they are unusual now. `brief`: without names where the units tell the figures."""
+    sentence says that they are unusual now. `brief`: without names where the units tell the
+    figures, and without a clock time where one reading is earlier on the newest day."""
     days = [[one for one in day if one.day != "now" or one.figure.place not in said] for day in named.days]
     told = [_day(series, day, brief=brief) for day in days if day]
     return f" {'Most unusual' if named.untold else 'Unusual'}: {'; '.join(told)}." if told else ""
@@ -147,14 +148,18 @@ def _day(series: Series, values: Sequence[_Unusual], *, brief: bool) -> str:
         words[f"{inside} {said}" if inside and inside != structure and not is_alone else said] = None
         structure = inside
     day = values[0].day
-    return f"{', '.join(words)} {_on(series, values[0])}" if day != "now" else f"{', '.join(words)} now"
+    return f"{', '.join(words)} {_on(series, values[0], brief=brief)}" if day != "now" else f"{', '.join(words)} now"
 
 
-def _on(series: Series, one: _Unusual) -> str:
-    at = one.figure.values[one.number].at
+def _on(series: Series, one: _Unusual, *, brief: bool) -> str:
+    """The day of a value. `brief`: the one reading that came before the newest on its day is called earlier."""
     if one.day.startswith("earlier"):
         return one.day
-    return f"at {at:%H:%M}" if at.date() == series.newest.at.date() else f"on {one.day}"
+    day = series.newest.at.date()
+    of_day = sum(reading.at.date() == day for reading in series.every)
+    if brief and of_day == 2 and one.figure.values[one.number].at.date() == day:
+        return f"earlier on {day_of(series.newest.at, day.year)}"
+    return f"on {one.day}"
 
 
 def units_tell(series: Series) -> bool:

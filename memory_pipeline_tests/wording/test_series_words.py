@@ -109,7 +109,7 @@ def test_two_readings_of_the_newest_day_have_their_clock_times() -> None:
     assert one.newest.at.date() == one.readings[-2].at.date()
     text = said(one)
     newest, before = (f"{reading.at:%H:%M}" for reading in (one.newest, one.readings[-2]))
-    assert f"on 4 March 2026, {newest}; 8 readings" in text and f"Unusual: share 0.01 at {before}." in text
+    assert f"on 4 March 2026, {newest}; 8 readings" in text and f"Unusual: share 0.01 on 4 March, {before}." in text
     assert line_in(text) == "Tasks 11, share 0.9"
 
 
@@ -228,9 +228,60 @@ def test_what_was_missing_from_a_list_on_an_odd_day_is_named_with_the_day() -> N
     lists[8] = ["a_one", "b_two", "c_three", "e_five", "g_seven"]
     text = said(series("Gate: left out {}", *[str(one) for one in lists]), 80)
     assert "9 March with g_seven, without d_four." in text
-    assert "Before also e_five. F_six until 5 March." in text or "Before also e_five. f_six until 5 March." in text
+    assert "Until 10 March also e_five, until 5 March f_six." in text
     for most in (70, 60, 50, 40, 30):
         assert " more" not in said(series("Gate: left out {}", *[str(one) for one in lists]), most)
+
+
+def test_whatever_was_in_a_list_and_is_not_now_is_said_or_counted() -> None:
+    usual = ["a_one", "b_two"]
+    lists = [[*usual, "c_three", "d_four"]] * 6 + [[*usual, "c_three"]] * 5 + [usual]
+    lists[8] = ["a_one", "c_three", "e_five", "f_six"]
+    one = series("Gate: left out {}", *map(str, lists))
+    found = {said(one, most) for most in range(24, 80)}
+    assert any("Until 11 March also c_three, until 6 March d_four, 9 March 2 others." in text for text in found)
+    assert any("Before also c_three and 3 others." in text for text in found)
+    for text in found:
+        counted = sum(int(number) for number in re.findall(r"(\d+) others?", text))
+        named = sum(word in text for word in ("c_three", "d_four", "e_five", "f_six"))
+        assert named + counted == 4 or "also" not in text
+
+
+def test_a_list_in_which_words_came_and_went_is_told_with_how_often() -> None:
+    lists = [["a", "b"] if n % 2 else ["a", "c"] for n in range(9)] + [["a", "d"]]
+    assert "Before also c five times, b four times." in said(series("Gate: left out {}", *map(str, lists)))
+
+
+LONG = (
+    "Analysis done. {{'trend': '{}', 'delta': {}, 'now': {}}}. "
+    "Weakest: {{'memory': {{'score': {}, 'total': {}}}}}, more {}"
+)
+
+
+def long_values(n: int) -> tuple[object, ...]:
+    return f"0.{10 + n * 3 % 7}", 40 + n * 5 % 9, f"0.{8 + n % 2}", 200 + n * 7 % 11, 30 + n * 4 % 5
+
+
+def test_words_that_all_readings_say_come_before_lesser_figures() -> None:
+    one = series(LONG, *[("increasing", *long_values(n)) for n in range(12)])
+    for most in (60, 52, 46):
+        text = said(one, most)
+        assert "Analysis done. Trend: increasing, delta 0.1" in text and "Weakest: memory" in text, text
+
+
+def test_words_that_vary_are_counted_before_lesser_figures() -> None:
+    one = series(LONG, *[(("increasing", "flat")[n % 3 == 0], *long_values(n)) for n in range(12)])
+    for most in (60, 52, 46):
+        assert "rend increasing 8, flat 4." in said(one, most)
+
+
+def test_the_one_earlier_reading_of_a_day_is_told_with_the_day() -> None:
+    line = "Check: alpha {}, beta {}, gamma {}, delta {}, epsilon {}, zeta {}"
+    told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
+    told[22] = (*told[22][:3], 900, *told[22][4:])
+    texts = {said(series(line, *told, hours=12), most) for most in range(36, 70)}
+    assert any("delta 900 earlier on 12 March." in text for text in texts)
+    assert all(re.search(r"900 (on 12 March, 09:00|earlier on 12 March)", text) for text in texts if "900" in text)
 
 
 def test_words_beyond_those_that_fit_are_counted() -> None:
