@@ -9,6 +9,9 @@ from pydantic import Field, field_validator
 from memory_pipeline.config.memory_sources import check_name, key_of
 from memory_pipeline.config.section import Section
 
+#: The formats that are one file of rows.
+EXPORT_FORMATS = ("jsonl", "parquet")
+
 
 class ExportTable(Section):
     """One `[[exports]]` table."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError
@@ -17,7 +18,6 @@ from memory_pipeline.exports.documents import Exported
 from memory_pipeline.exports.obsidian import ObsidianExport
 from memory_pipeline.exports.openclaw import OpenClawExport
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest import EXPORT_FORMATS, check_export, write_rows
 from memory_pipeline.store import Store
 
 #: The formats that are directories, with what each is, in the order in which they are shown.
@@ -89,6 +89,8 @@ def _told(
 
 
 def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool) -> Exported:
+    from memory_pipeline.ingest import check_export, write_rows  # the importers, which no other export needs
+
     check_export(store, name, path, force=force)
     if project is not None:
         project_named(store, project)

@@ -1,6 +1,7 @@
 """Imports memories and exports them again: one file per format, and one gate that all candidates pass."""
 
-from memory_pipeline.ingest.exporting import EXPORT_FORMATS, check_export, export_memories, write_rows
+from memory_pipeline.config.exports import EXPORT_FORMATS
+from memory_pipeline.ingest.exporting import check_export, export_memories, write_rows
 from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.recognising import recognise, the_format_of

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import check_output, writing_whole
 from memory_pipeline.ingest.export_rows import MARK, export_row, is_export_row, parquet_row, parquet_schema
@@ -18,7 +19,6 @@ from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store
 
-EXPORT_FORMATS = ("jsonl", "parquet")
 #: A longer first line is not a row of an export.
 _LONGEST_LINE = 16 << 20
 

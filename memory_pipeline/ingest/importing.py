@@ -17,6 +17,7 @@ from itertools import chain, islice
 import numpy as np
 
 from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.missing import Progress, embed_missing
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
 from memory_pipeline.ingest.admission import (
     Occurrences,
@@ -30,7 +31,6 @@ from memory_pipeline.ingest.admission import (
 from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
-from memory_pipeline.ingest.embedding import Progress, embed_missing
 from memory_pipeline.ingest.findings import bring_findings
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import check_candidate, makes_claims

@@ -17,12 +17,12 @@ from pathlib import Path
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder
+from memory_pipeline.embedding.missing import Progress
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.admission import version_id
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.embedding import Progress
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format

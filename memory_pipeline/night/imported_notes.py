@@ -22,7 +22,7 @@ from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:  # importers and masking are loaded by a night that has a source
-    from memory_pipeline.ingest.embedding import Progress
+    from memory_pipeline.embedding.missing import Progress
     from memory_pipeline.ingest.sources import SourceContents
     from memory_pipeline.ingest.summary import ImportSummary
 

@@ -180,15 +180,15 @@ def test_a_conversation_of_any_length_is_kept_on_disk_until_its_branch_is_known(
     assert found.words == [f"Turn number {n} \u00e9." for n in range(20)]
 
 
-_MEASURED = """
-import resource, sys
+_MEASURED = r"""
+import re, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from memory_pipeline.ingest import read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline_tests.build import settings_for
 reading = read_format("chatgpt", Path(sys.argv[1]), UTC, datetime.now(UTC), settings_for(Path("x")), Skipped())
-print(sum(1 for _ in reading), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(sum(1 for _ in reading), int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) // 1024)
 """
 
 

@@ -52,9 +52,11 @@ def test_the_reference_says_what_every_command_prints(name: str) -> None:
 OPEN = (
     "masked",
     "dates",
+    "projects",
     "skipped",
     "import.masked",
     "import.dates",
+    "import.projects",
     "value",
     "memories_by_type",
     "memories_by_level",
