@@ -66,17 +66,17 @@ def write_rows(
     return len(memories)
 
 
-def check_export(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> None:
+def check_export(store: Store, name: str, path: Path, *, everything: bool = False, force: bool | None = False) -> None:
     """Raises the errors of `export_memories` before any work is done. An export of everything is replaced by a
-    smaller one only with `force`."""
+    smaller one only with `force`, which is None if the command has no `--force`."""
     if name not in EXPORT_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_FORMATS)}")
     check_is_free(path, store.path)
     target = check_output(path, lambda found: is_export(name, found), force=force)
     if not everything and not force and target.is_file() and target.stat().st_size and is_full_export(target, name):
         raise OutputError(
-            f"'{path}' is an export of everything in a store, and would be replaced by memories only; name another "
-            "file, or add --force"
+            f"'{path}' is an export of everything in a store, and would be replaced by memories only; name another file"
+            + ("" if force is None else ", or add --force")
         )
 
 

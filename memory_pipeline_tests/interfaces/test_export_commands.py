@@ -59,6 +59,8 @@ def test_exports_of_the_settings_are_added_listed_and_removed(tmp_path: Path, ro
     assert "there is an export 'notes' already" in command("exports", "add", "jsonl", "y", "--name", "notes").told
     assert "no export format is called" in command("exports", "add", "word", "z").told
     assert "is a file; format openclaw writes a directory" in command("exports", "add", "openclaw", rows).told
+    refused = command("exports", "add", "jsonl", rows)
+    assert refused.code == 1 and "rows.jsonl' exists" in refused.told and "--force" not in refused.told
     for name in ("openclaw", "notes"):
         assert command("exports", "remove", name).code == 0
     assert (tmp_path / "memory_pipeline.toml").read_text().strip() == by_hand.strip()

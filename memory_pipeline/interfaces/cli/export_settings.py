@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_table, remove_table
-from memory_pipeline.config.exports import ExportTable
+from memory_pipeline.config.exports import EXPORT_FORMATS, ExportTable
 from memory_pipeline.config.memory_sources import key_of
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
@@ -19,6 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.exports import DIRECTORY_FORMATS, EXPORT_NAMES
 from memory_pipeline.exports.contents import project_named
 from memory_pipeline.files import real_path
+from memory_pipeline.ingest import check_export
 from memory_pipeline.interfaces.cli.base import check_target, utf8_path
 from memory_pipeline.interfaces.cli.exports import check_options
 from memory_pipeline.orchestration.home import config_file, load_project_settings
@@ -74,7 +75,8 @@ def add_export(
     budget: int | None,
     store: Path | None,
 ) -> tuple[ExportTable, Path]:
-    """Write an export to the settings file; the export, and the file. Raises InputError if it cannot be one."""
+    """Write an export to the settings file; the export, and the file. Raises InputError if it cannot be one, and
+    OutputError if no night could write it."""
     if format_ not in EXPORT_NAMES:
         raise InputError(f"no export format is called '{format_}'; use one of {', '.join(EXPORT_NAMES)}")
     check_options(format_, False, project, budget)
@@ -93,6 +95,8 @@ def add_export(
         raise InputError(f"there is an export '{name}' already; give another --name")
     fed = str(utf8_path(store, "--store")) if store else settings.store.path
     _check_project(Path(fed), format_, project)
+    if format_ in EXPORT_FORMATS:
+        check_export(Store(Path(fed).expanduser()), format_, place, force=None)
     try:
         export = ExportTable(
             name=name or _free_name(format_, taken),
