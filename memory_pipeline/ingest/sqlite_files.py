@@ -42,8 +42,6 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
     Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
     than `patience_s` seconds.
     """
-    if not path.exists():
-        raise InputError(f"'{path}' does not exist; check the path")
     try:
         with closing(_opened(path, patience_s)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
@@ -54,7 +52,7 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
                 f"'{path}' is held by {holders_of(path)}, also after {patience_s:g} s of waiting; try again later"
             ) from error
         if not path.exists():
-            raise InputError(f"there is no file at '{path}'; check the path") from error
+            raise InputError(f"'{path}' does not exist; check the path") from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
 

@@ -262,7 +262,7 @@ def test_a_damaged_brain_is_not_written_to(store: Store, path: Path) -> None:
 
 
 def test_a_path_to_nothing_is_told_of(store: Store, path: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file at"):
+    with pytest.raises(InputError, match="does not exist; check the path"):
         sync(store, tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
 
