@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.cron import check_cron
 from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
@@ -98,6 +99,7 @@ class Compression(Section):
     review_projects: tuple[str, ...] = setting(
         (), "Projects that a person reviews even if `compression.review` is `auto`."
     )
+    destinations: Destinations = Destinations()
 
     @field_validator("policies", "profiles", mode="before")
     @classmethod
