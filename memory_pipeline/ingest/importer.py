@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import FileChoice
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 
 
@@ -88,6 +88,24 @@ class Importer(ABC):
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
         """A guess why not a single row of a file could be read, as the end of a sentence."""
         return ""
+
+
+class FilesImporter(Importer):
+    """A format of several files, some of which may be chosen: its class gives `read_chosen` and `files`."""
+
+    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+        """The memories of every file. Raises InputError if there is none."""
+        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
+
+    @abstractmethod
+    def read_chosen(
+        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
+    ) -> Reading:
+        """The memories of the chosen files. Raises InputError if there is none."""
+
+    @abstractmethod
+    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+        """The chosen files at a path, each under the name that its memories have for it."""
 
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:

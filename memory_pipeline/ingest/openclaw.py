@@ -22,7 +22,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Re
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.foreign import file_time, project_of_directory
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, Note, parse_note
 from memory_pipeline.ingest.openclaw_files import (
     WorkspaceFile,
@@ -52,17 +52,13 @@ _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 
 
-class OpenClawImporter(Importer):
+class OpenClawImporter(FilesImporter):
     """An OpenClaw workspace. The ids of its entries depend on their words."""
 
     name = "openclaw"
     about = "An OpenClaw workspace: `MEMORY.md`, `memory/`, `DailyLogs/`, `raw/` and the identity files."
     takes = "a workspace directory"
     takes_directory = True
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every entry of every file that holds memories."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

@@ -24,7 +24,7 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_of_part, file_time, foreign_id, part_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.json_stream import Event, events, pass_over, value_of
 from memory_pipeline.ingest.turns import Transcripts, Turn
 
@@ -33,17 +33,13 @@ _FIELDS = frozenset(("id", "conversation_id", "current_node", "create_time", "is
 _BEGINNING = 100_000
 
 
-class ChatGptImporter(Importer):
+class ChatGptImporter(FilesImporter):
     """An export of ChatGPT. Turns have the ids of their messages."""
 
     name = "chatgpt"
     about = "ChatGPT's data export: the archive as it comes, `conversations.json`, or its parts."
     takes = "the export's archive, its directory, or a conversations.json"
     takes_directory = None
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every turn of every conversation."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

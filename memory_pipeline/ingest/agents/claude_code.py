@@ -23,7 +23,7 @@ from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name, project_of_directory
 from memory_pipeline.ingest.front_matter import split_front_matter
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.wording.counts import how_many
 
@@ -50,17 +50,13 @@ class _File:
         return self.path.suffix == ".jsonl"
 
 
-class ClaudeCodeImporter(Importer):
+class ClaudeCodeImporter(FilesImporter):
     """Claude Code's projects directory, or a part of it. Turns have the ids of their lines."""
 
     name = "claude-code"
     about = "Claude Code's transcripts and memory files: `~/.claude/projects`, one project in it, or one transcript."
     takes = "a projects directory, the directory of one project, or a transcript"
     takes_directory = None
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every turn and every memory file."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of
@@ -58,17 +58,13 @@ class _Origin:
     moment: datetime | None = None
 
 
-class CodexImporter(Importer):
+class CodexImporter(FilesImporter):
     """Codex's memories. The ids of entries depend on their words."""
 
     name = "codex"
     about = "Codex's memories: `MEMORY.md`, `memory_summary.md`, `raw_memories.md` and `rollout_summaries/`."
     takes = "the directory of Codex's memories"
     takes_directory = True
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every entry of every file."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

@@ -33,7 +33,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Ski
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, part_name, project_of_directory
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.json_lines import json_records
 from memory_pipeline.ingest.lines import opened
 from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, shows_table
@@ -52,17 +52,13 @@ _MOST_ARCHIVE_BYTES = 100_000_000
 _FIRST_BYTES = 10_000
 
 
-class OpenClawSessionsImporter(Importer):
+class OpenClawSessionsImporter(FilesImporter):
     """Sessions of OpenClaw's agents. Turns have the ids of their messages."""
 
     name = "openclaw-sessions"
     about = "OpenClaw's conversations: each agent's database in `~/.openclaw/agents`, and JSONL of earlier versions."
     takes = "OpenClaw's directory, that of an agent, or a file of sessions"
     takes_directory = None
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every turn of every session."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

@@ -20,11 +20,11 @@ from memory_pipeline.files import real_path
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, foreign_id, project_of_directory
 from memory_pipeline.ingest.front_matter import Page, split_front_matter
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of
@@ -61,17 +61,13 @@ class _File:
     name: str
 
 
-class BasicMemoryImporter(Importer):
+class BasicMemoryImporter(FilesImporter):
     """A project of basic-memory, or one note of it."""
 
     name = "basic-memory"
     about = "A project of basic-memory: Markdown notes with front matter, observations and relations."
     takes = "a project's directory, or one note"
     takes_directory = None
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every observation and every other entry of every note."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice

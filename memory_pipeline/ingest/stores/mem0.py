@@ -17,10 +17,10 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import foreign_id
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.json_items import Broken, first_item, json_items
 from memory_pipeline.ingest.json_stream import Unreadable
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
@@ -47,17 +47,13 @@ _DELETED, _EXPIRED = "memories that were deleted", "memories that have expired"
 _OWNERS = ("user_id", "agent_id", "app_id", "run_id")
 
 
-class Mem0Importer(Importer):
+class Mem0Importer(FilesImporter):
     """An export of mem0, a directory of its pages, or its history."""
 
     name = "mem0"
     about = "Memories of mem0: JSON of `get_all` or of the platform's export, its pages in a directory, `history.db`."
     takes = "a JSON file, a directory of JSON files, or history.db"
     takes_directory = None
-
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every memory that was not deleted and has not expired."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
