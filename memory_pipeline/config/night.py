@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from memory_pipeline.config.compaction import check_interval
 from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.cron import check_cron
 from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
@@ -100,6 +101,17 @@ class Compression(Section):
         (), "Projects that a person reviews even if `compression.review` is `auto`."
     )
     destinations: Destinations = Destinations()
+    trigger: Literal["time", "token", "both"] = setting(
+        "both", "What starts a compaction of a session: the time since the last one, its tokens, or either."
+    )
+    time_interval: str = setting("2h", "Time after which a compaction is due, as in `90m`, `2h` or `1d`.")
+    token_threshold: float = setting(0.7, "Share of the window at which a compaction is due.", gt=0, le=1)
+
+    @field_validator("time_interval")
+    @classmethod
+    def _is_a_time(cls, text: str) -> str:
+        check_interval(text)
+        return text
 
     @field_validator("policies", "profiles", mode="before")
     @classmethod

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.config.conversations import Conversations
 from memory_pipeline.config.exports import ExportTable, check_exports
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
@@ -166,6 +167,7 @@ class Settings(BaseSettings):
     series: SeriesSection = SeriesSection()
     principles: Principles = Principles()
     conversations: Conversations = Conversations()
+    compaction: Compaction = Compaction()
     distillation: DistillationSection = DistillationSection()
     atoms: Atoms = Atoms()
     night: NightSection = NightSection()

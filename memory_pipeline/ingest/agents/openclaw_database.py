@@ -17,7 +17,7 @@ from memory_pipeline.ingest.zstd import unpacked
 EVENTS = ("transcript_events", frozenset({"session_id", "seq", "event_json"}))
 _PAGE = 200
 #: Sessions without a human, by a part of their key.
-_WITHOUT_HUMAN = (":cron:", ":subagent:", ":heartbeat", ":hook:", ":boot")
+WITHOUT_HUMAN = (":cron:", ":subagent:", ":heartbeat", ":hook:", ":boot")
 
 
 class Session(NamedTuple):
@@ -40,7 +40,7 @@ def sessions_of(connection: sqlite3.Connection) -> list[Session]:
 
 
 def _has_human(key: object, spawned_by: object) -> bool:
-    return not spawned_by and not (isinstance(key, str) and any(part in key for part in _WITHOUT_HUMAN))
+    return not spawned_by and not (isinstance(key, str) and any(part in key for part in WITHOUT_HUMAN))
 
 
 def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:

@@ -1,0 +1,82 @@
+"""Settings of the compaction of live contexts: how full a context may be, and what is kept of it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from pydantic import field_validator, model_validator
+
+from memory_pipeline.config.section import Section, setting
+
+_INTERVAL = re.compile(r"(\d{1,4})\s?(m|h|d)")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+#: The next larger window that is in use.
+_MILLION = 1_000_000
+_WINDOW = re.compile(r"^[^=\s]+=\d{3,9}$")
+
+
+class Compaction(Section):
+    """`compaction`: how full the context of a session may be, and what is kept of it before it is compacted."""
+
+    window_tokens: int = setting(
+        200_000, "Context window of a model of which nothing else is known, in tokens.", ge=1000, le=1_000_000_000
+    )
+    windows: tuple[str, ...] = setting(
+        (),
+        "Context windows of models, as `MODEL=TOKENS`; the model's name may be its beginning: `claude-opus=1000000`.",
+    )
+    warning: float = setting(0.80, "Share of the window at which a session is flushed.", gt=0, le=1)
+    threshold: float = setting(0.90, "Share of the window at which a session is compacted.", gt=0, le=1)
+    emergency: float = setting(0.975, "Share of the window at which a session is flushed at once.", gt=0, le=1)
+    transcript_bytes: int = setting(
+        8_000_000,
+        "Bytes of a transcript since its last compaction at which a session is flushed, whatever the count of tokens "
+        "says; with 0, never.",
+        ge=0,
+        le=10_000_000_000,
+    )
+    usage_files: tuple[str, ...] = setting((), "Files in which agents report how full the contexts of sessions are.")
+    active_hours: float = setting(
+        12.0, "Sessions that have been quiet for more than this number of hours are left alone.", gt=0, le=8760
+    )
+    summary_tokens: int = setting(500, "Maximum tokens of the summary of a session.", ge=50, le=4000)
+    memory_tokens: int = setting(
+        1500, "Maximum tokens of what compactions keep in `MEMORY.md` beside the export.", ge=100, le=100_000
+    )
+    confidence: float = setting(0.8, "Confidence from which a fact is kept in `MEMORY.md`.", ge=0, le=1)
+    least_reduction: float = setting(
+        0.3, "Share by which what is kept should be shorter than the session; less is a warning.", ge=0, le=1
+    )
+
+    @field_validator("windows")
+    @classmethod
+    def _are_windows(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if not _WINDOW.match(value):
+                raise ValueError(f"{value!r} is no window; write it as MODEL=TOKENS, like claude-opus=1000000")
+        return values
+
+    @model_validator(mode="after")
+    def _rise(self) -> Compaction:
+        if not self.warning <= self.threshold <= self.emergency:
+            raise ValueError(
+                f"warning {self.warning:g}, threshold {self.threshold:g} and emergency {self.emergency:g} must rise"
+            )
+        return self
+
+    def window_of(self, model: str, tokens: int = 0) -> int:
+        """The context window of a model: the longest of `windows` with which its name begins, a million for a name
+        with `[1m]`, else `window_tokens`. A context that holds more `tokens` than that has a larger one."""
+        named = [(name, int(size)) for name, _, size in (one.rpartition("=") for one in self.windows)]
+        fitting = [(len(name), size) for name, size in named if model.startswith(name)]
+        window = max(fitting)[1] if fitting else _MILLION if "[1m]" in model else self.window_tokens
+        return window if tokens <= window else max(tokens, _MILLION)
+
+
+def check_interval(text: str) -> timedelta:
+    """A time such as `90m`, `2h` or `1d`. Raises ValueError for anything else, and for less than a minute."""
+    found = _INTERVAL.fullmatch(text.strip())
+    if not found or not int(found[1]):
+        raise ValueError("write a number with m, h or d, such as 90m, 2h or 1d")
+    return int(found[1]) * _UNITS[found[2]]
