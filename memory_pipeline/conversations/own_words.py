@@ -121,7 +121,7 @@ def own_sentences(words: str) -> tuple[Said, ...]:
     """The sentences of a turn that its speaker says in words of his or her own, in English."""
     if is_nobodys(words):
         return ()
-    own = _without_others(words)
+    own = without_others(words)
     if _ROLE_PLAY.search(own):
         return ()
     found = [(quote, start, _read(quote)) for quote, start in _sentences(own)]
@@ -143,7 +143,7 @@ def _read(quote: str) -> str:
     return _QUOTED.sub(lambda match: match.group()[0] + "." * (len(match.group()) - 2) + match.group()[-1], plain)
 
 
-def _without_others(words: str) -> str:
+def without_others(words: str) -> str:
     """The turn with spaces in the place of what is not its speaker's own prose."""
     own = words
     stripped = without_scaffolding(words)

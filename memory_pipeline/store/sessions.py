@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memory_pipeline.records import SessionUsage
-from memory_pipeline.store.rows import RowsOf
+from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 
 _USAGE = RowsOf(SessionUsage)
@@ -38,3 +40,11 @@ class Sessions:
             [project_id, session_id],
         )
         return _USAGE.read(row) if row else None
+
+    def reported_since(self, moment: datetime) -> list[SessionUsage]:
+        """What sessions have reported since a moment, by project and session."""
+        rows = self._sql.rows(
+            f"select {_USAGE.columns} from session_usage where reported_at >= $1 order by project_id, session_id",
+            [to_utc(moment)],
+        )
+        return [_USAGE.read(row) for row in rows]

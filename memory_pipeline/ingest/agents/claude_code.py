@@ -81,7 +81,7 @@ class ClaudeCodeImporter(FilesImporter):
             transcripts = Transcripts(self.name, default_zone, now, settings, skipped, undated)
             try:
                 yield from read_transcript(
-                    file.path, file.name, rules.max_line_bytes, transcripts, _project_by_place(file.folder)
+                    file.path, file.name, rules.max_line_bytes, transcripts, project_by_place(file.folder)
                 )
             except (InputError, OSError) as error:
                 yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
@@ -176,7 +176,7 @@ def _found(path: Path) -> Iterator[tuple[Path, Path]]:
         yield from ((file, folder) for file in sorted((folder / _MEMORY).rglob("*.md")))
 
 
-def _project_by_place(folder: Path) -> Callable[[object], str | None]:
+def project_by_place(folder: Path) -> Callable[[object], str | None]:
     """The project of a line by its working directory: that at which the session began, for one that lies in it."""
 
     @lru_cache(maxsize=256)
@@ -204,7 +204,7 @@ def _project_of_folder(folder: Path) -> str:
     for transcript in sorted(folder.glob("*.jsonl")):
         place = _first_line(transcript, lambda line: _place_in(line, folder.name))
         if place:
-            return _project_by_place(folder)(place) or "default"
+            return project_by_place(folder)(place) or "default"
     found = _directory_on_disk(Path("/"), folder.name) if folder.name.startswith("-") else None
     if found is None and _IS_PLACE.match(folder.name):
         return project_name(folder.name.rpartition("-")[2])

@@ -2,6 +2,7 @@
 
 from memory_pipeline.interfaces.cli import (
     atoms,
+    compaction,
     conflicts,
     export_commands,
     history,
@@ -22,6 +23,7 @@ from memory_pipeline.interfaces.cli.app import main
 
 __all__ = [
     "atoms",
+    "compaction",
     "conflicts",
     "export_commands",
     "history",

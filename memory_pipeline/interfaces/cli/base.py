@@ -27,7 +27,7 @@ from memory_pipeline.store import Store
 _ORDER = (
     "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
     "import sync export exports series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs "
-    "check snapshot recover config embed model"
+    "flush compact triggers hooks check snapshot recover config embed model"
 ).split()
 
 

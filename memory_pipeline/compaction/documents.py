@@ -1,0 +1,48 @@
+"""What the commands about compaction say, as documents."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document, Moment
+
+
+class FlushedFile(Document):
+    """A file that a flush is written to."""
+
+    file: str = Field(description="The file.")
+    outcome: str = Field(description="`created`, `changed`, `unchanged`; of a preview, `previewed`.")
+
+
+class FlushedSession(Document):
+    """What was kept of a session."""
+
+    session: str = Field(description="The session.")
+    agent: str = Field(description="Its agent.")
+    project: str = Field(description="Its project.")
+    transcript: str = Field(description="Where its words were read.")
+    turns: int = Field(description="Turns since its last compaction.")
+    decisions: int = Field(description="Decisions that are kept.")
+    rules: int = Field(description="Standing rules that are kept.")
+    dead_ends: int = Field(description="Things that did not work, which are kept.")
+    facts: int = Field(description="Facts that are kept.")
+    configurations: int = Field(description="Changed settings that are kept.")
+    progress: int = Field(description="Entries about what is done and open.")
+    temporary: int = Field(description="Notes marked as temporary, which are left out.")
+    files: tuple[FlushedFile, ...] = Field(description="The daily logs.")
+    text: str = Field(description="What stands in them.")
+
+
+class SessionShown(Document):
+    """How full the context of a session is."""
+
+    session: str = Field(description="The session.")
+    agent: str = Field(description="Its agent, or who reported it.")
+    project: str = Field(description="Its project; empty if it is not known.")
+    tokens: int = Field(description="Tokens in its context.")
+    estimated: int = Field(description="How many of them are estimated.")
+    window: int = Field(description="Tokens that its context can hold.")
+    share: float = Field(description="The share of the window that is in use.")
+    compactions: int = Field(description="How often it was compacted.")
+    at: Moment = Field(description="When it said so.")
+    level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")

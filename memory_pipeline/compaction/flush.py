@@ -1,0 +1,371 @@
+"""What is kept of a session before its agent forgets it, word for word, and the text of it for the daily log.
+
+Sentences that conversations give (`conversations/`), what was written down (`noted.py`), and what was changed, done,
+left open or given up (`told.py`). Only a human's own words become standing rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Literal
+
+from memory_pipeline.compaction.noted import Noted, noted_in
+from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open
+from memory_pipeline.compaction.transcripts import Session, short_name
+from memory_pipeline.conversations.chunks import chunks_of
+from memory_pipeline.conversations.extraction import extract
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.records import Extraction, ExtractionKind, Turn
+from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.normalise import content_hash
+
+Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
+Priority = Literal["HIGH", "MEDIUM", "LOW"]
+NOT_STATED = "not stated"
+#: The sections in their order, with the mark of their entries; the last two are parts of one.
+SECTIONS: Mapping[Kind, tuple[str, str]] = {
+    "decision": ("Decisions Made", "DEC"),
+    "rule": ("Standing Rules", "RULE"),
+    "dead_end": ("Dead Ends", "DEAD"),
+    "fact": ("Facts Learned", "FACT"),
+    "config": ("Configurations Changed", "CONFIG"),
+    "done": ("Session Progress", ""),
+    "open": ("Session Progress", ""),
+}
+_PROGRESS: Mapping[Kind, str] = {"done": "Completed:", "open": "In Progress:"}
+_KINDS: Mapping[ExtractionKind, Kind] = {
+    "decision": "decision",
+    "boundary": "rule",
+    "trust": "rule",
+    "fact": "fact",
+    "preference": "fact",
+    "context": "fact",
+    "correction": "fact",
+    "learning": "fact",
+    "marker": "fact",
+}
+#: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
+_CONFIDENCE: Mapping[tuple[str, str], float] = {
+    ("fact", "human"): 0.95,
+    ("correction", "human"): 0.95,
+    ("preference", "human"): 0.9,
+    ("marker", "human"): 0.9,
+    ("learning", "human"): 0.9,
+    ("context", "human"): 0.85,
+    ("learning", "agent"): 0.8,
+    ("correction", "agent"): 0.8,
+    ("context", "agent"): 0.75,
+    ("preference", "agent"): 0.7,
+    ("dynamic", "human"): 0.9,
+}
+_CURATED, _NOTED, _OTHER, _DOUBTED = 0.95, 0.85, 0.7, 0.2
+#: Of what is done and of what is open, the newest are kept.
+_MOST_DONE, _MOST_OPEN = 15, 10
+_MOST_WORDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
+    and who said it where."""
+
+    kind: Kind
+    text: str
+    day: date
+    speaker: str
+    line: int
+    confidence: float = 1.0
+    rationale: str = ""
+    value: str = ""
+    is_curated: bool = False
+    is_marked: bool = False
+
+    @property
+    def priority(self) -> Priority:
+        """How much it matters that it is kept."""
+        if self.kind in ("done", "open"):
+            return "LOW"
+        return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
+
+    @property
+    def source(self) -> str:
+        """Who said it, and in which line of the transcript."""
+        return f"{self.speaker}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """What is kept of a session, in the order in which it was said. `temporary`: how many notes were left out because
+    they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not be."""
+
+    session: Session
+    kept: tuple[Kept, ...]
+    temporary: int = 0
+    missed: tuple[str, ...] = ()
+
+    def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
+        """What is kept of a kind, of one day or of all."""
+        return [one for one in self.kept if one.kind == kind and day in (None, one.day)]
+
+    @property
+    def days(self) -> list[date]:
+        """The days on which something was said that is kept."""
+        return sorted({one.day for one in self.kept})
+
+    def counts(self) -> dict[str, int]:
+        """How much is kept of each kind."""
+        counts = Counter(one.kind for one in self.kept)
+        return {kind: counts[kind] for kind in SECTIONS}
+
+
+def flush_of(session: Session, chunk_tokens: int = 800) -> Flush:
+    """What is kept of the turns of a session."""
+    notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
+    temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
+    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens), *_of_sentences(session.turns)]
+    kept = _once([one for one in found if not _is_in(one.text, temporary)])
+    curated = [noted.text for _, noted in notes if noted.is_curated]
+    texts = {_key(one.text) for one in kept}
+    missed = tuple(text for text in curated if _key(text) not in texts and not _is_in(text, temporary))
+    return Flush(session, tuple(_newest_progress(kept)), len(temporary), missed)
+
+
+def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
+    for turn, noted in notes:
+        if noted.section == "temporary" or (noted.section == "rule" and turn.speaker != "human"):
+            continue
+        kind: Kind = noted.section
+        text, value = noted.text, ""
+        if kind == "config":
+            text, _, value = (part.strip(" `") for part in noted.text.partition("="))
+            if not value:
+                kind, text = "fact", noted.text
+        yield _kept(
+            turn,
+            kind,
+            text,
+            confidence=_CURATED if noted.is_curated else _NOTED,
+            rationale=noted.rationale,
+            value=value,
+            is_curated=noted.is_curated,
+        )
+
+
+def _of_extractions(turns: Sequence[Turn], chunk_tokens: int) -> Iterator[Kept]:
+    by_id = {turn.memory_id: turn for turn in turns}
+    extracted = extract(chunks_of(turns, chunk_tokens)) if turns else None
+    withdrawn = extracted.withdrawn if extracted else {}
+    for one in extracted.extractions if extracted else ():
+        kind = _kind_of(one)
+        if kind is None or one.id in withdrawn:
+            continue
+        yield _kept(
+            by_id[one.turn_id],
+            kind,
+            one.quote,
+            confidence=_confidence_of(one),
+            rationale=one.rationale,
+            is_marked=one.priority,
+        )
+
+
+def _kind_of(one: Extraction) -> Kind | None:
+    if one.kind == "dynamic":
+        return "rule" if one.speaker == "human" else None
+    return _KINDS.get(one.kind)
+
+
+def _confidence_of(one: Extraction) -> float:
+    sure = _CONFIDENCE.get((one.kind, one.speaker), _OTHER)
+    words = one.quote.lower()
+    doubted = any(doubt in words for doubt in ("i think", "i guess", "probably", "not sure", "maybe", "i believe"))
+    return round(sure - (_DOUBTED if doubted else 0.0), 2)
+
+
+def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
+    for turn in turns:
+        for said in own_sentences(turn.words):
+            if is_question(said) or len(said.quote.split()) > _MOST_WORDS:
+                continue
+            for key, value in configs_in(said):
+                yield _kept(turn, "config", key, value=value)
+            if is_dead_end(said):
+                yield _kept(turn, "dead_end", said.quote)
+            elif turn.speaker == "agent" and is_open(said):
+                yield _kept(turn, "open", said.quote)
+            elif turn.speaker == "agent" and is_done(said):
+                yield _kept(turn, "done", said.quote)
+    last = turns[-1] if turns else None
+    if last is not None and last.speaker == "human":  # nobody has answered it
+        own = own_sentences(last.words)
+        asked = [said for said in own if is_question(said)] or own
+        if asked:
+            yield _kept(last, "open", asked[-1].quote)
+
+
+def _kept(
+    turn: Turn,
+    kind: Kind,
+    text: str,
+    *,
+    confidence: float = 1.0,
+    rationale: str = "",
+    value: str = "",
+    is_curated: bool = False,
+    is_marked: bool = False,
+) -> Kept:
+    return Kept(
+        kind=kind,
+        text=_line(text),
+        day=turn.day,
+        speaker=turn.speaker,
+        line=turn.line,
+        confidence=confidence,
+        rationale=_line(rationale),
+        value=_line(value),
+        is_curated=is_curated,
+        is_marked=is_marked,
+    )
+
+
+def _line(text: str) -> str:
+    """The words on one line; nothing in them hides what comes after them."""
+    return " ".join(visible(text).split()).replace("<!--", "&lt;!--")
+
+
+def _key(text: str) -> str:
+    return content_hash(text)
+
+
+def _is_in(text: str, keys: set[str]) -> bool:
+    return _key(text) in keys
+
+
+def _once(found: Iterable[Kept]) -> list[Kept]:
+    """Each thing once, in the order in which it was said: the newest value of a setting, and of two that say the same
+    the one that says why. What is a decision, a rule or a fact is not also progress."""
+    best: dict[tuple[str, str], Kept] = {}
+    for one in found:
+        own = one.kind if one.kind in ("decision", "config") else "words"
+        key = (own, _key(one.text))
+        before = best.get(key)
+        if before is None:
+            best[key] = one
+        elif one.kind == "config":
+            best[key] = one if one.line >= before.line else before
+        else:
+            stronger = before if _rank(before) <= _rank(one) else one
+            best[key] = replace(
+                stronger,
+                rationale=stronger.rationale or before.rationale or one.rationale,
+                confidence=max(before.confidence, one.confidence),
+                is_curated=before.is_curated or one.is_curated,
+                is_marked=before.is_marked or one.is_marked,
+            )
+    decided = {key for own, key in best if own == "decision"}
+    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
+    return sorted(kept, key=lambda one: one.line)
+
+
+def _rank(one: Kept) -> tuple[int, bool]:
+    return list(SECTIONS).index(one.kind), not one.is_curated
+
+
+def _newest_progress(kept: Sequence[Kept]) -> Iterator[Kept]:
+    most: Mapping[Kind, int] = {"done": _MOST_DONE, "open": _MOST_OPEN}
+    left = {kind: sum(one.kind == kind for one in kept) - number for kind, number in most.items()}
+    for one in kept:
+        if left.get(one.kind, 0) > 0:
+            left[one.kind] -= 1
+        else:
+            yield one
+
+
+def flush_text(flush: Flush, day: date) -> str:
+    """The block of the daily log of a day; empty if nothing of it is kept. The same words give the same text."""
+    if not any(one.day == day for one in flush.kept):
+        return ""
+    turns = [turn for turn in flush.session.turns if turn.day == day]
+    at: datetime = max(turn.said_at for turn in turns)
+    lines = [turn.line for turn in turns]
+    session = f"{flush.session.agent}, session {short_name(flush.session)}"
+    text = [
+        f"## Memory Flush: {at.isoformat(timespec='seconds')}",
+        "",
+        f"{session}, lines {min(lines)} to {max(lines)}, in the words of those who spoke.",
+    ]
+    by_title: dict[str, list[str]] = defaultdict(list)
+    for kind, (title, mark) in SECTIONS.items():
+        entries = flush.of(kind, day)
+        if not entries:
+            continue
+        if kind in _PROGRESS:
+            by_title[title] += [*([""] if by_title[title] else []), _PROGRESS[kind], ""]
+        by_title[title] += [
+            entry_text(one, f"{mark}-{number:03d}" if mark else "") for number, one in enumerate(entries, 1)
+        ]
+    for title, entries_of_title in by_title.items():
+        text += ["", f"### {title}", "", *entries_of_title]
+    return "\n".join(text)
+
+
+def entry_text(one: Kept, mark: str) -> str:
+    """One entry as the template has it."""
+    head = f"- {mark}: " if mark else "- "
+    if one.kind == "decision":
+        return f"{head}{one.text} | Rationale: {one.rationale or NOT_STATED}"
+    if one.kind == "fact":
+        tag = "[CURATE] " if one.is_curated else ""
+        return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
+    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"
+
+
+#: What an agent is told that writes the flush itself, in a turn that nobody sees.
+INSTRUCTION = """\
+Before the context is compacted, write down what must not be lost. Append to DailyLogs/{day}.md, in this form, and
+write nothing else to it. Leave out a section without entries.
+
+## Memory Flush: {at}
+
+### Decisions Made
+
+- DEC-001: <the decision> | Rationale: <why; "not stated" if nobody said>
+
+### Standing Rules
+
+- RULE-001: <what the human said is always, never or from now on to be done, word for word>
+
+### Dead Ends
+
+- DEAD-001: <what was tried and did not work, and why>
+
+### Facts Learned
+
+- FACT-001: <the fact> | Source: <who said it, or the file> | Confidence: <0.00 to 1.00>
+
+### Configurations Changed
+
+- CONFIG-001: <setting> = <value>
+
+### Session Progress
+
+Completed:
+
+- <what is done>
+
+In Progress:
+
+- <what is open, with the next step>
+
+Keep identifiers, paths, numbers, commands and rules word for word. Keep what is marked [CURATE], and leave out what is
+marked [TEMPORARY], passwords and keys. Do not change existing lines, and not what stands between memory-pipeline
+marks. If there is nothing to keep, write nothing. Then answer with NO_REPLY alone."""
+
+
+def instruction(now: datetime) -> str:
+    """The instruction for an agent's silent turn."""
+    return INSTRUCTION.format(day=now.date(), at=now.isoformat(timespec="seconds"))

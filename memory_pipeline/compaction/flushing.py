@@ -1,0 +1,56 @@
+"""Flushes sessions: reads each, keeps what must not be lost, and writes it into its project's daily logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
+from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
+from memory_pipeline.compaction.keeping import write_flush
+from memory_pipeline.compaction.transcripts import Session, read_session_file
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.places import places_of
+
+
+def flush_sessions(
+    settings: Settings, transcripts: Iterable[str], project: str | None = None, *, preview: bool = False
+) -> Iterator[FlushedSession]:
+    """Flush the sessions in these transcripts, one after the other. With `preview`, nothing is written.
+
+    `project`: the project of what is kept, in the place of the session's own. Raises InputError for what is no
+    transcript, and OutputError for a log that cannot be written.
+    """
+    for transcript in transcripts:
+        yield flush_session(settings, read_session_file(transcript, settings, project), preview=preview)
+
+
+def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
+    """Flush one session that was read."""
+    flush = flush_of(session, settings.conversations.chunk_tokens)
+    places = places_of(settings, session.project)
+    if preview:
+        files = [(places.daily_log(day), "previewed") for day in flush.days]
+    else:
+        files = [(file, str(outcome)) for file, outcome in write_flush(flush, places).values()]
+    return flushed(flush, [FlushedFile(file=str(file), outcome=outcome) for file, outcome in files])
+
+
+def flushed(flush: Flush, files: Iterable[FlushedFile]) -> FlushedSession:
+    """A flush as a document."""
+    session, counts = flush.session, flush.counts()
+    return FlushedSession(
+        session=session.name,
+        agent=session.agent,
+        project=session.project,
+        transcript=session.place,
+        turns=len(session.turns),
+        decisions=counts["decision"],
+        rules=counts["rule"],
+        dead_ends=counts["dead_end"],
+        facts=counts["fact"],
+        configurations=counts["config"],
+        progress=counts["done"] + counts["open"],
+        temporary=flush.temporary,
+        files=tuple(files),
+        text="\n\n".join(flush_text(flush, day) for day in flush.days),
+    )

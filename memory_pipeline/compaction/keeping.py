@@ -1,0 +1,38 @@
+"""Writes what is kept of a session into its project's daily logs, each between marks of its own."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date
+from pathlib import Path
+
+from memory_pipeline.compaction.flush import Flush, flush_text
+from memory_pipeline.compaction.transcripts import Session
+from memory_pipeline.conversations.places import Places
+from memory_pipeline.files import directories
+from memory_pipeline.markers import with_block
+from memory_pipeline.shared_files import Written, change_text
+
+
+def block_name(session: Session, what: str = "flush") -> str:
+    """The block of a session up to its next compaction: what is flushed again replaces it."""
+    digest = hashlib.sha256(f"{session.agent}:{session.name}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{what}-{digest}-{session.compactions}"
+
+
+def write_block(file: Path, name: str, body: str) -> Written:
+    """Put a block into a file that others write too; a missing file is made for a body that is not empty."""
+    if not body and not file.exists():
+        return "unchanged"
+    with directories(file.parent):
+        return change_text(file, lambda text: with_block(text, name, body))
+
+
+def write_flush(flush: Flush, places: Places) -> dict[date, tuple[Path, Written]]:
+    """Write a flush into the log of each day on which something of it was said."""
+    name = block_name(flush.session)
+    done = {}
+    for day in flush.days:
+        file = places.daily_log(day)
+        done[day] = (file, write_block(file, name, flush_text(flush, day)))
+    return done

@@ -1,0 +1,83 @@
+"""The commands about live contexts: what is kept of a session before its agent forgets it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, settings_of
+from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.wording.counts import how_many
+
+SessionsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SESSION]...",
+        help="Transcripts, or the beginnings of the names of live sessions (default: every live session with one).",
+    ),
+]
+ProjectOption = Annotated[str | None, typer.Option(help="Project of what is kept (default: the session's own).")]
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Show what would be written; write nothing.")]
+
+
+@app.command(
+    epilog="Examples: memory-pipeline flush ~/.claude/projects/-home-dana-app/5f0e8400.jsonl --preview; "
+    "memory-pipeline flush; memory-pipeline flush --instruction"
+)
+def flush(
+    sessions: SessionsArgument = None,
+    project: ProjectOption = None,
+    preview: PreviewOption = False,
+    instruction: Annotated[
+        bool, typer.Option("--instruction", help="Print what an agent is to be told that flushes itself.")
+    ] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
+    word for word, before their agents forget them. What is flushed again replaces what was there."""
+    from memory_pipeline.compaction.flush import instruction as told
+    from memory_pipeline.compaction.flushing import flush_sessions
+
+    if instruction:
+        text = told(datetime.now(UTC))
+        emit({"instruction": text}, as_json=json_, text=text)
+        return
+    settings = settings_of(store)
+    done = list(flush_sessions(settings, transcripts_of(settings, sessions), project, preview=preview))
+    lines = []
+    for one in done:
+        kept = ", ".join(
+            how_many(number, word, many)
+            for number, word, many in (
+                (one.decisions, "decision", ""),
+                (one.rules, "standing rule", ""),
+                (one.dead_ends, "dead end", ""),
+                (one.facts, "fact", ""),
+                (one.configurations, "changed setting", ""),
+                (one.progress, "entry of progress", "entries of progress"),
+            )
+            if number
+        )
+        lines.append(f"{one.session} ({one.agent}, project {one.project}): {how_many(one.turns, 'turn')}; "
+                     f"{kept or 'nothing to keep'}.")  # fmt: skip
+        lines += [f"  {file.outcome}: {file.file}" for file in one.files]
+        if preview and one.text:
+            lines += ["", *one.text.split("\n"), ""]
+    emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
+
+
+def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
+    """The transcripts that are named, or those of all live sessions."""
+    from memory_pipeline.compaction.sessions import find_sessions, named_session
+
+    live = find_sessions(settings, datetime.now(UTC))
+    if named:
+        return [named_session(name, live.usages) for name in named]
+    if live.problems and not live.usages:
+        raise InputError("; ".join(live.problems))
+    return [usage.transcript for usage in live.usages if usage.transcript]
