@@ -46,3 +46,35 @@ class SessionShown(Document):
     compactions: int = Field(description="How often it was compacted.")
     at: Moment = Field(description="When it said so.")
     level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")
+
+
+class GateShown(Document):
+    """A gate of a compaction."""
+
+    name: str = Field(description="Its name.")
+    phase: str = Field(description="`before` or `after` the files are written.")
+    passed: bool = Field(description="Whether it holds.")
+    severity: str = Field(description="What happens if it does not: `rolls back` or `warns`.")
+    found: str = Field(description="What it found.")
+
+
+class CompactedSession(Document):
+    """What a compaction kept of a session, and where."""
+
+    session: str = Field(description="The session.")
+    agent: str = Field(description="Its agent.")
+    project: str = Field(description="Its project.")
+    transcript: str = Field(description="Where its words were read.")
+    turns: int = Field(description="Turns since its last compaction.")
+    outcome: str = Field(
+        description="`compacted`, `previewed`, `nothing to keep`, or `rolled back` if a gate failed that may not."
+    )
+    aggressive: bool = Field(description="Whether progress and facts that are not sure enough were left out.")
+    kept: int = Field(description="Entries of the flush.")
+    promoted: tuple[str, ...] = Field(description="What is kept in `MEMORY.md`, as it stands there.")
+    summary: str = Field(description="The summaries in the daily logs.")
+    tokens_before: int = Field(description="Tokens of the session's turns, about.")
+    tokens_after: int = Field(description="Tokens of what is kept of them, about.")
+    reduction: float = Field(description="The share by which it is shorter.")
+    gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
+    files: tuple[FlushedFile, ...] = Field(description="The files.")

@@ -134,6 +134,19 @@ def flush_of(session: Session, chunk_tokens: int = 800) -> Flush:
     return Flush(session, tuple(_newest_progress(kept)), len(temporary), missed)
 
 
+def with_missed(flush: Flush) -> Flush:
+    """The flush with the notes marked `[CURATE]` that it missed."""
+    if not flush.missed:
+        return flush
+    found = [
+        _kept(turn, "fact", noted.text, confidence=_CURATED, is_curated=True)
+        for turn in flush.session.turns
+        for noted in noted_in(turn)
+        if noted.is_curated and noted.text in flush.missed
+    ]
+    return replace(flush, kept=tuple(sorted((*flush.kept, *found), key=lambda one: one.line)), missed=())
+
+
 def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
     for turn, noted in notes:
         if noted.section == "temporary" or (noted.section == "rule" and turn.speaker != "human"):

@@ -54,7 +54,7 @@ def export_to(
         raise OutputError(f"'{path}' is a file; format {name} writes {DIRECTORY_FORMATS[name]}, so name a directory")
     chosen = project_named(store, project)
     contents = contents_of(store, chosen, with_sources=name == "obsidian")
-    count = _counter(settings)
+    count = token_counter(settings)
     left_out = Counter(contents.left_out)
     if name == "openclaw":
         openclaw = OpenClawExport(contents, directory, budget or settings.export.budget_tokens, count)
@@ -106,7 +106,7 @@ def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bo
     return Exported.of_file(name, path, project, exported, is_new=path.stat().st_mtime_ns != before)
 
 
-def _counter(settings: Settings) -> Callable[[str], int]:
+def token_counter(settings: Settings) -> Callable[[str], int]:
     """Counts tokens with the tokenizer at hand, else four characters as one."""
     try:
         embedder = choose_embedder(settings)

@@ -71,6 +71,52 @@ def flush(
     emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
 
 
+@app.command(
+    epilog="Examples: memory-pipeline compact --preview; "
+    "memory-pipeline compact ~/.claude/projects/-home-dana-app/5f0e8400.jsonl --aggressive"
+)
+def compact(
+    sessions: SessionsArgument = None,
+    project: ProjectOption = None,
+    aggressive: Annotated[
+        bool,
+        typer.Option("--aggressive", help="Leave out progress and facts that are not sure; halve the summary."),
+    ] = False,
+    preview: PreviewOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
+    the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
+    from memory_pipeline.compaction.compacting import compact_session
+    from memory_pipeline.compaction.transcripts import read_session_file
+    from memory_pipeline.exports.exporting import token_counter
+
+    settings = settings_of(store)
+    count = token_counter(settings)
+    done = [
+        compact_session(
+            settings, read_session_file(one, settings, project), count, aggressive=aggressive, preview=preview
+        )
+        for one in transcripts_of(settings, sessions)
+    ]
+    lines = []
+    for one in done:
+        lines.append(
+            f"{one.session} ({one.agent}, project {one.project}): {one.outcome}; {how_many(one.turns, 'turn')}, "
+            f"{how_many(one.kept, 'entry')} in the daily log, {len(one.promoted)} in MEMORY.md, "
+            f"{one.tokens_before} tokens became {one.tokens_after}."
+        )
+        lines += [f"  {file.outcome}: {file.file}" for file in one.files]
+        lines += [f"  {'PROBLEM' if gate.severity == 'rolls back' else 'Warning'}: {gate.name}: {gate.found}."
+                  for gate in one.gates if not gate.passed]  # fmt: skip
+        if preview:
+            lines += ["", "MEMORY.md would have:", *one.promoted, "", *one.summary.split("\n"), ""]
+    emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
+    if any(one.outcome == "rolled back" for one in done):
+        raise typer.Exit(1)
+
+
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
     from memory_pipeline.compaction.sessions import find_sessions, named_session

@@ -1,0 +1,96 @@
+"""The gates of a compaction: what must hold before anything is written, and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from memory_pipeline.compaction.flush import Flush
+from memory_pipeline.compaction.promotion import BLOCK, Entry
+from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.errors import OutputError
+from memory_pipeline.markers import block_in, outside
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.facts import content_words
+
+Severity = Literal["rolls back", "warns"]
+#: Of a question about what is to be decided.
+_UNDECIDED = re.compile(
+    r"\b(?:should we|shall we|do we (?:want|go)|which (?:one|option|of)|(?:not|haven't|have not|has not|hasn't) (?:yet )?decided|"
+    r"decide (?:later|tomorrow|next)|still (?:undecided|to decide)|to be decided|tbd|or should (?:i|we))\b",
+    re.IGNORECASE,
+)
+_LEAST_SHARED, _MOST_COMPARED = 2, 400
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate: its name, whether it passed, what happens if it did not, and what it found."""
+
+    name: str
+    phase: Literal["before", "after"]
+    passed: bool
+    severity: Severity
+    found: str
+
+
+def curated_captured(flush: Flush) -> Gate:
+    """Every note with `[CURATE]` is among what is kept."""
+    missed = "; ".join(flush.missed)
+    found = f"not captured: {missed}" if missed else "every note with [CURATE] is captured"
+    return Gate("curated_captured", "before", not missed, "rolls back", found)
+
+
+def no_open_decisions(flush: Flush) -> Gate:
+    """No question about what is to be decided is the last word on it."""
+    decided = [set(content_words(one.text)) for one in flush.of("decision")]
+    lines = {one.line for one in flush.of("decision")}
+    open_ = []
+    for turn in flush.session.turns:
+        for said in own_sentences(turn.words):
+            if not _UNDECIDED.search(said.read):
+                continue
+            words = set(content_words(said.quote))
+            later = any(line >= turn.line for line in lines)
+            if not (later and any(len(words & known) >= _LEAST_SHARED for known in decided)):
+                open_.append(" ".join(said.quote.split()))
+    found = f"open: {'; '.join(open_)}" if open_ else "no decision is open"
+    return Gate("no_open_decisions", "before", not open_, "warns", found)
+
+
+def no_contradicting_facts(new: Sequence[Entry], before: Iterable[Entry]) -> Gate:
+    """What is promoted contradicts neither itself nor what stands in the file."""
+    pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if one.key != other.key)]
+    found = []
+    for one, other in pairs[: _MOST_COMPARED**2]:
+        if len(set(content_words(one.text)) & set(content_words(other.text))) < _LEAST_SHARED:
+            continue
+        if find_conflict(one.text, other.text) is not None:
+            found.append(f"'{one.text}' and '{other.text}'")
+    told = f"contradictions, all of which are kept: {'; '.join(found)}" if found else "no fact contradicts another"
+    return Gate("no_contradicting_facts", "before", not found, "warns", told)
+
+
+def memory_parses(before: str, after: str, body: str) -> Gate:
+    """`MEMORY.md` has the block as it was written, once, and every byte outside of it is as it was."""
+    problem = ""
+    try:
+        if (block_in(after, BLOCK) or "") != body.strip("\n"):
+            problem = "its block is not what was written"
+        elif outside(after, BLOCK).strip() != outside(before, BLOCK).strip():
+            problem = "what stands beside the block has changed"
+        elif "\0" in after:
+            problem = "it holds a NUL"
+    except OutputError as error:
+        problem = str(error)
+    return Gate("memory_parses", "after", not problem, "rolls back", problem or "MEMORY.md is whole")
+
+
+def enough_reduction(before: int, after: int, least: float) -> Gate:
+    """What is kept is shorter than the session by so much."""
+    share = 1 - after / before if before else 0.0
+    found = f"{before} tokens became {after} ({share:.0%} fewer)"
+    return Gate("reduction", "after", share >= least or not before, "warns", found)

@@ -1,0 +1,201 @@
+"""What a compaction keeps in `MEMORY.md` and in the daily log, its gates, and how it takes everything back."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline import killpoints
+from memory_pipeline.compaction import compacting
+from memory_pipeline.compaction.compacting import compact_session
+from memory_pipeline.compaction.documents import CompactedSession
+from memory_pipeline.compaction.flush import flush_of
+from memory_pipeline.compaction.gates import Gate
+from memory_pipeline.compaction.promotion import FACTS, RULES, Entry, block_of, entries_in, with_promoted
+from memory_pipeline.compaction.summary import summary_of
+from memory_pipeline.compaction.transcripts import read_session_file
+from memory_pipeline.compaction.usage import estimated_tokens
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import OutputError
+from memory_pipeline_tests.compaction.a_session import session_file
+from memory_pipeline_tests.compaction.sessions import said, transcript
+from memory_pipeline_tests.interfaces.in_process import bytes_of, command
+
+DAY = date(2026, 3, 1)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    place = tmp_path / "ws"
+    (place / "DailyLogs").mkdir(parents=True)
+    (place / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n- Mine stays \xff.\r\n")
+    (place / "DailyLogs" / "2026-03-01.md").write_text("# A day\n\nMine stays too.\n")
+    return place
+
+
+@pytest.fixture
+def settings(workspace: Path, tmp_path: Path) -> Settings:
+    source = {"name": "ws", "path": str(workspace), "project": "app"}
+    return Settings.model_validate({"sources": [source], "store": {"path": str(tmp_path / "store.duckdb")}})
+
+
+def compacted(settings: Settings, path: Path, **options: bool) -> CompactedSession:
+    return compact_session(settings, read_session_file(str(path), settings), **options)
+
+
+def gate(done: CompactedSession, name: str) -> tuple[bool, str]:
+    return next((one.passed, one.found) for one in done.gates if one.name == name)
+
+
+def test_rules_marked_notes_reasoned_decisions_and_sure_facts_are_promoted(
+    settings: Settings, workspace: Path, tmp_path: Path
+) -> None:
+    done = compacted(settings, session_file(tmp_path))
+    assert done.outcome == "compacted" and all(one.passed for one in done.gates if one.name != "reduction")
+    memory = (workspace / "MEMORY.md").read_bytes()
+    assert memory.startswith(b"# Memory\r\n\r\n- Mine stays \xff.\r\n")
+    text = memory.decode("utf-8", "replace")
+    for line in (
+        "- 2026-03-01: Never touch the production database without asking me first.",
+        "- 2026-03-01: keep DuckDB for reports (one file, no server)",
+        "- 2026-03-01: [CURATE] Dana prefers CSV over XLSX for the weekly numbers.",
+        "- 2026-03-01: No, not port 5433, the staging database listens on port 5434.",
+    ):
+        assert line in done.promoted and f"{line}\r\n" in text
+    assert "VACUUM job" not in text and "staging password" not in text
+    log = (workspace / "DailyLogs" / "2026-03-01.md").read_text()
+    assert log.startswith("# A day\n\nMine stays too.\n") and "## Session Summary: " in log and "DEC-002: " in log
+
+
+def test_compacting_again_changes_no_byte(settings: Settings, workspace: Path, tmp_path: Path) -> None:
+    path = session_file(tmp_path)
+    compacted(settings, path)
+    before = bytes_of(workspace)
+    again = compacted(settings, path)
+    assert bytes_of(workspace) == before and {file.outcome for file in again.files} == {"unchanged"}
+
+
+def test_an_aggressive_one_leaves_out_progress_and_what_is_not_sure(settings: Settings, tmp_path: Path) -> None:
+    path = session_file(tmp_path)
+    whole, less = (compacted(settings, path, preview=True, aggressive=how) for how in (False, True))
+    assert less.kept < whole.kept and less.promoted == whole.promoted and less.tokens_after < whole.tokens_after
+    assert estimated_tokens(less.summary) <= 250
+
+
+def test_a_preview_writes_nothing(settings: Settings, workspace: Path, tmp_path: Path) -> None:
+    before = bytes_of(workspace)
+    done = compacted(settings, session_file(tmp_path), preview=True)
+    assert done.outcome == "previewed" and done.promoted and bytes_of(workspace) == before
+
+
+def test_a_gate_that_fails_afterwards_gives_every_file_its_bytes_back(
+    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_file(tmp_path)
+    (workspace / "DailyLogs" / "2026-03-01.md").unlink()
+    before = bytes_of(workspace)
+    failed = Gate("memory_parses", "after", False, "rolls back", "it does not parse")
+    monkeypatch.setattr(compacting, "memory_parses", lambda *_: failed)
+    assert compacted(settings, path).outcome == "rolled back" and bytes_of(workspace) == before
+
+
+def test_broken_markers_leave_every_file_as_it_was(settings: Settings, workspace: Path, tmp_path: Path) -> None:
+    (workspace / "MEMORY.md").write_text("mine\n<!-- memory-pipeline:compacted:start -->\nno end\n")
+    before = bytes_of(workspace)
+    with pytest.raises(OutputError, match="markers"):
+        compacted(settings, session_file(tmp_path))
+    assert bytes_of(workspace) == before
+
+
+def test_what_somebody_writes_meanwhile_stays_when_a_compaction_is_taken_back(
+    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Gate:
+        with (workspace / "MEMORY.md").open("ab") as file:
+            file.write(b"- A new line.\r\n")
+        return Gate("memory_parses", "after", False, "rolls back", "changed")
+
+    monkeypatch.setattr(compacting, "memory_parses", fails)
+    compacted(settings, session_file(tmp_path))
+    after = (workspace / "MEMORY.md").read_bytes()
+    assert after.startswith(b"# Memory") and after.endswith(b"- A new line.\r\n") and b"Never touch" not in after
+
+
+def test_a_kill_between_two_files_is_mended_by_running_again(
+    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_file(tmp_path)
+    compacted(settings, path)
+    whole = bytes_of(workspace)
+    (workspace / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n- Mine stays \xff.\r\n")
+    (workspace / "DailyLogs" / "2026-03-01.md").write_text("# A day\n\nMine stays too.\n")
+
+    class Killed(BaseException):
+        pass
+
+    def kill(name: str) -> None:
+        if name == "compaction.written":
+            raise Killed
+
+    monkeypatch.setattr(compacting, "reached", kill)
+    with pytest.raises(Killed):
+        compacted(settings, path)
+    monkeypatch.setattr(compacting, "reached", killpoints.reached)
+    assert bytes_of(workspace) != whole
+    compacted(settings, path)
+    assert bytes_of(workspace) == whole
+
+
+def test_contradictions_and_open_decisions_are_told(settings: Settings, workspace: Path, tmp_path: Path) -> None:
+    first = said(1, "user", "[CURATE] The staging database listens on port 5433.")
+    compacted(settings, transcript(tmp_path / "a.jsonl", first))
+    second = said(1, "user", "[CURATE] The staging database listens on port 5434.\nShould we move it to another host?")
+    done = compacted(settings, transcript(tmp_path / "b.jsonl", second))
+    assert done.outcome == "compacted"
+    passed, found = gate(done, "no_contradicting_facts")
+    assert not passed and "5433" in found and "5434" in found
+    passed, found = gate(done, "no_open_decisions")
+    assert not passed and "another host" in found
+
+
+def test_a_long_session_becomes_much_shorter(settings: Settings, tmp_path: Path) -> None:
+    talk = [
+        said(n, "assistant" if n % 2 else "user", f"Let me explain step {n} at length. " * 40, n) for n in range(60)
+    ]
+    done = compacted(settings, transcript(tmp_path / "a.jsonl", *talk, said(61, "user", "Never deploy on a Friday.")))
+    assert done.reduction > 0.9 and gate(done, "reduction")[0]
+
+
+def test_the_summary_keeps_to_its_tokens(tmp_path: Path) -> None:
+    lines = [said(n, "user", f"Never touch the table number_{n} of the customer database.") for n in range(1, 80)]
+    flush = flush_of(read_session_file(str(transcript(tmp_path / "a.jsonl", *lines)), Settings()))
+    for most in (60, 250, 500):
+        assert most / 2 < estimated_tokens(summary_of(flush, DAY, most, estimated_tokens)) <= most
+
+
+def test_the_block_keeps_its_order_and_its_budget() -> None:
+    rules = [Entry(RULES, DAY, f"Never do {n} of the many things.", 3.5) for n in range(3)]
+    facts = [Entry(FACTS, DAY - timedelta(days=n), f"The host h{n} is in rack {n}.", 1.4) for n in range(40)]
+    text = with_promoted("mine\n", facts[:5], 10_000, estimated_tokens)
+    grown = with_promoted(text, [*rules, *facts], 10_000, estimated_tokens)
+    assert [one.text for one in entries_in(grown)][3:8] == [one.text for one in facts[:5]]
+    small = block_of(entries_in(grown), [], 200, estimated_tokens)
+    assert estimated_tokens(small) <= 200 and all(rule.line in small for rule in rules)
+    assert facts[0].line in small and facts[39].line not in small
+    assert with_promoted(grown, facts, 10_000, estimated_tokens) == grown
+
+
+def test_the_command_tells_what_it_did_and_fails_if_it_was_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, home = session_file(tmp_path), {"MEMORY_PIPELINE_HOME": str(tmp_path)}
+    done = command("compact", path, "--json", **home)
+    assert done.code == 0 and json.loads(done.out)[0]["outcome"] == "compacted"
+    assert "Warning: reduction" in command("compact", path, **home).out
+    failed = Gate("memory_parses", "after", False, "rolls back", "it does not parse")
+    monkeypatch.setattr(compacting, "memory_parses", lambda *_: failed)
+    broken = command("compact", path, **home)
+    assert broken.code == 1 and "PROBLEM: memory_parses: it does not parse." in broken.out
