@@ -19,8 +19,9 @@ _DIGIT = re.compile(r"\d")
 _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 #: So many pairs of one unit in a row are a list, of which the largest are said.
 _LEAST_LISTED = 5
-#: Of a shortened line at most so many pairs are tried, and so many unusual days; a day is worth so many pairs.
-_MOST_PAIRS, _MOST_DAYS, _PAIRS_A_DAY = 12, 2, 4
+#: Of a shortened line at most so many pairs are tried, and so many unusual days; a day is worth so many pairs, and a
+#: range a part of one: of what is left out, a reader misses values first.
+_MOST_PAIRS, _MOST_DAYS, _PAIRS_A_DAY, _PAIRS_A_RANGE = 12, 2, 4, 0.4
 #: A name with one word as its value, as in `trend: increasing`; so many of them belong to the line.
 _SAID_WORD = re.compile(r"[^\W\d][\w ]{0,30}: [^\W\d]\w*(?=$|: )")
 _MOST_WORDS = 3
@@ -62,28 +63,32 @@ def pieces_of(series: Series) -> list[Piece]:
 
 
 def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[str]:
-    """The line with fewer of its pairs, each that varies with its range behind it, and what is unusual on some days.
-    `after`: the sentence about how many readings there are."""
+    """The line with fewer of its pairs, the first of them or each with its range behind it, what is unusual on some
+    days, and how many figures are left out. `after`: the sentence about how many readings there are."""
     pieces = _without_brackets(pieces)
     number = sum(piece.has_value for piece in pieces[1:])
     whole, farthest = named_values(series), named_values(series, with_others=False)
     ranked = _by_weight(series, pieces, whole)
     choices = [
-        (_PAIRS_A_DAY * days + most, days, most, named)
+        (_PAIRS_A_DAY * days + most + _PAIRS_A_RANGE * ranges, days, most, named, ranges)
         for most in range(1, min(len(ranked), _MOST_PAIRS) + 1)
         for days in range(min(_MOST_DAYS, len(whole.days)) + 1)
         for named in ((whole.first(days), farthest.first(days)) if days == 1 else (whole.first(days),))
+        for ranges in {1, most}
     ]
-    for _, _, most, named in sorted(choices, key=lambda choice: choice[:2], reverse=True):
-        chosen = [n for n in sorted(ranked[:most]) if n]
+    for _, _, most, named, ranges in sorted(choices, key=lambda choice: choice[:1], reverse=True):
+        with_range = ranked[:ranges]
+        chosen = [0, *(n for n in sorted(ranked[:most]) if n)]
+        separators = ["", *(_strongest(pieces[before + 1 : n + 1]) for before, n in pairwise(chosen))]
         told = [
-            Piece(_strongest(pieces[before + 1 : n + 1]), _ranged(series, pieces[n], named), pieces[n].places)
-            for before, n in pairwise([0, *chosen])
+            replace(pieces[n], separator=mark, text=_said(series, pieces[n], named if n in with_range else None))
+            for n, mark in zip(chosen, separators, strict=True)
         ]
-        start = replace(pieces[0], text=_ranged(series, pieces[0], named))
-        said = {place for piece in (start, *told) for place in piece.places}
+        said = {place for piece in told for place in piece.places}
+        more = number - sum(piece.has_value for piece in told[1:])
+        left_out = f" {more} more figure{'s are' if more > 1 else ' is'} left out." if more else ""
         for tail in dict.fromkeys(unusual(series, named, said, brief=brief) for brief in (False, True)):
-            yield joined([start, *told], number - sum(piece.has_value for piece in told)) + after + tail
+            yield joined(told) + after + tail + left_out
 
 
 def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
@@ -106,12 +111,14 @@ def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[in
     return sorted((n for n, piece in enumerate(pieces) if piece.places or n in words), key=lambda n: (weight(n), n))
 
 
-def _ranged(series: Series, piece: Piece, named: Named) -> str:
-    """A piece with the range of each of its figures that vary behind it."""
-    varying = [figure for figure in series.told if figure.varies and figure.place in piece.places]
+def _said(series: Series, piece: Piece, named: Named | None) -> str:
+    """A piece, with the range of each of its figures that vary behind it if the named values are given."""
     text = _ASIDE.sub("", piece.text)
+    if named is None:
+        return text
+    varying = [figure for figure in series.told if figure.varies and figure.place in piece.places]
     asides = [aside for figure in varying if (aside := range_in_brackets(series, figure, named))]
-    return f"{text.rstrip(' .,;:')} ({', '.join(asides)})" if asides else text
+    return f"{text.rstrip(' .,;:')} ({', '.join(asides)})" if asides else piece.text
 
 
 def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
@@ -133,16 +140,15 @@ def _strongest(pieces: Sequence[Piece]) -> str:
     return next((mark for mark in (". ", "; ", ", ") if mark in separators), separators[-1])
 
 
-def joined(pieces: Sequence[Piece], more: int = 0) -> str:
-    """The pieces as one text, and how many more figures there are."""
+def joined(pieces: Sequence[Piece]) -> str:
+    """The pieces as one text."""
     text = pieces[0].text
     for piece in pieces[1:]:
         words = capitalised(piece.text) if piece.separator == ". " else piece.text
         text = f"{text.rstrip(' .,;:')}{piece.separator}{words}"
     text = text.rstrip(" .,;:")
     missing = text.count("(") - text.count(")")
-    text += (f" and {more} more figures" if more > 1 else " and 1 more figure" if more else "") + ")" * missing
-    return capitalised(text if missing >= 0 else text[:missing].rstrip(" ,;"))
+    return capitalised(text + ")" * missing if missing >= 0 else text[:missing].rstrip(" ,;"))
 
 
 def _largest_first(series: Series, pieces: list[Piece]) -> list[Piece]:
