@@ -13,18 +13,18 @@ from memory_pipeline.wording.memo import remembered
 ON_ALL, ON_PART, ON_SUBJECT, ON_SOMETHING = 1, 2, 3, 4
 _ALL = re.compile(
     r"\b(?:say|says|said|think|thinks|thought|confirm|confirms|do|does|did) so\b"
+    r"|\b(?:afterwards|beforehand|instead)[.!]?$"
     r"|^(?:because of (?:this|that)|that is why|this is why|for (?:this|that) reason|as a result|therefore|hence|so)\b",
     re.IGNORECASE,
 )
-_SOMETHING = re.compile(
-    r"^(?:then|afterwards|otherwise|instead)\b|\b(?:afterwards|beforehand|instead)[.!]?$", re.IGNORECASE
-)
+_SOMETHING = re.compile(r"^(?:then|afterwards|otherwise|instead)\b", re.IGNORECASE)
 _PART = re.compile(r"\bof (?:them|these|those)\b|^the (?:\w+ )?(?:ones?|same|latter|former)\b", re.IGNORECASE)
 _DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
 _PERSONAL = frozenset(("it", "they", "he", "she"))
 #: Whom these mean is clear from further away: what stands between is seldom a person.
 _OF_PERSONS = frozenset(("he", "she", "his", "her"))
 _OBJECTS = frozenset(("it", "them", "him"))
+_AT_ITS_END = re.compile(r"(\w+) (?:about|against|for|of|to|with) (?:it|them)[.!]?$", re.IGNORECASE)
 _OWNED = frozenset(("its", "their", "his", "her"))
 
 
@@ -44,6 +44,8 @@ def leaning_of(sentence: str) -> int | None:
             return ON_SOMETHING if word.low in _OF_PERSONS else ON_SUBJECT
         if word.low in _OBJECTS and _has_only_a_subject(words[:place]):
             return ON_SOMETHING
+    if _ends_on_what_it_names_not(text, words):
+        return ON_SUBJECT
     return ON_SOMETHING if _SOMETHING.search(text) else None
 
 
@@ -58,3 +60,15 @@ def _has_only_a_subject(before: Sequence[Word]) -> bool:
     if not verbs or any(word.tag in ("CJS", "AVQ", "PNQ", "DTQ") for word in before):
         return False
     return not any(word.is_noun or word.tag == "NP0" for word in before[verbs[0] + 1 :]) and verbs[-1] - verbs[0] < 3
+
+
+def _ends_on_what_it_names_not(text: str, words: Sequence[Word]) -> bool:
+    """Whether a sentence ends with what one thing is for or about, and names no other that this could be: `Priya has a
+    script for it`."""
+    end = _AT_ITS_END.search(text)
+    if end is None:
+        return False
+    verbs = [place for place, word in enumerate(words) if word.tag[:1] == "V"]
+    named = [word.low for word in words[verbs[0] :] if word.is_noun] if verbs else []
+    persons = verbs and all(word.tag in ("NP0", "PNP", "PNI") for word in words[: verbs[0]] if word.tag[:1] in "NP")
+    return bool(persons) and named == [end[1].lower()]

@@ -64,19 +64,21 @@ def pieces_of(series: Series) -> list[Piece]:
 
 def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[str]:
     """The line with fewer of its pairs, the first of them or each with its range behind it, what is unusual on some
-    days, and how many figures are left out. `after`: the sentence about how many readings there are."""
+    days, and where there is room how many figures are left out. `after`: the sentence about how many readings there
+    are."""
     pieces = _without_brackets(pieces)
     number = sum(piece.has_value for piece in pieces[1:])
     whole, farthest = named_values(series), named_values(series, with_others=False)
     ranked = _by_weight(series, pieces, whole)
     choices = [
-        (_PAIRS_A_DAY * days + most + _PAIRS_A_RANGE * ranges, days, most, named, ranges)
+        ((days > 0, is_counted, _PAIRS_A_DAY * days + most + _PAIRS_A_RANGE * ranges), most, named, ranges)
         for most in range(1, min(len(ranked), _MOST_PAIRS) + 1)
         for days in range(min(_MOST_DAYS, len(whole.days)) + 1)
         for named in ((whole.first(days), farthest.first(days)) if days == 1 else (whole.first(days),))
         for ranges in {1, most}
+        for is_counted in (True, False)
     ]
-    for _, _, most, named, ranges in sorted(choices, key=lambda choice: choice[:1], reverse=True):
+    for (_, is_counted, _), most, named, ranges in sorted(choices, key=lambda choice: choice[0], reverse=True):
         with_range = ranked[:ranges]
         chosen = [0, *(n for n in sorted(ranked[:most]) if n)]
         separators = ["", *(_strongest(pieces[before + 1 : n + 1]) for before, n in pairwise(chosen))]
@@ -86,7 +88,7 @@ def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[s
         ]
         said = {place for piece in told for place in piece.places}
         more = number - sum(piece.has_value for piece in told[1:])
-        left_out = f" {more} more figure{'s are' if more > 1 else ' is'} left out." if more else ""
+        left_out = f" {more} more figure{'s are' if more > 1 else ' is'} left out." if more and is_counted else ""
         for tail in dict.fromkeys(unusual(series, named, said, brief=brief) for brief in (False, True)):
             yield joined(told) + after + tail + left_out
 
