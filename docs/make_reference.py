@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import typer
 
-from memory_pipeline.compaction.documents import CompactedSession, FlushedSession
+from memory_pipeline.compaction.documents import CompactedSession, EventShown, FlushedSession, TriggerShown
 from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
@@ -300,6 +300,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Flushed sessions": ("`flush` prints a list; with `--instruction`, an object with that field.", FlushedSession),
     "Compacted sessions": ("`compact` prints a list.", CompactedSession),
+    "Triggers": ("`triggers check` prints a list.", TriggerShown),
+    "Trigger events": ("`triggers list` prints a list.", EventShown),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
     "Another model": ("`embed` prints one object.", EmbeddedStore),

@@ -3,6 +3,7 @@
 from dagster import Definitions, in_process_executor
 
 from memory_pipeline.orchestration.asset_defaults import IO
+from memory_pipeline.orchestration.assets.compactions import session_compactions
 from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
@@ -16,7 +17,7 @@ from memory_pipeline.orchestration.sensors import SENSORS
 night = NightResource.configure_at_launch()
 
 defs = Definitions(
-    assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS],
+    assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS, session_compactions],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,

@@ -33,21 +33,6 @@ class FlushedSession(Document):
     text: str = Field(description="What stands in them.")
 
 
-class SessionShown(Document):
-    """How full the context of a session is."""
-
-    session: str = Field(description="The session.")
-    agent: str = Field(description="Its agent, or who reported it.")
-    project: str = Field(description="Its project; empty if it is not known.")
-    tokens: int = Field(description="Tokens in its context.")
-    estimated: int = Field(description="How many of them are estimated.")
-    window: int = Field(description="Tokens that its context can hold.")
-    share: float = Field(description="The share of the window that is in use.")
-    compactions: int = Field(description="How often it was compacted.")
-    at: Moment = Field(description="When it said so.")
-    level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")
-
-
 class GateShown(Document):
     """A gate of a compaction."""
 
@@ -78,3 +63,39 @@ class CompactedSession(Document):
     reduction: float = Field(description="The share by which it is shorter.")
     gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
     files: tuple[FlushedFile, ...] = Field(description="The files.")
+
+
+class TriggerShown(Document):
+    """Whether a trigger fires for a live session."""
+
+    session: str = Field(description="The session.")
+    agent: str = Field(description="Its agent, or who reported it.")
+    project: str = Field(description="Its project; empty if it is not known.")
+    tokens: int = Field(description="Tokens in its context.")
+    estimated: int = Field(description="How many of them are estimated.")
+    window: int = Field(description="Tokens that its context can hold.")
+    share: float = Field(description="The share of the window that is in use.")
+    compactions: int = Field(description="How often it was compacted.")
+    at: Moment = Field(description="When it said so.")
+    level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")
+    fires: str | None = Field(description="The trigger that fires now; null if none does.")
+    action: str | None = Field(description="What it starts: `flush` or `compact`.")
+    why: str = Field(description="Why, or why not.")
+
+
+class EventShown(Document):
+    """One time that a trigger fired."""
+
+    id: str = Field(description="Its id.")
+    session: str = Field(description="The session.")
+    agent: str = Field(description="Its agent, or who reported it.")
+    project: str = Field(description="Its project; empty if it was not known.")
+    kind: str = Field(description="What fired.")
+    action: str = Field(description="What it started: `flush` or `compact`.")
+    share: float = Field(description="The share of the window that was in use.")
+    compactions: int = Field(description="How often the session had been compacted.")
+    fired_at: Moment = Field(description="When it fired.")
+    fired_by: str = Field(description="Who noticed.")
+    reason: str = Field(description="Why.")
+    outcome: str = Field(description="`started`, `done`, `failed`, or `late`: it was compacted before.")
+    done_at: Moment | None = Field(description="When it ended; null if it has not.")

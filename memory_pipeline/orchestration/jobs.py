@@ -26,6 +26,7 @@ from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.consolidation import consolidation_job
+from memory_pipeline.orchestration.context_sensors import compaction_job
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
@@ -188,4 +189,5 @@ JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     kb_compress_job,
     consolidation_job,
     rollback_job,
+    compaction_job,
 ]

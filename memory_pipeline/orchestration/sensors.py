@@ -20,6 +20,7 @@ from dagster import (
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
+from memory_pipeline.orchestration.context_sensors import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.dead_runs import end_dead_runs
 from memory_pipeline.orchestration.earlier_memories import earlier_memories
 from memory_pipeline.orchestration.home import load_project_settings, night_config
@@ -61,7 +62,15 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
 
 
 @run_failure_sensor(
-    monitored_jobs=[sources_job, consolidation_job, principles_job, knowledge_base_job, kb_compress_job, rollback_job],
+    monitored_jobs=[
+        sources_job,
+        consolidation_job,
+        principles_job,
+        knowledge_base_job,
+        kb_compress_job,
+        rollback_job,
+        compaction_job,
+    ],
     default_status=DefaultSensorStatus.RUNNING,
     description="Announces a failed run that is not a night; what it had committed stays.",
 )
@@ -151,4 +160,6 @@ SENSORS = [
     ended_periods,
     earlier_memories,
     changed_sources,
+    context_tokens,
+    time_or_tokens,
 ]

@@ -96,6 +96,7 @@ from memory_pipeline.records.proposal import (
 from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.records.session import SessionUsage
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
+from memory_pipeline.records.trigger import TriggerEvent
 
 __all__ = [
     "BATCH_EXPIRED",
@@ -166,6 +167,7 @@ __all__ = [
     "SourceStatus",
     "Speaker",
     "Stage",
+    "TriggerEvent",
     "Turn",
     "Verdict",
     "derived_id",

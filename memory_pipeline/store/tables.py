@@ -18,6 +18,7 @@ from memory_pipeline.records import (
     ModelCall,
     PlaybookEntry,
     SessionUsage,
+    TriggerEvent,
 )
 
 Write = Literal["insert", "update", "delete"]
@@ -87,6 +88,8 @@ TABLES = (
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
     Table("session_usage", ("project_id", "session_id"), ":", _NEW_AND_CHANGED,
           left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
+    Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
+          record="trigger_event", columns=TriggerEvent),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

@@ -25,6 +25,7 @@ from memory_pipeline.store.sessions import Sessions
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
+from memory_pipeline.store.triggers import Triggers
 from memory_pipeline.store.vectors import Vectors
 
 
@@ -50,6 +51,7 @@ class Transaction:
         self.runs = Runs(sql)
         self.sources = Sources(sql)
         self.sessions = Sessions(sql)
+        self.triggers = Triggers(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
         self.rollbacks = Rollbacks(sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources)

@@ -9,9 +9,14 @@ import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, settings_of
-from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
+from memory_pipeline.interfaces.cli.output import emit, table
 from memory_pipeline.wording.counts import how_many
+
+triggers_app = typer.Typer(
+    help="What starts flushes and compactions of live sessions: check, list.", no_args_is_help=True
+)
+app.add_typer(triggers_app, name="triggers")
 
 SessionsArgument = Annotated[
     list[str] | None,
@@ -127,3 +132,45 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     if live.problems and not live.usages:
         raise InputError("; ".join(live.problems))
     return [usage.transcript for usage in live.usages if usage.transcript]
+
+
+@triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
+def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
+    from memory_pipeline.compaction.looking import look_at_sessions
+
+    settings, opened = open_store(store)
+    shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))
+    lines = [
+        f"{one.session} ({one.agent}{f', project {one.project}' if one.project else ''}): "
+        f"{f'{one.fires} would start {one.action}' if one.fires else 'nothing would start'}; {one.why}."
+        for one in shown
+    ]
+    emit(shown, as_json=json_, text=[*(lines or ["No session is live."]), *(f"PROBLEM: {one}." for one in problems)])
+
+
+@triggers_app.command("list", epilog="Example: memory-pipeline triggers list --most 50")
+def triggers_list(
+    most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show what fired, when, at what share of the window, and what became of it; the newest first."""
+    from memory_pipeline.compaction.looking import events_shown
+
+    _, opened = open_store(store)
+    shown = events_shown(opened, most)
+    rows: list[dict[str, object]] = [
+        {
+            "fired": f"{one.fired_at:%Y-%m-%d %H:%M}",
+            "session": one.session[:13],
+            "trigger": one.kind,
+            "action": one.action,
+            "window": f"{one.share:.0%}",
+            "outcome": one.outcome,
+            "by": one.fired_by,
+        }
+        for one in shown
+    ]
+    columns = ["fired", "session", "trigger", "action", "window", "outcome", "by"]
+    emit(shown, as_json=json_, text=table(rows, columns) if rows else "Nothing has fired yet.")

@@ -1,0 +1,112 @@
+"""Does what triggers started, and records what became of it. A session that was compacted meanwhile is left alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memory_pipeline.compaction.compacting import compact_session
+from memory_pipeline.compaction.documents import CompactedSession, FlushedSession
+from memory_pipeline.compaction.flushing import flush_session
+from memory_pipeline.compaction.sessions import find_sessions
+from memory_pipeline.compaction.transcripts import Session, read_session_file
+from memory_pipeline.compaction.triggers import make_event
+from memory_pipeline.compaction.usage import ContextUsage, estimated_tokens
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.records import TriggerEvent
+from memory_pipeline.records.trigger import TriggerAction, TriggerKind, TriggerOutcome
+from memory_pipeline.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """What became of an event: what was written, or why nothing was."""
+
+    event: TriggerEvent
+    outcome: TriggerOutcome
+    done: CompactedSession | FlushedSession | None
+    problem: str = ""
+
+
+def act_on(
+    settings: Settings, store: Store, ids: Sequence[str], count: Callable[[str], int] = estimated_tokens
+) -> Iterator[Acted]:
+    """Flush or compact the sessions of some events, each once: one that has ended is not done again."""
+    with store.reading() as tx:
+        events = tx.triggers.read(ids)
+    for event in events:
+        if event.outcome in ("done", "late"):
+            continue
+        acted = _act(settings, event, count)
+        with store.writing(event.fired_by) as tx:
+            tx.triggers.end(event.id, acted.outcome, datetime.now(UTC))
+        yield acted
+
+
+def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -> Acted:
+    try:
+        session = read_session_file(event.transcript, settings, event.project_id or None)
+        if session.compactions > event.compactions:
+            return Acted(event, "late", None, "the session was compacted before this could begin")
+        done = do(settings, session, event.action, count)
+    except MemoryPipelineError as error:
+        return Acted(event, "failed", None, str(error))
+    outcome: TriggerOutcome = "failed" if getattr(done, "outcome", "") == "rolled back" else "done"
+    return Acted(event, outcome, done, "a gate failed that may not" if outcome == "failed" else "")
+
+
+def compact_live(settings: Settings, by: str, count: Callable[[str], int] = estimated_tokens) -> Iterator[Acted]:
+    """Compact every live session of which the words are known, whatever its level."""
+    now = datetime.now(UTC)
+    for usage in find_sessions(settings, now).usages:
+        if not usage.transcript:
+            continue
+        event = make_event(usage, "command", "compact", now, by, "started by hand")
+        acted = _act(settings, event, count)
+        store = Store.of(settings)
+        if store.exists():
+            with store.writing(by) as tx:
+                tx.triggers.keep(event)
+                tx.triggers.end(event.id, acted.outcome, datetime.now(UTC))
+        yield acted
+
+
+def do(
+    settings: Settings, session: Session, action: TriggerAction, count: Callable[[str], int] = estimated_tokens
+) -> CompactedSession | FlushedSession:
+    """Flush or compact a session that was read."""
+    return flush_session(settings, session) if action == "flush" else compact_session(settings, session, count)
+
+
+def note(
+    settings: Settings, session: Session, kind: TriggerKind, action: TriggerAction, by: str, reason: str, *, ok: bool
+) -> TriggerEvent | None:
+    """Record what a hook or a command did, so that no sensor does it again; None without a store, or if it is held."""
+    store = Store.of(settings)
+    if not store.exists():
+        return None
+    now = datetime.now(UTC)
+    usage = ContextUsage(
+        session=session.name,
+        agent="openclaw" if session.agent == "openclaw" else "claude-code",
+        tokens=session.tokens,
+        window=max(settings.compaction.window_tokens, session.tokens, 1),
+        at=now,
+        compactions=session.compactions,
+        project=session.project,
+        transcript=session.place,
+    )
+    event = make_event(usage, kind, action, now, by, reason)
+    try:
+        with store.writing(by) as tx:
+            tx.triggers.keep(event)
+            tx.triggers.end(event.id, "done" if ok else "failed", now)
+    except MemoryPipelineError as error:
+        _log.warning("what was done to session '%s' could not be recorded: %s", session.name, error)
+        return None
+    return event
