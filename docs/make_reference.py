@@ -50,6 +50,7 @@ from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
+from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_documents import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -296,6 +297,12 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Series with their readings": (
         "`series show` prints one object: the fields of a [series](#series), and",
         ShownSeries,
+    ),
+    "Days of conversations": ("`conversations list` prints a list.", ListedDay),
+    "What was kept of a day": ("`conversations show` prints a list.", ShownDay),
+    "Runs of conversations": (
+        "`conversations run` prints one object. `days` holds [days](#what-was-kept-of-a-day).",
+        ConversationRun,
     ),
     "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Flushed sessions": ("`flush` prints a list; with `--instruction`, an object with that field.", FlushedSession),

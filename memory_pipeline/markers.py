@@ -119,6 +119,24 @@ def with_block(text: str, name: str, body: str) -> str:
     return f"{text}{gap}{start_of(name)}{inside}{end_of(name)}{ends}"
 
 
+def without_block(text: str, name: str) -> str:
+    """The text without the block, its markers and the blank line before it; a text with nothing else becomes empty.
+
+    Errors as in `with_block`.
+    """
+    place = _place(text, name)
+    if place is None:
+        return text
+    before = text[: place[0]]
+    before = before[: before.rfind(start_of(name))]
+    after = text[place[1] + len(end_of(name)) :].lstrip(" \t")
+    ends = "\r\n" if after.startswith("\r\n") else "\n"
+    after = after.removeprefix(ends)
+    if before.endswith(2 * ends) and (not after or after.startswith(ends)):
+        before = before.removesuffix(ends)
+    return before + after
+
+
 def _place(text: str, name: str) -> tuple[int, int] | None:
     """Where the inside of a block begins and ends; None if there is neither marker."""
     starts, finishes = (_lines_of(text, marker) for marker in (start_of(name), end_of(name)))

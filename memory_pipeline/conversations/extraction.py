@@ -47,12 +47,13 @@ _BARE_MARK = re.compile(r"\b(?:important|critical|crucial|essential|vital|urgent
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """What was extracted, and what became of what was read: turns by speaker, sentences, and those that were left out,
-    by reason."""
+    by reason. `again`: the extractions that were told again, each with the turn that did."""
 
     extractions: tuple[Extraction, ...]
     turns: Mapping[str, int]
     sentences: int
     dropped: Mapping[str, int]
+    again: tuple[tuple[str, str], ...] = ()
 
     @property
     def withdrawn(self) -> dict[str, str]:
@@ -68,18 +69,21 @@ def extract(
 ) -> Extracted:
     """The extractions of some chunks, in order.
 
-    `known`: the extractions that stand in the store, without those that were withdrawn, in the order in which they
-    were said; those of the days that are read, and of later days, take no part, so that a day that is read again
+    `known`: the extractions of what was said before, without those that were withdrawn, in the order in which they
+    were said; those of the turns that are read, and of later days, take no part, so that a day that is read again
     gives the same. `topics_before`: by the stem of a topic, the days on which the human named it (`topics_of_day`).
     What was told before is no new evidence, and is only counted.
     """
     turns = [turn for chunk in chunks for turn in chunk.turns]
-    days = {turn.day for turn in turns}
-    earlier = [one for one in known if one.day not in days and one.day < max(days)]
+    if not turns:
+        return Extracted((), {}, 0, {})
+    own_turns, last = {turn.memory_id for turn in turns}, max(turn.day for turn in turns)
+    earlier = [one for one in known if one.turn_id not in own_turns and one.day <= last]
     dropped: Counter[str] = Counter()
     told = _Told(earlier)
     found: list[Extraction] = []
     gone: set[str] = set()
+    again: list[tuple[str, str]] = []
     sentences = 0
     for turn in turns:
         own = own_sentences(turn.words)
@@ -87,8 +91,9 @@ def extract(
         if not own:
             dropped[NOT_OWN] += 1
         for one in _of_turn(turn, own, dropped):
-            if told.before(one):
+            if (before := told.before(one)) is not None:
                 dropped[TOLD_BEFORE] += 1
+                again.append((before.id, turn.memory_id))
                 continue
             one = replace(one, withdraws=withdrawn_by(one, [old for old in (*earlier, *found) if old.id not in gone]))
             if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
@@ -99,7 +104,7 @@ def extract(
             gone.update(one.withdraws)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
-    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, dropped)
+    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, dropped, tuple(again))
 
 
 class _Told:
@@ -118,13 +123,18 @@ class _Told:
         """What was withdrawn can be told anew."""
         self._gone.update(ids)
 
-    def before(self, one: Extraction) -> bool:
-        return any(
-            other.quote == one.quote
-            or (says_the_same(one.quote, other.quote) and says_the_same(other.quote, one.quote))
+    def before(self, one: Extraction) -> Extraction | None:
+        """What says the same already."""
+        alike = (
+            other
             for other in self._by_words.get(self._key(one), ())
             if other.id not in self._gone
+            and (
+                other.quote == one.quote
+                or (says_the_same(one.quote, other.quote) and says_the_same(other.quote, one.quote))
+            )
         )
+        return next(alike, None)
 
     @staticmethod
     def _key(one: Extraction) -> object:

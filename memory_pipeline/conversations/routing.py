@@ -82,3 +82,20 @@ def route_all(extractions: Iterable[Extraction], least: float = 0.0) -> Routing:
         tuple(sorted(kept, key=lambda one: not one.extraction.priority)),
         Counter(one.route.destination for one in routes),
     )
+
+
+#: What an extraction becomes that goes to memory, by its kind.
+MEMORY_TYPE: Mapping[ExtractionKind, str] = {
+    "marker": "fact",
+    "correction": "fact",
+    "decision": "decision",
+    "learning": "lesson",
+    "context": "fact",
+}
+#: Added to the significance of an extraction: its importance as a memory, which is never critical.
+IMPORTANCE = 0.6
+
+
+def importance_of(extraction: Extraction) -> float:
+    """The importance of the memory that an extraction becomes: 0.6 to 1.6. What somebody says never makes it more."""
+    return round(IMPORTANCE + extraction.significance, 3)

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import BESIDE, MADE, MOST_OFFSET, RELATIONS, Memory, Source
+from memory_pipeline.records import BESIDE, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
 
 #: Maximum content length in characters; a longer text is a document, not a memory.
@@ -88,10 +88,10 @@ def _check_history(candidate: Candidate) -> None:
     told = {name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")}
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
-        if candidate.source.connector != MADE:
+        if candidate.source.connector not in (MADE, EXTRACTED):
             raise RowError(
-                "rolled_back_at is set, but source_connector is not 'night': only a memory that a night made can be "
-                "rolled back; empty rolled_back_at"
+                "rolled_back_at is set, but source_connector is neither 'night' nor 'conversations': only a memory "
+                "that a night made can be rolled back; empty rolled_back_at"
             )
         if not all(told.values()) or into or candidate.source_links:
             raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")

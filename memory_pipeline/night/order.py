@@ -16,6 +16,7 @@ from memory_pipeline.config.policies import Method
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversations import keep_conversations
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
@@ -86,7 +87,8 @@ def _clusters(
 
 ORDER: tuple[Step, ...] = (
     Step("imported_notes", import_notes),
-    Step("exact_duplicates", archive_duplicates, after=("imported_notes",)),
+    Step("routed_updates", keep_conversations, after=("imported_notes",)),
+    Step("exact_duplicates", archive_duplicates, after=("routed_updates",)),
     Step("series", update_series, ("exact_duplicates",)),
     Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("series",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),

@@ -6,6 +6,7 @@ from dagster import FreshnessPolicy
 
 #: The groups, in the order of the data.
 SOURCES_GROUP, NIGHT_GROUP, KNOWLEDGE_GROUP, REPORTING_GROUP = "sources", "night", "knowledge", "reporting"
+CONVERSATIONS_GROUP = "conversations"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"

@@ -34,9 +34,11 @@ from memory_pipeline.records.conflict import (
 from memory_pipeline.records.conversation import (
     EXTRACTION_KINDS,
     Chunk,
+    ConversationDay,
     Destination,
     Extraction,
     ExtractionKind,
+    KeptExtraction,
     Speaker,
     Turn,
 )
@@ -48,6 +50,7 @@ from memory_pipeline.records.identifiers import (
 from memory_pipeline.records.memory import (
     BESIDE,
     CONSOLIDATION_METHODS,
+    EXTRACTED,
     LEVEL_MERGED,
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
@@ -105,6 +108,7 @@ __all__ = [
     "CONSOLIDATION_METHODS",
     "COST_CAP",
     "DEFERRED_REASONS",
+    "EXTRACTED",
     "EXTRACTION_KINDS",
     "ID_NAMESPACE",
     "LEVEL_MERGED",
@@ -133,6 +137,7 @@ __all__ = [
     "Conflict",
     "ConflictCase",
     "Contribution",
+    "ConversationDay",
     "Decided",
     "Destination",
     "Disagreement",
@@ -141,6 +146,7 @@ __all__ = [
     "EligibleMemory",
     "Extraction",
     "ExtractionKind",
+    "KeptExtraction",
     "LevelRelation",
     "LineageLink",
     "LogRow",

@@ -89,3 +89,30 @@ class Extraction:
             raise ValueError(f"extraction '{self.id}' of turn '{self.turn_id}' has no words")
         if not 0.0 <= self.significance <= 1.0:
             raise ValueError(f"extraction '{self.id}' has a significance of {self.significance}; it is from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptExtraction(Extraction):
+    """An extraction as the store keeps it. One that a later run replaced, or that was taken back, stays on record."""
+
+    night: Annotated[date, Column("The day, by UTC, with whose conversations it was extracted.")]
+    run_id: Annotated[str, Column("The run that extracted it.")]
+    destination: Annotated[Destination, Column("Where it went.")]
+    memory_id: Annotated[str | None, Column("The memory that was made of it.", is_id=True)] = None
+    gone_at: Annotated[datetime | None, Column("When it was replaced or taken back.", changes=True)] = None
+    gone_by: Annotated[str | None, Column("The run or the rollback that did so.", changes=True)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationDay:
+    """What became of the conversations of one project on one day."""
+
+    project_id: Annotated[str, Column("The project.", is_id=True)]
+    night: Annotated[date, Column("The day, by UTC.")]
+    run_id: Annotated[str, Column("The run that read it.")]
+    digest: Annotated[str, Column("SHA-256 of the memories that were read: another one means that there are others.")]
+    topics: Annotated[tuple[str, ...], Column("What the human named, as stems.")]
+    coverage: Annotated[str, Column("What was read, kept and dropped, and why, as JSON.", is_json=True)]
+    is_written: Annotated[bool, Column("Whether the files of the day have been written since.", changes=True)] = False
+    gone_at: Annotated[datetime | None, Column("When it was replaced or taken back.", changes=True)] = None
+    gone_by: Annotated[str | None, Column("The run or the rollback that did so.", changes=True)] = None

@@ -29,12 +29,14 @@ TIME_QUALITIES = ("exact", "date", "mtime", "import")
 
 #: Connector of memories that the pipeline makes from others; everything else is raw.
 MADE = "night"
+#: The connector of memories that say one thing of a turn of a conversation.
+EXTRACTED = "conversations"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.
-RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series")
+RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "extracted")
 #: Relations of memories that are linked to a memory but that it was not made from.
-BESIDE = ("duplicate", "superseded")
+BESIDE = ("duplicate", "superseded", "extracted")
 
 #: In minutes; Kiribati has the largest offset from UTC.
 MOST_OFFSET = 14 * 60
@@ -45,7 +47,13 @@ _COUNT = 2**31 - 1
 class Source:
     """Where a memory was read."""
 
-    connector: Annotated[str, Column("The connector that read it; `night` for memories made by the pipeline.")] = "api"
+    connector: Annotated[
+        str,
+        Column(
+            "The connector that read it; `night` for memories made by the pipeline, `conversations` for what was "
+            "extracted from turns."
+        ),
+    ] = "api"
     file: Annotated[str | None, Column("The file, relative to its root.")] = None
     line: Annotated[int | None, Column("The line or row in the file.", low=0, high=_COUNT)] = None
 
@@ -158,7 +166,8 @@ class LineageLink:
     source_id: Annotated[str, Column("The memory it was made from.", is_id=True)]
     relation: Annotated[
         str,
-        Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side.",
+        Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side; "
+               "`extracted`: it says one thing of that turn of a conversation.",
                choices=RELATIONS),
     ]  # fmt: skip
     similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]

@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Literal
 
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
-Stage = Literal["sources", "embed", "distill", "write", "archive", "enrich", "recall", "export", "report", "night"]
+Stage = Literal[
+    "sources", "conversations", "embed", "distill", "write", "archive", "enrich", "recall", "export", "report", "night"
+]
 
 
 @dataclass(frozen=True, slots=True)

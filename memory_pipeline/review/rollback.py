@@ -11,6 +11,7 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.exports.conversations import write_files
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline rollback"
@@ -66,6 +67,11 @@ class RollbackResult(Document):
     dependents: tuple[DependentMemory, ...] = Field(
         description="Memories that depend on the retired ones; rolled back only with `--cascade`."
     )
+    problems: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda problems: not problems,
+        description="Files about conversations that could not be written; the next night writes them.",
+    )
     snapshot: str | None = Field(
         default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
     )
@@ -99,9 +105,12 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
+        problems = write_files(store, settings, _HOLDER, rollback_id)
         with store.reading() as tx:
             digest = tx.contents.digest(active_only=True)
-            return _result(tx, plan, rollback_id).model_copy(update={"snapshot": snapshot.name, "active_hash": digest})
+            return _result(tx, plan, rollback_id).model_copy(
+                update={"snapshot": snapshot.name, "active_hash": digest, "problems": tuple(problems)}
+            )
     finally:
         store.release_lease(rollback_id)
 
@@ -132,6 +141,7 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
+    lines += [f"Could not be written: {problem}" for problem in result.problems]
     if result.dependents:
         depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
         lines.append(f"{depend} on these; without --cascade, the rollback is refused:")

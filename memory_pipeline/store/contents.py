@@ -33,7 +33,7 @@ _CONFLICTS = """
     select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), ''))
     from conflicts c
     """
-#: These two give nothing, instead of a digest of nothing, if there are no rows.
+#: These give nothing, instead of a digest of nothing, if there are no rows.
 _ATOMS = """
     select sha256(string_agg(sha256(to_json(a)::text), '' order by id))
     from atoms a
@@ -46,11 +46,16 @@ _PLAYBOOK = """
     where retracted_at is null
     having count(*) > 0
     """
+_EXTRACTIONS = """
+    select sha256(string_agg(sha256(to_json(e)::text), '' order by id))
+    from (select * exclude (run_id) from extractions where gone_at is null) e
+    having count(*) > 0
+    """
 _PAGE = 5000
 #: Changes with any change of a row of these tables, whatever the order of the rows.
 _ROWS = " union all ".join(
     f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
-    for table in ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries")
+    for table in ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries", "extractions")
 )
 #: Digests that this process has computed, by these rows: the snapshots of a backfill are of the same contents.
 _known: dict[tuple[Row, ...], str] = {}
@@ -145,13 +150,13 @@ class Contents:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested.
 
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
-        the conflicts and, if there are any, the atoms and the playbook (without `playbook`: as before the playbook
-        was included).
+        the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations (without
+        `playbook`: as before the playbook was included).
         """
         digests = [self._sql.value(part, [active_only]) for part in (_MEMORIES, _LINEAGE)]
         if with_log:
             knowledge = (_ATOMS, _PLAYBOOK) if playbook else (_ATOMS,)
-            digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge)]
+            digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge, _EXTRACTIONS)]
         combined = self._sql.value("select sha256($1)", ["".join(part for part in digests if part)])
         return str(combined)
 
@@ -170,7 +175,7 @@ class Contents:
             """
             select id, content, array_to_string(categories, ','), created_at::text
             from memories
-            where source_connector <> 'night'
+            where source_connector not in ('night', 'conversations')
             order by id
             """,
             _PAGE,

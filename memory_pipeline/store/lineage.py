@@ -14,7 +14,7 @@ _MADE_OF = """
     with recursive made as (
         select memory_id, source_id
         from lineage
-        where relation not in ('duplicate', 'superseded')
+        where relation not in ('duplicate', 'superseded', 'extracted')
     ),
     walk(top, id) as (
         select memory_id, source_id
@@ -139,11 +139,11 @@ class Lineage:
             with recursive walk(top, id) as (
                 select memory_id, source_id
                 from lineage
-                where memory_id in (select unnest($1::text[])) and relation <> 'superseded'
+                where memory_id in (select unnest($1::text[])) and relation not in ('superseded', 'extracted')
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
             )
             select walk.top, list(walk.id order by walk.id)
             from walk
@@ -185,7 +185,8 @@ class Lineage:
             select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
-            where l.memory_id in (select unnest($1::text[])) and l.relation not in ('duplicate', 'superseded')
+            where l.memory_id in (select unnest($1::text[]))
+              and l.relation not in ('duplicate', 'superseded', 'extracted')
             """,
             [wanted],
         )

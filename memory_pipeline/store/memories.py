@@ -256,7 +256,8 @@ class Memories:
             """
             select project_id, content_hash, id,
                    archived_at is null and created_at <= $2 and importance < $3 and not pinned
-                       and abstraction_level <= 1 and source_connector <> 'night' as may_be_archived
+                       and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
+                       as may_be_archived
             from memories
             where created_at <= $1 and rolled_back_at is null
             window same as (partition by project_id, content_hash)

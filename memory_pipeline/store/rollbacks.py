@@ -15,6 +15,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
+from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.rows import to_utc
@@ -63,9 +64,16 @@ class Rollbacks:
     """Plans of rollbacks, and their execution."""
 
     def __init__(
-        self, sql: Sql, runs: Runs, conflicts: Conflicts, atoms: Atoms, playbook: Playbook, sources: Sources
+        self,
+        sql: Sql,
+        runs: Runs,
+        conflicts: Conflicts,
+        atoms: Atoms,
+        playbook: Playbook,
+        sources: Sources,
+        conversations: Conversations,
     ) -> None:
-        self._sql, self._runs, self._sources = sql, runs, sources
+        self._sql, self._runs, self._sources, self._conversations = sql, runs, sources, conversations
         self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
@@ -167,6 +175,7 @@ class Rollbacks:
         self._atoms.withdraw(retired, plan.run_ids, at)
         self._playbook.withdraw(retired, at)
         self._sources.withdraw(plan.run_ids)
+        self._conversations.withdraw(plan.run_ids, rollback_id, at)
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
             [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],
@@ -205,8 +214,15 @@ class Rollbacks:
             select m.id
             from memories m
             join birth on birth.row_id = m.id
-            where birth.run_id in (select unnest($1::text[])) and m.source_connector = 'night'
-              and m.rolled_back_at is null
+            where birth.run_id in (select unnest($1::text[])) and m.rolled_back_at is null
+              and (m.source_connector = 'night'
+                   or (m.source_connector = 'conversations'
+                       -- A later run made the same of that day.
+                       and not exists (
+                           select 1
+                           from extractions e
+                           where e.memory_id = m.id and e.gone_at is null
+                             and e.run_id not in (select unnest($1::text[])))))
             """,
             [run_ids],
         )
@@ -237,7 +253,7 @@ class Rollbacks:
             select distinct m.id, l.source_id
             from lineage l
             join memories m on m.id = l.memory_id
-            where l.relation not in ('duplicate', 'superseded') and m.rolled_back_at is null
+            where l.relation not in ('duplicate', 'superseded', 'extracted') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
                    or (l.relation <> 'principle' and l.source_id in (select unnest($2::text[]))))
             """,

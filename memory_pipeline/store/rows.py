@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar, cast
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ _ARROW: dict[type, pa.DataType] = {
     float: pa.float64(),
     bool: pa.bool_(),
     datetime: pa.timestamp("us"),
+    date: pa.date32(),
     tuple: pa.list_(pa.string()),
 }
 _INTEGER = 2**31 - 1

@@ -249,7 +249,7 @@ DEEP_RULES = (
               is distinct from (
                   select list(l.source_id order by l.source_id)
                   from lineage l
-                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded'))
+                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded', 'extracted'))
         """,
         RESTORE,
     ),

@@ -69,7 +69,7 @@ class SeriesMemories:
             select id, content
             from memories
             anti join line_shapes on memory_id = id
-            where source_connector <> 'night'
+            where source_connector not in ('night', 'conversations')
             order by id
             limit $1
             """,
@@ -157,7 +157,7 @@ class SeriesMemories:
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
             ),
             alike as (
                 select top
@@ -244,7 +244,7 @@ class SeriesMemories:
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation <> 'superseded'
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
             )
             select {MEMORIES.selected_from("m")}
             from memories m

@@ -10,6 +10,8 @@ from memory_pipeline.records import (
     Atom,
     ConflictCase,
     Contribution,
+    ConversationDay,
+    KeptExtraction,
     LineageLink,
     LogRow,
     Memory,
@@ -24,6 +26,7 @@ from memory_pipeline.records import (
 Write = Literal["insert", "update", "delete"]
 _NEW: tuple[Write, ...] = ("insert",)
 _NEW_AND_CHANGED: tuple[Write, ...] = ("insert", "update")
+_ANY: tuple[Write, ...] = ("insert", "update", "delete")
 _WORDS = "made again from the words"
 
 
@@ -86,6 +89,10 @@ TABLES = (
     Table("source_pending", ("source", "memory_id"), left_behind="read again by the next night", made_again=True),
     Table("source_readings", ("run_id", "source"), record="source_reading"),
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
+    Table("conversation_days", ("project_id", "night", "run_id"), ":", _ANY, record="conversation_day",
+          state=("digest", "is_written", "gone_at", "gone_by"), columns=ConversationDay),
+    Table("extractions", ("id", "run_id"), ":", _ANY, record="extraction",
+          state=("kind", "destination", "memory_id", "gone_at", "gone_by"), columns=KeptExtraction),
     Table("session_usage", ("project_id", "session_id"), ":", _NEW_AND_CHANGED,
           left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),

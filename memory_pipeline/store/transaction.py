@@ -8,6 +8,7 @@ from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
+from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
@@ -52,9 +53,12 @@ class Transaction:
         self.sources = Sources(sql)
         self.sessions = Sessions(sql)
         self.triggers = Triggers(sql)
+        self.conversations = Conversations(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
-        self.rollbacks = Rollbacks(sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources)
+        self.rollbacks = Rollbacks(
+            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations
+        )
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)
         self.transfer = Transfer(sql)

@@ -31,6 +31,7 @@ from memory_pipeline.orchestration.asset_defaults import (
     OWNERS,
     REPORTING_GROUP,
 )
+from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
 from memory_pipeline.orchestration.checks import (
@@ -112,7 +113,7 @@ def _tell(context: AssetExecutionContext, sentence: str) -> None:
 
 
 @_night_asset(
-    after=["imported_notes"],
+    after=["routed_updates"],
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
@@ -170,7 +171,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
 
 @_night_asset(
     name="reports",
-    needs=[step.name for step in ORDER if step.name not in ("imported_notes", "similarity_batches")],
+    needs=[step.name for step in ORDER if step.name not in ("imported_notes", "routed_updates", "similarity_batches")],
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
@@ -227,6 +228,7 @@ def exports(context: AssetExecutionContext, night: NightResource) -> Materialize
 
 NIGHT_ASSETS = [
     imported_notes,
+    conversations,
     exact_duplicates,
     *(_asset_of(step) for step in ORDER if step.name in SHOWN),
     reports,

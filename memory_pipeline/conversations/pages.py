@@ -1,0 +1,154 @@
+"""What is written of conversations into the files of a workspace: the lines between the markers of each.
+
+Every block is made anew of all that stands, so that a day that is read again replaces its section and no other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.markers import HEAD
+from memory_pipeline.records import KeptExtraction, Speaker
+from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.quoting import plain
+
+#: The names of the blocks in USER.md, RELATIONAL.md and SOUL.md, in a daily log, and in the summary of a day.
+CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations"
+_WHERE = {
+    "user": "about the human",
+    "relational": "how the two work together",
+    "soul": "about the agent",
+    "memory": "memories",
+    "drop": "kept nowhere",
+}
+_WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
+_BY: Mapping[Speaker, str] = {"human": "the human", "agent": "the agent"}
+
+
+def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
+    """Those of all extractions of a project that no other withdraws, in order."""
+    known = list(extractions)
+    withdrawn = {old for one in known for old in one.withdraws}
+    return [one for one in known if one.id not in withdrawn]
+
+
+def user_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
+    """What is known of the human, day by day: what was said, and what several sentences show."""
+    lines: list[str] = []
+    for day, those in _by_day(extractions, "user"):
+        said = [one for one in those if not ROUTES[one.kind, one.speaker].is_inferred]
+        shown = [one for one in those if ROUTES[one.kind, one.speaker].is_inferred]
+        lines += ["", f"## Updates from {day}"]
+        for name, some in (("Observed", said), ("Inferred", shown)):
+            if some:
+                lines += ["", f"**{name}:**", "", *(_bullet(one) for one in some)]
+    return _block(project_id, "what its human said in conversations", lines)
+
+
+def relational_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
+    """How the two work together, day by day."""
+    lines: list[str] = []
+    for day, those in _by_day(extractions, "relational"):
+        lines += ["", f"### {day}", "", *(f"{_bullet(one)} ({one.kind}, {_BY[one.speaker]})" for one in those)]
+    return _block(project_id, "how the two work together, in their own words", lines, "## Growth Markers")
+
+
+def soul_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
+    """What the agent said of itself, day by day."""
+    lines: list[str] = []
+    for day, those in _by_day(extractions, "soul"):
+        lines += ["", f"### {day}", "", *(_bullet(one) for one in those)]
+    return _block(project_id, "what its agent said of itself", lines, "## Communication Evolution")
+
+
+def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtraction]) -> str:
+    """The decisions of a day."""
+    those = [
+        one
+        for one in extractions
+        if one.day == day and one.destination != "drop" and ROUTES[one.kind, one.speaker].in_daily_log
+    ]
+    lines = [f"- {plain(one.text)} ({_decided(one)})" for one in those]
+    return _block(
+        project_id, f"what was decided in conversations on {day}", ["", *lines] if lines else [], "## Decisions"
+    )
+
+
+def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], those: Sequence[KeptExtraction]) -> str:
+    """What became of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
+    lines = ["", f"## Conversations of {night}", "", *(f"- {line}" for line in coverage_in_words(coverage))]
+    withdrawn = {old for one in those for old in one.withdraws}
+    for destination, words in _WHERE.items():
+        some = [one for one in those if one.destination == destination]
+        if some:
+            lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
+            lines += [
+                f"- {plain(one.text)} ({one.kind}, {_BY[one.speaker]}, {one.significance:.2f}"
+                f"{', withdrawn' if one.id in withdrawn else ''}; {plain(place_of(one))})"
+                for one in some
+            ]
+    return _block(project_id, f"what was kept of the conversations of {night} (UTC)", lines)
+
+
+def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
+    """The figures of a day as sentences."""
+    turns, routed = coverage["turns"], coverage["routed"]
+    spoken = ", ".join(f"{count:,} by {_BY[speaker]}" for speaker, count in turns.items())
+    told = [
+        f"{how_many(sum(turns.values()), 'turn')} read{f' ({spoken})' if spoken else ''} in "
+        f"{how_many(coverage['chunks'], 'chunk')}, of {how_many(coverage['memories'], 'memory')}; something "
+        f"was kept of {how_many(coverage['turns_with_something_kept'], 'turn')}."
+    ]
+    went = ", ".join(f"{routed[name]} {words}" for name, words in _WENT.items() if routed.get(name))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in coverage["extracted"].items())
+    extracted = sum(coverage["extracted"].values())
+    told.append(
+        f"{how_many(coverage['sentences'], 'sentence')}, {how_many(extracted, 'extraction')}"
+        f"{f' ({kinds}): {went}' if extracted else ''}."
+    )
+    for name, of in (
+        ("memories_dropped", "memories that are no turn"),
+        ("sentences_dropped", "sentences and turns that gave nothing"),
+        ("extractions_dropped", "extractions that went nowhere"),
+    ):
+        if coverage[name]:
+            reasons = "; ".join(f"{why}: {count:,}" for why, count in coverage[name].items())
+            told.append(f"Dropped, {of}: {reasons}.")
+    return told
+
+
+def place_of(one: KeptExtraction) -> str:
+    """Where the words of an extraction stand: the file of the conversation, and the line."""
+    _, _, file = one.conversation.partition(":")
+    return f"{file or one.conversation}:{one.line}"
+
+
+def _by_day(extractions: Iterable[KeptExtraction], destination: str) -> Iterator[tuple[date, list[KeptExtraction]]]:
+    """What goes to a destination by its day, those that were marked first."""
+    found: dict[date, list[KeptExtraction]] = defaultdict(list)
+    for one in extractions:
+        if one.destination == destination:
+            found[one.day].append(one)
+    for day in sorted(found):
+        yield day, sorted(found[day], key=lambda one: not one.priority)
+
+
+def _bullet(one: KeptExtraction) -> str:
+    words = plain(one.text) if ROUTES[one.kind, one.speaker].is_inferred else f"“{plain(one.text)}”"
+    return f"- {'**Important:** ' if one.priority else ''}{words}"
+
+
+def _decided(one: KeptExtraction) -> str:
+    return f"by {_BY[one.speaker]}, {plain(place_of(one))}"
+
+
+def _block(project_id: str, about: str, lines: Sequence[str], heading: str = "") -> str:
+    """A block with its first line; nothing if there is nothing to say."""
+    if not lines:
+        return ""
+    head = f"{HEAD}{plain(project_id)}: {about}. Every night replaces the lines between these marks."
+    return "\n".join([head, *(["", heading] if heading else []), *lines])

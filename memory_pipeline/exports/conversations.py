@@ -1,0 +1,115 @@
+"""Writes what was kept of conversations into the files of each project's workspace.
+
+The blocks are functions of what stands in the store. A file that says it already is not touched; a block with nothing
+to say is taken out, and with it a file that holds nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.pages import (
+    CONVERSATIONS,
+    DECISIONS,
+    SUMMARY,
+    decisions_block,
+    relational_block,
+    soul_block,
+    standing_in,
+    summary_block,
+    user_block,
+)
+from memory_pipeline.conversations.places import Places, places_of
+from memory_pipeline.errors import OutputError, in_words
+from memory_pipeline.files import cause_and_mend
+from memory_pipeline.ingest.sources import with_known_projects
+from memory_pipeline.killpoints import reached
+from memory_pipeline.markers import with_block, without_block
+from memory_pipeline.places import check_is_free
+from memory_pipeline.shared_files import change_text, remove_unless_changed
+from memory_pipeline.store import Store, Transaction
+
+#: By file and name of the block, its body.
+Blocks = Mapping[tuple[Path, str], str]
+
+
+def write_files(store: Store, settings: Settings, holder: str, run_id: str | None) -> list[str]:
+    """Write the files of every project of which conversations were read; returns what could not be written.
+
+    The three files are compared on every call, those of single days only while they may be out of date.
+    """
+    with store.reading() as tx:
+        projects = tx.conversations.projects()
+        if not projects:
+            return []
+        waiting: dict[str, list[date]] = defaultdict(list)
+        for project_id, night in tx.conversations.unwritten():
+            waiting[project_id].append(night)
+    settings = with_known_projects(settings, store)
+    problems = []
+    for project_id in projects:
+        places = places_of(settings, project_id)
+        with store.reading() as tx:
+            blocks = blocks_of(tx, project_id, places, waiting[project_id])
+        failed = [
+            problem for (path, name), body in blocks.items() if (problem := _write(places, path, name, body, store))
+        ]
+        problems += [f"{project_id}: {problem}" for problem in failed]
+        reached("conversations.files")
+        if waiting[project_id] and not failed:
+            with store.writing(holder, run_id) as tx:
+                tx.conversations.note_written({(project_id, night) for night in waiting[project_id]})
+    return problems
+
+
+def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[date]) -> Blocks:
+    """What stands in the files of a project; of its days, those of these nights."""
+    everything = tx.conversations.standing(project_id)
+    standing = standing_in(everything)
+    blocks: dict[tuple[Path, str], str] = {}
+    for path, made in (
+        (places.user, user_block),
+        (places.relational, relational_block),
+        (places.soul, soul_block),
+    ):
+        if path is not None:
+            before = blocks.get((path, CONVERSATIONS), "")
+            added = made(project_id, standing)
+            blocks[path, CONVERSATIONS] = "\n\n".join(part for part in (before, added) if part)
+    for night in nights:
+        ever = tx.conversations.of_night(project_id, night, also_gone=True)
+        for day in sorted({one.day for one in ever}):
+            blocks[places.daily_log(day), DECISIONS] = decisions_block(project_id, day, standing)
+        row = tx.conversations.day(project_id, night)
+        those = [one for one in everything if one.night == night]
+        body = summary_block(project_id, night, json.loads(row.coverage), those) if row else ""
+        blocks[places.daily_summary(night), SUMMARY] = body
+    return blocks
+
+
+def _write(places: Places, path: Path, name: str, body: str, store: Store) -> str | None:
+    """Give a block its body; returns why it could not be written."""
+
+    def changed(text: str) -> str:
+        return with_block(text, name, body) if body else without_block(text, name)
+
+    try:
+        check_is_free(path, store.path)
+        if not path.exists() and not body:
+            return None
+        if body and places.is_workspace and not places.root.is_dir():
+            return f"'{places.root}' does not exist; check the path of the source"
+        if body:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if change_text(path, changed) != "unchanged" and not body:
+            remove_unless_changed(path, b"")
+    except OutputError as error:
+        return in_words(error)
+    except OSError as error:
+        return f"'{path}' could not be written: {cause_and_mend(error)}"
+    return None

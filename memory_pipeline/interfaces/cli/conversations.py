@@ -1,0 +1,100 @@
+"""The commands about conversations: read their days, and show what went where."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    app,
+    as_day,
+    check_project,
+    open_store,
+)
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+
+conversations_app = typer.Typer(
+    help="What is kept of conversations: read their days, and show what went where.", no_args_is_help=True
+)
+app.add_typer(conversations_app, name="conversations")
+
+ProjectOption = Annotated[str | None, typer.Option("--project", help="Only conversations of this project.")]
+
+
+@conversations_app.command(
+    "run",
+    epilog="Examples: memory-pipeline conversations run --all-open; memory-pipeline conversations run --date "
+    "2026-03-02",
+)
+def conversations_run(
+    days: Annotated[
+        list[str] | None, typer.Option("--date", metavar="DAY", help="Read this day, by UTC; may be repeated.")
+    ] = None,
+    all_open: Annotated[
+        bool, typer.Option("--all-open", help="Read every day that was never read, or to which turns came late.")
+    ] = False,
+    project: ProjectOption = None,
+    quiet: QuietOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Read days of conversations, and write what is worth keeping to where it belongs. A day that was read before is
+    replaced."""
+    from memory_pipeline.night.conversation_runs import day_as_text, run_conversations
+
+    if bool(days) == all_open:
+        raise InputError("give --date DAY, or --all-open")
+    settings, opened = open_store(store)
+    check_project(opened, project)
+    done = run_conversations(
+        opened,
+        settings,
+        [as_day(day, "--date") for day in days or ()] or None,
+        projects=[project] if project else (),
+        now=datetime.now(UTC),
+        progress=progress_printer(),
+    )
+    lines = [day_as_text(day) for day in done.days]
+    lines += [f"Could not be done: {problem}" for problem in done.problems]
+    if done.days:
+        lines.append(f"Run {done.run_id}: {len(done.days)} read, {done.changed} changed.")
+    emit(done, as_json=json_, text="\n".join(lines) or "No day is open.")
+    if done.problems:
+        raise typer.Exit(1)
+
+
+@conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
+def conversations_list(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """List the days on which something was said, and whether they were read."""
+    from memory_pipeline.night.conversation_runs import list_days
+
+    _, opened = open_store(store)
+    check_project(opened, project)
+    found = list_days(opened, project, datetime.now(UTC).date())
+    rows = [one.as_json() for one in found]
+    columns = ["day", "project_id", "turns", "state", "kept"]
+    emit(found, as_json=json_, text=table(rows, columns) if rows else "No conversation was imported.")
+
+
+@conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")
+def conversations_show(
+    day: Annotated[str, typer.Argument(metavar="day", help="The day, by UTC.")],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
+    from memory_pipeline.night.conversation_runs import day_as_text, show_day
+
+    _, opened = open_store(store)
+    check_project(opened, project)
+    found = show_day(opened, as_day(day, "the day"), project)
+    if not found:
+        raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
+    emit(found, as_json=json_, text="\n".join(day_as_text(one) for one in found))

@@ -1,0 +1,214 @@
+"""Conversations in a night: what was said on its day is read, and what is worth keeping goes where it belongs.
+
+A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
+until they are written. A day that is read again is replaced, and no other. What a night finds unread between the first
+day that was ever read and its own is read too, and what came late with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.day import ReadDay, read_day
+from memory_pipeline.conversations.pages import standing_in
+from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
+from memory_pipeline.distillers import find_attempt
+from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.exports.conversations import write_files
+from memory_pipeline.ingest.admission import Occurrences, admit
+from memory_pipeline.ingest.candidates import Candidate, RowError
+from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.masking import mask_candidate
+from memory_pipeline.killpoints import reached
+from memory_pipeline.night.context import Night
+from memory_pipeline.records import (
+    EXTRACTED,
+    ConversationDay,
+    Destination,
+    Extraction,
+    KeptExtraction,
+    LineageLink,
+    Memory,
+    Source,
+    derived_id,
+)
+from memory_pipeline.store import Transaction
+from memory_pipeline.store.conversations import SpokenDay
+
+#: A topic that the human named longer ago is a new one.
+_TOPIC_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfProject:
+    """One day of one project that was read: what was found, and what the store holds of it now."""
+
+    project_id: str
+    night: date
+    found: ReadDay
+    kept: ConversationDay
+    extractions: tuple[KeptExtraction, ...]
+    is_changed: bool
+
+
+def keep_conversations(night: Night) -> list[ConversationDay]:
+    """Read the conversations of the night's day, and those before it that are open; returns the days that were read."""
+    return [day.kept for day in read_conversations(night)]
+
+
+def read_conversations(night: Night) -> list[DayOfProject]:
+    """Read the conversations of the night's day, and those before it that are open, and write what is kept of them.
+
+    An error costs its day and project alone, and is noted; the next night reads that day.
+    """
+    if night.options.moment is not None:  # words are still being said on that day
+        return []
+    with night.store.reading() as tx:
+        last = night.options.partition
+        days = open_days(tx, last)
+        days += [day for day in tx.conversations.spoken(last, last) if day not in days]
+    done = read_days(night, [day for day in days if night.plan.may_touch(day.project_id)])
+    write_pages(night)
+    return done
+
+
+def open_days(tx: Transaction, last: date, *, first: date | None = None) -> list[SpokenDay]:
+    """The days before `last` that were not read, or of which other turns are known now; by default since the first day
+    that was ever read."""
+    since = first or min((day.night for day in tx.conversations.days()), default=last)
+    if since >= last:
+        return []
+    known = {(day.project_id, day.night): day.digest for day in tx.conversations.days(first=since)}
+    spoken = tx.conversations.spoken(since, last - timedelta(days=1))
+    return [day for day in spoken if known.get((day.project_id, day.night)) != day.digest]
+
+
+def read_days(night: Night, days: Sequence[SpokenDay]) -> list[DayOfProject]:
+    """Read these days in order, each in a transaction of its own."""
+    done = []
+    for number, day in enumerate(days):
+        night.hold_lease()
+        try:
+            done.append(_read_day(night, day))
+        except Exception as error:  # one day never costs the others, or the night
+            if not isinstance(error, MemoryPipelineError):
+                night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
+            night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
+        night.progress("conversations", number + 1, len(days))
+    return done
+
+
+def write_pages(night: Night) -> list[str]:
+    """Write the files that do not say what the store holds; nothing in a dry run. Returns what could not be written."""
+    if night.is_preview:
+        return []
+    problems = write_files(night.store, night.settings, night.holder, night.options.run_id)
+    for problem in problems:
+        night.note_error("", "conversations", problem)
+    return problems
+
+
+def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
+    rules = night.settings
+    with night.store.reading() as tx:
+        memories = tx.conversations.turns(day.project_id, day.night)
+        known = standing_in(tx.conversations.standing(day.project_id, before=day.night))
+        topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=_TOPIC_DAYS))
+    found = read_day(
+        memories,
+        chunk_tokens=rules.conversations.chunk_tokens,
+        known=known,
+        topics_before=topics,
+        closed=_closed(rules),
+        steers=lambda text: find_attempt({"": text}) is not None,
+    )
+    run_id, as_of = night.options.run_id, datetime.combine(day.night + timedelta(days=1), time(), UTC)
+    by_id = {memory.id: memory for memory in memories}
+    made: list[Memory] = []
+    kept: list[KeptExtraction] = []
+    for one in found.extracted.extractions:
+        destination = found.routes[one.id].destination
+        memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
+        made += [memory] if memory else []
+        kept.append(_kept(one, day.night, run_id, destination, memory))
+    row = ConversationDay(
+        project_id=day.project_id,
+        night=day.night,
+        run_id=run_id,
+        digest=day.digest,
+        topics=tuple(sorted(found.topics)),
+        coverage=json.dumps(found.coverage(), sort_keys=True, ensure_ascii=False),
+    )
+    reached("conversations.day")
+    with night.writing() as tx:
+        left = tx.conversations.keep(row, kept, as_of)
+        if left is not None:
+            tx.conversations.retire(left, as_of, f"conversations:{run_id}")
+            _put(tx, made, kept)
+        stands = tx.conversations.day(day.project_id, day.night) or row
+    reached("conversations.kept")
+    return DayOfProject(day.project_id, day.night, found, stands, tuple(kept), left is not None)
+
+
+def _closed(settings: Settings) -> frozenset[Destination]:
+    """The destinations that the settings leave empty."""
+    names = settings.compression.destinations
+    given: dict[Destination, str] = {
+        "user": names.user,
+        "relational": names.relational,
+        "soul": names.soul,
+        "memory": names.embeddings,
+    }
+    return frozenset(destination for destination, name in given.items() if not name)
+
+
+def _kept(one: Extraction, night: date, run_id: str, destination: Destination, memory: Memory | None) -> KeptExtraction:
+    told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
+    return KeptExtraction(
+        **told, night=night, run_id=run_id, destination=destination, memory_id=memory.id if memory else None
+    )
+
+
+def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
+    """The memory of what an extraction says, through the gate of imports; None if that refuses it.
+
+    It is as old as its turn, and known from the end of its day.
+    """
+    candidate = Candidate(
+        native_id=derived_id("extracted", one.id, one.text),
+        project_id=one.project_id,
+        content=one.text,
+        memory_type=MEMORY_TYPE[one.kind],
+        categories=one.topics[:2],
+        tags=one.topics,
+        importance=importance_of(one),
+        created_at=as_of,
+        created_at_quality=turn.created_at_quality,
+        effective_date=turn.effective_date,
+        utc_offset=turn.utc_offset,
+        source=Source(EXTRACTED, turn.source.file, turn.source.line),
+    )
+    try:
+        check_candidate(candidate)
+        if night.settings.import_.redact:
+            candidate, _ = mask_candidate(candidate)
+        return admit(candidate, Occurrences(), one.project_id, night.embedder, as_of).memory
+    except RowError as error:
+        night.log.warning("what was extracted from '%s' is no memory: %s", one.turn_id, error)
+        return None
+
+
+def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]) -> None:
+    """Write the memories that the store does not have, and let those be in use again that it has."""
+    turn_of = {one.memory_id: one.turn_id for one in kept if one.memory_id}
+    known = tx.memories.read(turn_of)
+    fresh = {memory.id: memory for memory in made if memory.id not in known}
+    tx.memories.add(list(fresh.values()))
+    tx.lineage.add([LineageLink(memory_id, turn_of[memory_id], "extracted", 1.0) for memory_id in fresh])
+    tx.conversations.put_in_use(
+        {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
+    )

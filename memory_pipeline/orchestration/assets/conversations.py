@@ -1,0 +1,272 @@
+"""The conversations of a day as four assets of one step: turns, chunks, extractions, and where these went.
+
+One step, because a day without conversations should cost next to nothing, and a day is written as a whole.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetCheckSpec,
+    AssetExecutionContext,
+    AssetKey,
+    AssetSpec,
+    MaterializeResult,
+    multi_asset,
+)
+
+from memory_pipeline.conversations.day import is_routed_as_told
+from memory_pipeline.conversations.pages import place_of
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversations import DayOfProject, read_conversations
+from memory_pipeline.night.run import report_failure, take_snapshot
+from memory_pipeline.orchestration.asset_defaults import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.describe import lineage_of_columns, schema_of
+from memory_pipeline.orchestration.held import why_held
+from memory_pipeline.orchestration.markdown import Row, preview
+from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
+from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.quoting import clipped
+
+LOGS, CHUNKS, EXTRACTIONS, ROUTED = "conversation_logs", "conversation_chunks", "extractions", "routed_updates"
+_NAMES = (LOGS, CHUNKS, EXTRACTIONS, ROUTED)
+_QUIET = "Nothing was said on this day."
+CONVERSATION_CHECKS = [
+    AssetCheckSpec(
+        "turns_covered",
+        asset=LOGS,
+        description="Every memory of a conversation is a turn of somebody, or was left out for a reason that is told.",
+    ),
+    AssetCheckSpec(
+        "turns_whole",
+        asset=CHUNKS,
+        description="Every turn is in one chunk, whole, with its speaker.",
+    ),
+    AssetCheckSpec(
+        "quotes_true",
+        asset=EXTRACTIONS,
+        description="Every extraction quotes words that its speaker said in its turn.",
+    ),
+    AssetCheckSpec(
+        "routes_true",
+        asset=ROUTED,
+        description=(
+            "USER.md has facts of the human's own words alone, RELATIONAL.md how the two work together, SOUL.md what "
+            "the agent said of itself: recomputed from the store by the decision table."
+        ),
+    ),
+    AssetCheckSpec("files_written", asset=ROUTED, description="Every file of every project says what the store holds."),
+]
+
+
+def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> AssetSpec:
+    return AssetSpec(
+        name,
+        deps=[after],
+        description=description,
+        group_name=CONVERSATIONS_GROUP,
+        owners=OWNERS,
+        kinds=kinds,
+        freshness_policy=NIGHTLY,
+        partitions_def=DAILY,
+        skippable=True,
+        metadata={f"dagster/{key}": value for key, value in metadata.items()},
+    )
+
+
+_SPECS = [
+    _spec(
+        LOGS,
+        "imported_notes",
+        "The turns of the day's conversations (by UTC), from the memories that imports made of them, by conversation "
+        "and order. Words of the system, of tools and of programs are nobody's, and are counted. Days before it that "
+        "were never read, or to which turns came late, are read too.",
+        {"duckdb", "python"},
+        column_schema=schema_of(Turn),
+    ),
+    _spec(
+        CHUNKS,
+        LOGS,
+        "Turns that belong together. A chunk ends with its conversation, after a pause, at its number of tokens, and "
+        "where the human brings up something new; a turn is never split from its speaker.",
+        {"python"},
+        column_schema=schema_of(Chunk),
+        column_lineage=lineage_of_columns({"turns": [(LOGS, "memory_id")]}),
+    ),
+    _spec(
+        EXTRACTIONS,
+        CHUNKS,
+        "What is worth keeping, as sentences that say it themselves, with speaker, line and significance. What was "
+        "told before is counted; a correction withdraws what it corrects.",
+        {"duckdb", "python"},
+        column_schema=schema_of(KeptExtraction),
+        column_lineage=lineage_of_columns({"turn_id": [(CHUNKS, "turns")]}),
+    ),
+    _spec(
+        ROUTED,
+        EXTRACTIONS,
+        "Where it went by the decision table: blocks in USER.md, RELATIONAL.md and SOUL.md, memories with a link to "
+        "their turns, decisions also in the daily log, and a summary of the day with its coverage. A day that is read "
+        "again replaces its own part, and nothing else.",
+        {"duckdb", "markdown"},
+        column_schema=schema_of(ConversationDay),
+        column_lineage=lineage_of_columns({"coverage": [(EXTRACTIONS, "destination")]}),
+    ),
+]
+
+
+@multi_asset(name="conversations", specs=_SPECS, check_specs=CONVERSATION_CHECKS)
+def conversations(
+    context: AssetExecutionContext, night: NightResource
+) -> Iterator[MaterializeResult[Any] | AssetCheckResult]:
+    tonight = night.open(context.run.run_id, context.partition_key, context.log)
+    if held := why_held(context, tonight):
+        for spec in CONVERSATION_CHECKS:
+            yield _result(spec, [], 0, held)
+        return
+    known = len(tonight.errors)
+    try:
+        take_snapshot(tonight)
+        days = read_conversations(tonight)
+    except Exception as error:
+        report_failure(tonight, error, night.started_at(context.run.run_id))
+        raise
+    problems = [error.error for error in tonight.errors[known:] if error.stage == "conversations"]
+    if days:
+        context.log.info(in_words(days))
+    for name, figures in _figures(days, tonight).items():
+        yield MaterializeResult(asset_key=AssetKey(name), metadata=figures)
+    for spec, (failures, looked_at) in zip(CONVERSATION_CHECKS, _failures(days, problems), strict=True):
+        yield _result(spec, failures, looked_at)
+
+
+def in_words(days: Sequence[DayOfProject]) -> str:
+    """What was read and kept, as one sentence."""
+    turns = sum(len(day.found.read.turns) for day in days)
+    went = Counter(one.destination for day in days for one in day.extractions)
+    where = ", ".join(f"{count} to {name}" for name, count in sorted(went.items()) if name != "drop")
+    projects = {day.project_id for day in days}
+    return (
+        f"{how_many(turns, 'turn')} of {how_many(len(projects), 'project')} on "
+        f"{how_many(len({day.night for day in days}), 'day')}: {where or 'nothing to keep'}"
+    )
+
+
+def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, Any]]:
+    turns = [turn for day in days for turn in day.found.read.turns]
+    chunks = [chunk for day in days for chunk in day.found.chunks]
+    extractions = [one for day in days for one in day.extractions]
+    unread = Counter[str]()
+    sentences = Counter[str]()
+    unrouted = Counter[str]()
+    for day in days:
+        unread.update(day.found.read.dropped)
+        sentences.update(day.found.extracted.dropped)
+        unrouted.update(day.found.unrouted)
+    went = Counter(one.destination for one in extractions)
+    late = sorted({day.night.isoformat() for day in days if day.night != night.options.partition})
+    said: list[Row] = [
+        {"conversation": t.conversation, "line": t.line, "speaker": t.speaker, "words": clipped(t.words, 160)}
+        for t in turns
+    ]
+    parts: list[Row] = [
+        {"turns": len(c.turns), "tokens": c.token_count, "topics": ", ".join(c.topics), "from": place_of_turn(c)}
+        for c in chunks
+    ]
+    found: list[Row] = [
+        {"kind": e.kind, "speaker": e.speaker, "text": e.text, "significance": e.significance, "where": place_of(e)}
+        for e in extractions
+    ]
+    routed: list[Row] = [{"to": e.destination, "kind": e.kind, "text": e.text} for e in extractions]
+    return {
+        LOGS: {
+            "memories": sum(day.found.memories for day in days),
+            "turns": len(turns),
+            "by_human": sum(turn.speaker == "human" for turn in turns),
+            "by_agent": sum(turn.speaker == "agent" for turn in turns),
+            "left_out": _told(unread),
+            "other_days": ", ".join(late) or "none",
+            **preview(said[:50], _QUIET),
+        },
+        CHUNKS: {
+            "chunks": len(chunks),
+            "tokens": sum(chunk.token_count for chunk in chunks),
+            **preview(parts[:50], _QUIET),
+        },
+        EXTRACTIONS: {
+            "sentences": sum(day.found.extracted.sentences for day in days),
+            "extractions": len(extractions),
+            "by_kind": _told(Counter(one.kind for one in extractions)),
+            "marked": sum(one.priority for one in extractions),
+            "corrections": sum(one.kind == "correction" for one in extractions),
+            "withdrawn": sum(len(one.withdraws) for one in extractions),
+            "left_out": _told(sentences),
+            **preview(found[:50], "Nothing was extracted."),
+        },
+        ROUTED: {
+            **{f"to_{name}": went[name] for name in ("user", "relational", "soul", "memory")},
+            "dropped": _told(unrouted),
+            "turns_with_something_kept": len({e.turn_id for e in extractions if e.destination != "drop"}),
+            "changed_days": sum(day.is_changed for day in days),
+            **preview(routed[:50], "Nothing went anywhere."),
+        },
+    }
+
+
+def place_of_turn(chunk: Chunk) -> str:
+    """Where a chunk begins."""
+    first = chunk.turns[0]
+    return f"{first.conversation}:{first.line}"
+
+
+def _told(counts: Counter[Any]) -> str:
+    return "; ".join(f"{why}: {count:,}" for why, count in counts.most_common()) or "none"
+
+
+def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[tuple[list[str], int]]:
+    """Of each check, what failed and how much was looked at."""
+    lost, split, untrue, astray = [], [], [], []
+    for day in days:
+        turns = {turn.memory_id: turn for turn in day.found.read.turns}
+        left_out = sum(day.found.read.dropped.values())
+        if len(turns) + left_out != day.found.memories:
+            lost.append(f"{day.project_id}, {day.night}: {day.found.memories - len(turns) - left_out} without a reason")
+        chunked = Counter(turn for chunk in day.found.chunks for turn in chunk.turns)
+        split += [f"{turn.memory_id}: in {chunked[turn]} chunks" for turn in day.found.read.turns if chunked[turn] != 1]
+        words = dict.fromkeys(turns, "")
+        for turn in day.found.read.turns:
+            words[turn.memory_id] += f"\n{turn.speaker}\n{turn.words}"
+        untrue += [one.id for one in day.extractions if one.quote not in words.get(one.turn_id, "")]
+        astray += [
+            f"{one.id}: a {one.kind} of the {one.speaker} went to {one.destination}"
+            for one in day.extractions
+            if not is_routed_as_told(one, one.destination)
+        ]
+    count = sum(len(day.extractions) for day in days)
+    yield lost, sum(day.found.memories for day in days)
+    yield split, sum(len(day.found.read.turns) for day in days)
+    yield untrue, count
+    yield astray, count
+    yield problems, len(days)
+
+
+def _result(spec: AssetCheckSpec, failures: list[str], looked_at: int, held: str = "") -> AssetCheckResult:
+    shown: dict[str, Any] = {
+        "looked_at": looked_at,
+        "failures": len(failures),
+        "first": "; ".join(failures[:5]) or "none",
+    }
+    if held:
+        shown = {"skipped": held}
+    return AssetCheckResult(
+        asset_key=spec.asset_key,
+        check_name=spec.name,
+        passed=not failures and not held,
+        severity=AssetCheckSeverity.WARN,
+        metadata=shown,
+    )

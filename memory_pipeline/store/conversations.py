@@ -1,0 +1,317 @@
+"""What was extracted from conversations, day by day, and the memories that were made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.sql import Sql
+
+_EXTRACTIONS = RowsOf(KeptExtraction)
+_DAYS = RowsOf(ConversationDay)
+#: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
+_TURNS = """
+    memory_type = 'conversation' and abstraction_level = 0 and source_connector not in ('night', 'conversations')
+    and rolled_back_at is null
+    and (archived_at is null or archived_at >= effective_date::date + interval 1 day)
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenDay:
+    """The turns of one project on one day, by UTC: how many, and a digest of them."""
+
+    project_id: str
+    night: date
+    turns: int
+    digest: str
+
+
+class Conversations:
+    """The days of conversations, and what was extracted from them."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def spoken(self, first: date, last: date) -> list[SpokenDay]:
+        """The days on which something was said, by day and project; first and last are included."""
+        rows = self._sql.rows(
+            f"""
+            select project_id, effective_date::date as night, count(*),
+                   sha256(string_agg(id || ':' || content_hash, ',' order by id))
+            from memories
+            where {_TURNS} and effective_date >= $1 and effective_date < $2::date + interval 1 day
+            group by 1, 2
+            order by 2, 1
+            """,
+            [first, last],
+        )
+        return [SpokenDay(*row) for row in rows]
+
+    def first_spoken(self) -> date | None:
+        """The first day on which something was said."""
+        found: date | None = self._sql.value(f"select min(effective_date)::date from memories where {_TURNS}")
+        return found
+
+    def turns(self, project_id: str, night: date) -> list[Memory]:
+        """The memories of the turns of a day, by conversation and order."""
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where {_TURNS} and project_id = $1 and effective_date >= $2 and effective_date < $2::date + interval 1 day
+            order by source_connector, source_file, source_line, effective_date, id
+            """,
+            [project_id, night],
+        )
+        return [MEMORIES.read(row) for row in rows]
+
+    def standing(self, project_id: str, *, before: date | None = None) -> list[KeptExtraction]:
+        """What stands of a project, or of its days before one, in the order in which it was said."""
+        rows = self._sql.rows(
+            f"""
+            select {_EXTRACTIONS.columns}
+            from extractions
+            where project_id = $1 and gone_at is null and ($2 is null or night < $2)
+            order by night, day, conversation, line, id
+            """,
+            [project_id, before],
+        )
+        return [_EXTRACTIONS.read(row) for row in rows]
+
+    def of_night(self, project_id: str, night: date, *, also_gone: bool = False) -> list[KeptExtraction]:
+        """What stands of one day, in order; or all that was ever extracted from it."""
+        rows = self._sql.rows(
+            f"""
+            select {_EXTRACTIONS.columns}
+            from extractions
+            where project_id = $1 and night = $2 and (gone_at is null or $3)
+            order by day, conversation, line, id, run_id
+            """,
+            [project_id, night, also_gone],
+        )
+        return [_EXTRACTIONS.read(row) for row in rows]
+
+    def days(self, project_id: str | None = None, *, first: date | None = None) -> list[ConversationDay]:
+        """The days that stand, of one project or all, by day and project."""
+        rows = self._sql.rows(
+            f"""
+            select {_DAYS.columns}
+            from conversation_days
+            where gone_at is null and ($1 is null or project_id = $1) and ($2 is null or night >= $2)
+            order by night, project_id
+            """,
+            [project_id, first],
+        )
+        return [_DAYS.read(row) for row in rows]
+
+    def day(self, project_id: str, night: date) -> ConversationDay | None:
+        """What stands of one day."""
+        row = self._sql.row(
+            f"select {_DAYS.columns} from conversation_days where project_id = $1 and night = $2 and gone_at is null",
+            [project_id, night],
+        )
+        return _DAYS.read(row) if row else None
+
+    def topics_before(self, project_id: str, night: date, first: date) -> dict[str, list[date]]:
+        """By stem, the days from the first one until before a night on which the human named it."""
+        rows = self._sql.rows(
+            """
+            select topic, list(night order by night)
+            from (
+                select unnest(topics) as topic, night
+                from conversation_days
+                where project_id = $1 and night < $2 and night >= $3 and gone_at is null
+            )
+            group by 1
+            """,
+            [project_id, night, first],
+        )
+        return {str(topic): list(days) for topic, days in rows}
+
+    def unwritten(self) -> list[tuple[str, date]]:
+        """The projects and days whose files may not say what the store holds."""
+        rows = self._sql.rows(
+            "select distinct project_id, night from conversation_days where not is_written order by 1, 2"
+        )
+        return [(str(project), night) for project, night in rows]
+
+    def projects(self) -> list[str]:
+        """The projects of which a day was ever read."""
+        return self._sql.strings("select distinct project_id from conversation_days order by 1")
+
+    def keep(self, day: ConversationDay, extractions: Sequence[KeptExtraction], at: datetime) -> list[str] | None:
+        """Let a day be what one run made of it; returns the memories of which nothing stands any more.
+
+        Returns None, and writes nothing, if it is that already: then it stays that of the run which made it first.
+        """
+        before = self.day(day.project_id, day.night)
+        standing = self.of_night(day.project_id, day.night)
+        if before and _same(_DAYS, before, day) and _all_same(standing, extractions):
+            return None
+        self._sql.run(
+            """
+            update extractions
+            set gone_at = $3, gone_by = $4
+            where project_id = $1 and night = $2 and gone_at is null
+            """,
+            [day.project_id, day.night, to_utc(at), day.run_id],
+        )
+        self._sql.run(
+            """
+            update conversation_days
+            set gone_at = $3, gone_by = $4
+            where project_id = $1 and night = $2 and gone_at is null
+            """,
+            [day.project_id, day.night, to_utc(at), day.run_id],
+        )
+        where = "where project_id = $1 and night = $2 and run_id = $3"  # a run that was killed, and goes on
+        for table in ("extractions", "conversation_days"):
+            self._sql.run(f"delete from {table} {where}", [day.project_id, day.night, day.run_id])
+        with self._sql.given(incoming=_DAYS.table([day])):
+            self._sql.run("insert into conversation_days by name select * from incoming")
+        if extractions:
+            with self._sql.given(incoming=_EXTRACTIONS.table(extractions)):
+                self._sql.run("insert into extractions by name select * from incoming")
+        kept = {one.memory_id for one in extractions}
+        return [one.memory_id for one in standing if one.memory_id and one.memory_id not in kept]
+
+    def note_written(self, days: Collection[tuple[str, date]]) -> None:
+        """Record that the files of these projects and days say what the store holds."""
+        for project_id, night in days:
+            self._sql.run(
+                """
+                update conversation_days
+                set is_written = true
+                where project_id = $1 and night = $2 and not is_written
+                """,
+                [project_id, night],
+            )
+
+    def withdraw(self, run_ids: Sequence[str], rollback_id: str, at: datetime) -> None:
+        """Take back what runs extracted: what they replaced stands again, unless a later run has replaced theirs."""
+        runs, now, by = list(run_ids), to_utc(at), f"rollback:{rollback_id}"
+        if not self._sql.rows(
+            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [runs]
+        ):
+            return
+        self._sql.run(
+            """
+            create or replace temp table taken_back as
+            select project_id, night
+            from conversation_days
+            where run_id in (select unnest($1::text[])) and gone_at is null
+            """,
+            [runs],
+        )
+        for table in ("extractions", "conversation_days"):
+            self._sql.run(
+                f"""
+                update {table}
+                set gone_at = coalesce(gone_at, $2), gone_by = $3
+                where run_id in (select unnest($1::text[]))
+                """,
+                [runs, now, by],
+            )
+            self._sql.run(
+                f"""
+                update {table} t
+                set gone_at = null, gone_by = null
+                from taken_back b
+                where t.project_id = b.project_id and t.night = b.night and t.gone_by in (select unnest($1::text[]))
+                  and t.run_id not in (select unnest($1::text[]))
+                """,
+                [runs],
+            )
+        self._sql.run(
+            """
+            update conversation_days t
+            set is_written = false
+            from taken_back b
+            where t.project_id = b.project_id and t.night = b.night and is_written
+            """
+        )
+        self._sql.run("drop table taken_back")
+        self._revive()
+
+    def _revive(self) -> None:
+        """Let memories be in use again of which something stands again."""
+        back = self._sql.rows(
+            """
+            select m.id, e.turn_id
+            from extractions e
+            join memories m on m.id = e.memory_id
+            where e.gone_at is null and m.rolled_back_at is not null
+            """
+        )
+        self.put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})
+
+    def put_in_use(self, turns: Mapping[str, str]) -> None:
+        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
+        if not turns:
+            return
+        self._sql.run(
+            """
+            update memories
+            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null,
+                rolled_back_at = null
+            where id in (select unnest($1::text[])) and rolled_back_at is not null
+            """,
+            [list(turns)],
+        )
+        with self._sql.given(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})):
+            self._sql.run(
+                """
+                insert into lineage by name
+                select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
+                from links l
+                where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
+                """
+            )
+
+    def retire(self, memory_ids: Sequence[str], at: datetime, by: str) -> None:
+        """Take memories out of use of which nothing stands any more; one that a night has archived stays archived."""
+        retired = self._sql.strings(
+            """
+            update memories
+            set importance_before = importance, importance = 0.5, archived_by = $2, archived_at = $3,
+                consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
+            where id in (select unnest($1::text[])) and archived_at is null and source_connector = 'conversations'
+            returning id
+            """,
+            [list(memory_ids), by, to_utc(at)],
+        )
+        self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
+
+    def turns_kept_elsewhere(self) -> set[str]:
+        """The turns of which active memories say what is worth keeping: these are compared in their place."""
+        return set(
+            self._sql.strings(
+                """
+                select distinct l.source_id
+                from lineage l
+                join memories m on m.id = l.memory_id
+                where l.relation = 'extracted' and m.rolled_back_at is null
+                """
+            )
+        )
+
+
+def _same(rows: RowsOf[Any], one: object, other: object) -> bool:
+    """Whether two records are the same, but for the run that made them and what became of them."""
+    names = [name for name in rows.names if name not in ("run_id", "is_written", "gone_at", "gone_by")]
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+def _all_same(some: Sequence[KeptExtraction], others: Sequence[KeptExtraction]) -> bool:
+    by_id = {one.id: one for one in some}
+    return len(some) == len(others) and all(
+        one.id in by_id and _same(_EXTRACTIONS, one, by_id[one.id]) for one in others
+    )
