@@ -58,6 +58,10 @@ from memory_pipeline_tests.messages_server import MessagesServer, faithful
 DAY = "2026-03-03"
 ASSETS = (
     "imported_notes",
+    "conversation_logs",
+    "conversation_chunks",
+    "extractions",
+    "routed_updates",
     "exact_duplicates",
     "series",
     "eligible_memories",
@@ -333,7 +337,9 @@ def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshn
         assert node.freshness_policy is not None and node.metadata["dagster/column_schema"].columns, key
     knowledge = {"atoms", "playbook", "principles", "knowledge_base"}
     assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports", "exports"}
-    assert groups["night"] == {*ASSETS} - knowledge - {"reports", "exports", "imported_notes"}
+    said = {"conversation_logs", "conversation_chunks", "extractions", "routed_updates"}
+    assert groups["conversations"] == said
+    assert groups["night"] == {*ASSETS} - knowledge - said - {"reports", "exports", "imported_notes"}
     assert groups["sources"] >= {"memory_store", "imported_notes"}
 
 
@@ -356,7 +362,9 @@ def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
     parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
     order = [name for name in ASSETS if graph.get(AssetKey(name)).group_name == "night"]
     assert all(parents[later] == {earlier} for earlier, later in pairwise(order))
-    assert parents[order[0]] == {"imported_notes"} and parents["imported_notes"] == {"memory_store"}
+    said = ("imported_notes", "conversation_logs", "conversation_chunks", "extractions", "routed_updates", order[0])
+    assert all(parents[later] == {earlier} for earlier, later in pairwise(said))
+    assert parents["imported_notes"] == {"memory_store"}
     assert parents["atoms"] == {"archives"} and parents["playbook"] == {"archives", "principles"}
     assert parents["reports"] == {"atoms", "playbook"}
 

@@ -34,10 +34,21 @@ HERE = Path(__file__).parent
 #: `store_hash` of the earlier store with its log, as the program that made it gave it.
 EARLIER_HASH = "5a8960a3dc0391d57cb3da9d500a71f0306892327b1836831595d02e3bf08db2"
 #: The digest of all triggers at the newest migration.
-TRIGGERS = "f330d2362e6b35b53692029f9a044f1fb15fcc330f8b27710f73b12a11aa84a6"
+TRIGGERS = "791e0ef07831080e27117f8ed32aa84229ebb76681745701712f9aca4511dd96"
 #: Tables that the earlier program did not have.
-LATER = ("session_usage", "trigger_events", "source_files", "source_pending", "source_readings", "source_entries")
-NAMES = {str: "VARCHAR", int: "INTEGER", float: "DOUBLE", bool: "BOOLEAN", datetime: "TIMESTAMP", tuple: "VARCHAR[]"}
+LATER = (
+    "session_usage", "source_files", "source_pending", "source_readings", "source_entries", "extractions",
+    "conversation_days", "trigger_events",
+)  # fmt: skip
+NAMES = {
+    str: "VARCHAR",
+    int: "INTEGER",
+    float: "DOUBLE",
+    bool: "BOOLEAN",
+    datetime: "TIMESTAMP",
+    date: "DATE",
+    tuple: "VARCHAR[]",
+}
 #: Columns that a table has beside those of its record.
 BESIDE = {
     "compression_log": {"rolled_back_at"},
@@ -105,6 +116,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (4, "004_sources.sql"),
                 (5, "005_waiting.sql"),
                 (6, "006_sessions.sql"),
+                (7, "007_conversations.sql"),
                 (9, "009_triggers.sql"),
             ]
         )
@@ -205,7 +217,7 @@ def test_a_table_has_the_columns_of_its_record(store: Store) -> None:
     fill(store, [candidate("x y z")])
     columns = schema_of(store)["columns"]
     told = {table.name: table.columns for table in TABLES if table.columns}
-    assert len(told) == 12
+    assert len(told) == 14
     for table, record in told.items():
         there = {
             name: (kind.replace("BIGINT", "INTEGER"), nullable)
