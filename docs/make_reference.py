@@ -64,6 +64,8 @@ from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult
+from memory_pipeline.rollups.running import MadeRollup
+from memory_pipeline.rollups.shown import ListedRollup, ShownRollup
 from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.tables import TABLES
@@ -290,6 +292,12 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Lineages": ("`lineage` prints one object.", MemoryLineage),
     "Figures of a project": ("`metrics` prints one object.", Metrics),
     "MCP servers in clients": ("`mcp install` prints one object.", InstalledServer),
+    "Rollups that were made": ("`rollups run` prints a list.", MadeRollup),
+    "Rollups": ("`rollups list` prints a list.", ListedRollup),
+    "Rollups with their words": (
+        "`rollups show` prints a list, one for each project: the fields of a [rollup](#rollups), and",
+        ShownRollup,
+    ),
     "Series": (
         "`series list` prints a list.",
         DescribedSeries,

@@ -29,6 +29,7 @@ from memory_pipeline.config.night import (
     SeriesSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
+from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.section import Section, setting
 
 
@@ -168,6 +169,7 @@ class Settings(BaseSettings):
     principles: Principles = Principles()
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()
+    rollups: RollupSettings = RollupSettings()
     distillation: DistillationSection = DistillationSection()
     atoms: Atoms = Atoms()
     night: NightSection = NightSection()

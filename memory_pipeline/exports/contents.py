@@ -107,7 +107,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     active = []
     for memory in every:
         if memory.archived_at is None:
-            reason = _why_not(memory, gone)
+            reason = why_not_told(memory, gone)
             left_out.update([reason] if reason else [])
             active += [] if reason else [memory]
     sources = _behind(active, every, links) if with_sources else {}
@@ -127,7 +127,9 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     )
 
 
-def _why_not(memory: Memory, gone: Collection[str]) -> str | None:
+def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:
+    """Why nothing that people or agents read may say a memory; None if it may. `gone`: those whose words have left
+    their source."""
     if memory.memory_type == "conversation":
         return TURNS
     if memory.id in gone:
@@ -146,7 +148,7 @@ def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[L
     while waiting:
         for source in made_from[waiting.pop()]:
             memory = archived.get(source)
-            if memory is not None and source not in found and not _why_not(memory, ()):
+            if memory is not None and source not in found and not why_not_told(memory, ()):
                 found[source] = memory
                 waiting.append(source)
     return dict(sorted(found.items()))

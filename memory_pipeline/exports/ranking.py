@@ -30,16 +30,21 @@ def ranked(memories: Sequence[Memory]) -> list[Memory]:
         age = (newest - memory.effective_date).total_seconds() / 86_400 if newest else 0.0
         age = max(age, _HALF_AS_NEW) if is_undated(memory) else age
         uses = memory.reuse_count + 2 * memory.useful_count
-        score = (
-            _IMPORTANCE * memory.importance / 3
-            + _CONFIDENCE * (_UNTOLD if memory.confidence_score is None else memory.confidence_score)
-            + _RECENCY * 0.5 ** (age / _HALF_AS_NEW)
-            + _USE * (1 - 0.5 ** (uses / _HALF_AS_USED))
-        )
-        score *= _CURATED if _CURATE in memory.tags else 1.0
-        return float(score) * (_OTHER if level_name(memory) == "note" else 1.0)
+        return worth_of(memory, newness=0.5 ** (age / _HALF_AS_NEW), use=1 - 0.5 ** (uses / _HALF_AS_USED))
 
     return sorted(memories, key=lambda memory: (-worth(memory), memory.id))
+
+
+def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float:
+    """What a memory is worth knowing. `newness`, `use`: from 0 to 1; without them, it is the same at every time."""
+    score = (
+        _IMPORTANCE * memory.importance / 3
+        + _CONFIDENCE * (_UNTOLD if memory.confidence_score is None else memory.confidence_score)
+        + _RECENCY * newness
+        + _USE * use
+    )
+    score *= _CURATED if _CURATE in memory.tags else 1.0
+    return float(score) * (_OTHER if level_name(memory) == "note" else 1.0)
 
 
 def in_their_places(lines: Sequence[str], before: Sequence[str]) -> list[str]:

@@ -96,6 +96,7 @@ from memory_pipeline.records.principle import (
 from memory_pipeline.records.proposal import (
     Proposal,
 )
+from memory_pipeline.records.rollup import ROLLUP_LEVELS, Rollup
 from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.records.session import SessionUsage
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
@@ -121,6 +122,7 @@ __all__ = [
     "NO_ANSWER",
     "PATTERN_TYPES",
     "RELATIONS",
+    "ROLLUP_LEVELS",
     "SERIES",
     "TIME_LIMIT",
     "TIME_QUALITIES",
@@ -164,6 +166,7 @@ __all__ = [
     "PrincipleStatus",
     "Priority",
     "Proposal",
+    "Rollup",
     "SeriesFacts",
     "SessionUsage",
     "Source",

@@ -12,6 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.exports.conversations import write_files
+from memory_pipeline.rollups.renewing import renew_rollups, rollups_of
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline rollback"
@@ -72,6 +73,9 @@ class RollbackResult(Document):
         exclude_if=lambda problems: not problems,
         description="Files about conversations that could not be written; the next night writes them.",
     )
+    rollups: tuple[str, ...] = Field(
+        default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
+    )
     snapshot: str | None = Field(
         default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
     )
@@ -106,6 +110,7 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         problems = write_files(store, settings, _HOLDER, rollback_id)
+        renew_rollups(store, settings, [*plan.restored_ids, *plan.retired_ids], holder=_HOLDER, run_id=rollback_id)
         with store.reading() as tx:
             digest = tx.contents.digest(active_only=True)
             return _result(tx, plan, rollback_id).model_copy(
@@ -129,6 +134,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         restored=restored,
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
+        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups_of(tx, memories.values())),
     )
 
 
@@ -142,6 +148,9 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     lines += [f"Could not be written: {problem}" for problem in result.problems]
+    if result.rollups:
+        shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
+        lines.append(f"Summaries {would}made again: {shown}.")
     if result.dependents:
         depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
         lines.append(f"{depend} on these; without --cascade, the rollback is refused:")

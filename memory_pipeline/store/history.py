@@ -110,7 +110,7 @@ class History:
         """
         end = datetime.combine(day + timedelta(days=1), time(), UTC)
         known = self._memories.all(created_by=end)
-        return [_as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
+        return [as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
 
     def memories_at(self, moment: datetime) -> list[Memory]:
         """The memories of the store at a moment, according to the audit log.
@@ -157,7 +157,8 @@ def _with_state(memory: Memory, state: dict[str, Any] | None) -> Memory:
     return replace(memory, **values)
 
 
-def _as_before(memory: Memory) -> Memory:
+def as_before(memory: Memory) -> Memory:
+    """A memory as it was before it was archived."""
     importance = memory.importance if memory.importance_before is None else memory.importance_before
     return replace(
         memory,

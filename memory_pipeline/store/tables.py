@@ -19,6 +19,7 @@ from memory_pipeline.records import (
     ModelBatch,
     ModelCall,
     PlaybookEntry,
+    Rollup,
     SessionUsage,
     TriggerEvent,
 )
@@ -97,6 +98,8 @@ TABLES = (
           left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
           record="trigger_event", columns=TriggerEvent),
+    Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
+          made_again=True, columns=Rollup),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

@@ -20,6 +20,7 @@ from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rollbacks import Rollbacks
+from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.series import SeriesMemories
 from memory_pipeline.store.sessions import Sessions
@@ -59,6 +60,7 @@ class Transaction:
         self.rollbacks = Rollbacks(
             sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations
         )
+        self.rollups = Rollups(sql)
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)
         self.transfer = Transfer(sql)

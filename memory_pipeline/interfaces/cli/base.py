@@ -26,8 +26,8 @@ from memory_pipeline.store import Store
 #: The commands in the order in which people need them; others come last.
 _ORDER = (
     "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
-    "import sync export exports series playbook atoms conflicts proposals diff as-of history rollback kb-compress jobs "
-    "flush compact triggers hooks check snapshot recover config embed model"
+    "import sync export exports rollups series playbook atoms conflicts proposals diff as-of history rollback "
+    "kb-compress jobs flush compact triggers hooks check snapshot recover config embed model"
 ).split()
 
 

@@ -1,0 +1,28 @@
+"""Settings of rollups: what days, weeks, months and years amount to."""
+
+from __future__ import annotations
+
+from memory_pipeline.config.section import Section, setting
+
+
+class RollupSettings(Section):
+    """`rollups`: how long the summaries of periods are, and whether they stand in files."""
+
+    day_tokens: int = setting(600, "Maximum tokens of the summary of a day.", ge=100, le=20_000)
+    week_tokens: int = setting(1000, "Maximum tokens of the summary of a week.", ge=100, le=20_000)
+    month_tokens: int = setting(1500, "Maximum tokens of the summary of a month.", ge=100, le=20_000)
+    year_tokens: int = setting(2500, "Maximum tokens of the summary of a year.", ge=100, le=50_000)
+    files: bool = setting(
+        True, "Whether summaries are also written to files, in the workspace of a project or beside the store."
+    )
+    memory_file: bool = setting(
+        True,
+        "Whether `MEMORY.md` in the workspace of a project is made again with the summary of the newest day, within "
+        "`export.budget_tokens`.",
+    )
+
+    def budget_of(self, level: str) -> int:
+        """The most tokens of a rollup of this level."""
+        return {"day": self.day_tokens, "week": self.week_tokens, "month": self.month_tokens}.get(
+            level, self.year_tokens
+        )

@@ -1,0 +1,129 @@
+"""The commands about rollups: what days, weeks, months and years amount to."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    app,
+    as_day,
+    check_project,
+    current_user,
+    open_store,
+)
+from memory_pipeline.interfaces.cli.output import emit, progress_printer
+from memory_pipeline.moments import latest_complete_day
+
+if TYPE_CHECKING:
+    from memory_pipeline.rollups.running import MadeRollup
+
+rollups_app = typer.Typer(help="What days, weeks, months and years amount to: run, show, list.", no_args_is_help=True)
+app.add_typer(rollups_app, name="rollups")
+ProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
+
+
+@rollups_app.command("run", epilog="Example: memory-pipeline rollups run --from 2026-03-01 --to 2026-03-31")
+def rollups_run(
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="DATE", help="First day (default: that of the first memory).")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="DATE", help="Last day (default: the last complete one).")
+    ] = None,
+    project: ProjectOption = None,
+    quiet: QuietOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Make the summaries of every day, week, month and year that holds one of these days and has ended, and write their
+    files. Running it again changes nothing, unless the notes of a day have changed."""
+    from memory_pipeline.rollups.running import periods_to_make, renew_memory, roll_up
+
+    settings, opened = open_store(store)
+    newest = latest_complete_day(datetime.now(UTC))
+    last = min(as_day(to, "--to"), newest) if to else newest
+    first = as_day(from_, "--from") if from_ else None
+    if first and first > last:
+        raise InputError(f"--from {first} is after {last}; give an earlier day")
+    check_project(opened, project)
+    periods = periods_to_make(opened, first, last, newest)
+    run_id = str(uuid.uuid4())
+    holder = f"rollups of {current_user()}"
+    opened.take_lease(run_id, holder, settings.store.lease_expiry_s)
+    try:
+        made = roll_up(
+            opened,
+            settings,
+            periods,
+            holder=holder,
+            run_id=run_id,
+            projects=[project] if project else (),
+            progress=progress_printer(),
+        )
+        for one in sorted({done.project for done in made}):
+            renew_memory(opened, settings, one)
+    finally:
+        opened.release_lease(run_id)
+    emit([one for one in made if one.status != "empty"], as_json=json_, text=_ran(made))
+    if any(one.problem for one in made):
+        raise typer.Exit(1)
+
+
+@rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
+def rollups_list(
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the summaries: their periods, how many notes each has, and their tokens."""
+    from memory_pipeline.rollups.shown import list_rollups
+
+    _, opened = open_store(store)
+    check_project(opened, project)
+    with opened.reading() as tx:
+        found = list_rollups(tx, project)
+    lines = [
+        f"{one.project}  {one.level:<5}  {one.period:<10}  {one.notes:>6,} notes  {one.entries:>4} entries  "
+        f"{one.tokens:>5,} of {one.budget:,} tokens"
+        for one in found
+    ]
+    emit(found, as_json=json_, text="\n".join(lines) or "No rollups yet; 'memory-pipeline rollups run' makes them.")
+
+
+@rollups_app.command("show", epilog="Example: memory-pipeline rollups show 2026-W11")
+def rollups_show(
+    period: Annotated[
+        str, typer.Argument(metavar="period", help="2026-03-14, 2026-W11, 2026-03 or 2026; a week begins on Sunday.")
+    ],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show the summary of a day, a week, a month or a year, with the memories behind it."""
+    from memory_pipeline.rollups.periods import read_period
+    from memory_pipeline.rollups.shown import show_rollups
+
+    asked = read_period(period)
+    _, opened = open_store(store)
+    check_project(opened, project)
+    with opened.reading() as tx:
+        found = show_rollups(tx, asked, project)
+    emit(found, as_json=json_, text="\n\n".join(one.text for one in found))
+
+
+def _ran(made: Sequence[MadeRollup]) -> str:
+    counted = {status: sum(one.status == status for one in made) for status in ("new", "changed", "unchanged", "empty")}
+    told = [f"Rollups: {counted['new']:,} new, {counted['changed']:,} changed, {counted['unchanged']:,} as they were."]
+    if counted["empty"]:
+        told.append(f"Nothing to say of {counted['empty']:,} periods.")
+    told += [f"Not written: {one.problem}" for one in made if one.problem]
+    return "\n".join(told)

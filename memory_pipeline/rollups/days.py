@@ -1,0 +1,123 @@
+"""What one day of a project amounts to: entries from the memories of the day, as of its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
+
+from memory_pipeline.exports.contents import (
+    TURNS,
+    is_block,
+    is_promoted,
+    is_series,
+    is_temporary,
+    why_not_told,
+    without_marks,
+    words_of,
+)
+from memory_pipeline.exports.ranking import worth_of
+from memory_pipeline.records import LEVEL_PATTERN, Memory
+from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry
+from memory_pipeline.rollups.threads import opens
+from memory_pipeline.wording.days import with_days
+from memory_pipeline.wording.kinds import is_machine_text
+from memory_pipeline.wording.sentences import split_statements
+
+#: The longest entry, in tokens; a longer memory is told by its first statements.
+MOST_TOKENS = 70
+_CUT = " ..."
+#: What kinds of facts count beside each other; a note that is promoted without a kind counts least.
+_FACTS = {
+    "lesson": 1.0, "warning": 1.0, "feedback": 1.0, "learning": 1.0, "error_fix": 0.9, "fact": 0.85,
+    "codebase_knowledge": 0.85, "discovery": 0.75, "other": 0.7,
+}  # fmt: skip
+#: What a note counts that its source has cut off, beside a whole one.
+_CUT_OFF = 0.4
+_LEAST_WORDS = 3
+#: A note that is only a link, a path, a label or a set of figures says nothing by itself.
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CODE = re.compile(r"`[^`\n]*`")
+_MIDDLE = re.compile(r"\b(?:Summary|Output|Result): (?:[-|#*]|[a-z]{1,8} )|[|:]\s*$")
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,500}\)?|https?://\S+")
+
+
+def entries_of_day(
+    day: date,
+    noted: Sequence[Memory],
+    series: Sequence[Memory],
+    gone: Collection[str],
+    count_tokens: Callable[[str], int],
+) -> list[Entry]:
+    """What was decided, found and learned on a day, and the figures of its readings.
+
+    `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
+    left their source.
+    """
+    found = []
+    for memory in noted:
+        kind = _kind_of(memory)
+        if kind is None or why_not_told(memory, gone) or is_temporary(memory):
+            continue
+        words = short(with_days(words_of(memory), memory.day), count_tokens)
+        if words is not None:
+            found.append(Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind)))
+    figures = [memory for memory in series if not why_not_told(memory, gone)]
+    found += [Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4)) for m in figures]
+    return found
+
+
+def turns_among(noted: Sequence[Memory]) -> int:
+    """How many of some memories are turns of conversations."""
+    return sum(why_not_told(memory, ()) == TURNS for memory in noted)
+
+
+def short(text: str, count_tokens: Callable[[str], int]) -> str | None:
+    """A text, or the statements at its beginning that are short enough; None if none is."""
+    words = " ".join(without_marks(text).split())
+    if len(words) <= 2 * MOST_TOKENS or count_tokens(words) <= MOST_TOKENS:
+        return words
+    taken: list[str] = []
+    for statement in split_statements(words[: 40 * MOST_TOKENS]):
+        if count_tokens(" ".join([*taken, statement])) > MOST_TOKENS:
+            break
+        taken.append(statement)
+    return " ".join(taken) + _CUT if taken else None
+
+
+def _kind_of(memory: Memory) -> str | None:
+    """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
+    if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
+        return None
+    if memory.abstraction_level >= LEVEL_PATTERN:
+        return PATTERN
+    if is_block(memory) or not _says_something(memory.content):
+        return None
+    if memory.memory_type == "decision":
+        return DECISION
+    if memory.memory_type == "other" and is_machine_text(memory.content):
+        return None
+    return FACT if memory.memory_type != "other" or is_promoted(memory) else NOTE
+
+
+def _weight(memory: Memory, kind: str) -> float:
+    worth = worth_of(memory)
+    worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
+    return round(worth * (_CUT_OFF if is_cut_off(memory.content) else 1.0), 4)
+
+
+def is_cut_off(text: str) -> bool:
+    """Whether a text has lost its beginning or its end: a bracket, quotation or emphasis that nothing closes, or a
+    report that begins inside of a sentence."""
+    flat = _CODE.sub("", text[:3000])
+    odd = flat.count("**") % 2 or flat.count("`") % 2 or flat.count('"') % 2
+    return (
+        bool(odd)
+        or flat.count("(") > flat.count(")")
+        or flat.count("[") > flat.count("]")
+        or bool(_MIDDLE.search(flat))
+    )
+
+
+def _says_something(text: str) -> bool:
+    return len(_WORD.findall(_LINK.sub("", text[:1000]))) >= _LEAST_WORDS

@@ -1,0 +1,49 @@
+"""One thing that a rollup says, and the same as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+
+#: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
+#: kept free for it.
+DECISION, PATTERN, FACT, THREAD, CLOSED, FIGURE, NOTE = (
+    "decision", "pattern", "fact", "thread", "closed", "figure", "note",
+)  # fmt: skip
+SECTIONS: dict[str, tuple[str, float]] = {
+    DECISION: ("Decisions", 0.25),
+    PATTERN: ("Patterns and principles", 0.2),
+    FACT: ("Facts and lessons", 0.2),
+    THREAD: ("Open threads", 0.15),
+    CLOSED: ("Closed threads", 0.05),
+    FIGURE: ("Figures", 0.15),
+    NOTE: ("Also noted", 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a rollup says.
+
+    `day`: the day that it is of; `memory_id`: the memory that says it; `weight`: what it is worth beside others of its
+    kind.
+    """
+
+    kind: str
+    words: str
+    day: date
+    memory_id: str
+    weight: float
+
+
+def as_json(entries: Sequence[Entry]) -> str:
+    """Entries as JSON."""
+    rows = [{**asdict(entry), "day": entry.day.isoformat()} for entry in entries]
+    return json.dumps(rows, ensure_ascii=False, sort_keys=True)
+
+
+def from_json(text: str) -> list[Entry]:
+    """The entries of a rollup."""
+    return [Entry(**{**row, "day": date.fromisoformat(row["day"])}) for row in json.loads(text)]

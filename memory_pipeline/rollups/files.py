@@ -1,0 +1,66 @@
+"""Writes rollups into files that people and agents read, between markers: the rest of them is somebody else's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.places import Places, places_of
+from memory_pipeline.errors import OutputError
+from memory_pipeline.exports import Exported, export_to
+from memory_pipeline.ingest.sources import with_known_projects
+from memory_pipeline.markers import HEAD, block_in, with_block
+from memory_pipeline.places import check_is_free
+from memory_pipeline.rollups.periods import Period
+from memory_pipeline.shared_files import Written, change_text
+from memory_pipeline.store import Store
+
+#: The name of the block in every file.
+BLOCK = "rollup"
+
+
+class RollupFiles:
+    """The files of the rollups of one project."""
+
+    def __init__(self, store: Store, settings: Settings, project: str) -> None:
+        self._store = store
+        self.places: Places = places_of(with_known_projects(settings, store), project)
+
+    def path_of(self, period: Period) -> Path:
+        """The file in which a period stands."""
+        places = self.places
+        if period.level == "day":
+            return places.daily_log(period.first)
+        of_level = {"week": places.weekly, "month": places.monthly, "year": places.yearly}[period.level]
+        return of_level(period.last)
+
+    def write(self, period: Period, content: str) -> Written:
+        """Give the file of a period this content between our markers; an empty one takes out what stands there.
+
+        Raises OutputError if the file cannot be written, or if the block there is of another project.
+        """
+        path = self.path_of(period)
+        if not content and not path.is_file():
+            return "unchanged"
+        check_is_free(path, self._store.path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return change_text(path, lambda text: _with(text, content))
+
+
+def rebuild_memory(store: Store, settings: Settings, project: str, *, budget: int | None = None) -> Exported:
+    """Make `MEMORY.md` of a project again from its promoted memories, best first and in their places, within a budget
+    of tokens (by default `export.budget_tokens`); beside it the playbook and the series, to which it leads.
+
+    Every byte outside of our markers stays. Raises OutputError if a file cannot be written.
+    """
+    root = places_of(with_known_projects(settings, store), project).root
+    root.mkdir(parents=True, exist_ok=True)
+    return export_to(store, settings, "openclaw", root, project=project, budget=budget)
+
+
+def _with(text: str, content: str) -> str:
+    before = (block_in(text, BLOCK) or "").split("\n", 1)[0]
+    after = content.split("\n", 1)[0]
+    if content and before.startswith(HEAD) and before.split(":")[0] != after.split(":")[0]:
+        raise OutputError(f"it holds the summary of another project ({before[2:]}); take that block out first")
+    return with_block(text, BLOCK, content)

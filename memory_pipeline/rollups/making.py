@@ -1,0 +1,177 @@
+"""Makes the rollups of a project from the store: days from their memories, and each other level from the one below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from memory_pipeline.config.rollups import RollupSettings
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records.identifiers import derived_id
+from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.rollups.copies import without_copies
+from memory_pipeline.rollups.days import entries_of_day, short
+from memory_pipeline.rollups.entries import CLOSED, NOTE, THREAD, Entry, as_json, from_json
+from memory_pipeline.rollups.pages import Page, page_of
+from memory_pipeline.rollups.periods import Period
+from memory_pipeline.rollups.threads import Thread, find_threads
+from memory_pipeline.store import Transaction
+from memory_pipeline.wording.days import with_days
+from memory_pipeline.wording.quoting import clipped
+
+#: Of how the same memories are told. It is raised when the words of rollups change.
+RULES_VERSION = 1
+#: Days after which an open thread is worth half as much as one of today.
+_HALF_AS_NEW = 14.0
+
+
+class Maker:
+    """Makes rollups of one project in one transaction. What it reads it keeps, so that a year costs little more than
+    its days."""
+
+    def __init__(
+        self, tx: Transaction, project: str, settings: RollupSettings, count_tokens: Callable[[str], int]
+    ) -> None:
+        self._tx, self._project, self._settings = tx, project, settings
+        self._count = _remembering(count_tokens)
+        self._made: dict[str, Rollup | None] = {}
+        self._days = tx.rollups.days_with_notes(project)
+        self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
+        self._threads: tuple[datetime, list[Thread]] | None = None
+
+    def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
+        """The rollup of a period; None if there is nothing to say. `anew`: made again although it is in the store."""
+        known = rollup_id(self._project, period)
+        if known in self._made:
+            return self._made[known]
+        if not anew and (kept := self._tx.rollups.read(self._project, [known])):
+            self._made[known] = kept[known]
+        else:
+            self._made[known] = self._day(period) if period.level == "day" else self._above(period)
+        return self._made[known]
+
+    @property
+    def made(self) -> dict[str, Rollup | None]:
+        """The rollups that were made or read, by id; None for periods of which there is nothing to say."""
+        return self._made
+
+    def _day(self, period: Period) -> Rollup | None:
+        if period.first not in self._days:
+            return None
+        noted = self._tx.rollups.noted(self._project, period.starts_at, period.ends_at)
+        series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
+        gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
+        entries = entries_of_day(period.first, noted, series, gone, self._count)
+        entries = without_copies(entries) + self._thread_entries(period)
+        raw = [memory for memory in noted if memory.source.connector != MADE]
+        return self._rollup(period, entries, (), len(raw))
+
+    def _above(self, period: Period) -> Rollup | None:
+        parts = [(part, one) for part in period.parts if (one := self.rollup(part, anew=False)) is not None]
+        if not parts:
+            return None
+        entries = [
+            entry
+            for _, one in parts
+            for entry in from_json(one.entries)
+            if entry.kind not in (THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
+        ]
+        entries = without_copies(self._without_replaced(entries, period.ends_at)) + self._thread_entries(period)
+        return self._rollup(period, entries, parts, sum(one.notes for _, one in parts))
+
+    def _rollup(
+        self, period: Period, entries: Sequence[Entry], parts: Sequence[tuple[Period, Rollup]], notes: int
+    ) -> Rollup | None:
+        if not entries:
+            return None
+        budget = self._settings.budget_of(period.level)
+        page: Page = page_of(self._project, period, entries, [p for p, _ in parts], notes, budget, self._count)
+        if not page.entries:
+            return None
+        return Rollup(
+            id=rollup_id(self._project, period),
+            project_id=self._project,
+            level=period.level,
+            period=period.key,
+            starts_at=period.starts_at,
+            ends_at=period.ends_at,
+            content=page.text,
+            entries=as_json(page.entries),
+            below_ids=tuple(one.id for _, one in parts),
+            memory_ids=tuple(sorted({entry.memory_id for entry in page.entries})),
+            notes=notes,
+            token_count=page.tokens,
+            budget_tokens=budget,
+            rules_version=RULES_VERSION,
+        )
+
+    def _without_replaced(self, entries: Sequence[Entry], as_of: datetime) -> list[Entry]:
+        """The entries without those whose memory was archived by then into one that another entry says."""
+        said = {entry.memory_id for entry in entries}
+        known: dict[str, Memory] = self._tx.memories.read(said)
+        waiting = set(said)
+        while waiting:
+            into = {
+                memory.consolidated_into_id
+                for memory_id in waiting
+                if (memory := known.get(memory_id)) and memory.consolidated_into_id
+            }
+            waiting = {memory_id for memory_id in into if memory_id not in known}
+            known.update(self._tx.memories.read(waiting))
+        return [entry for entry in entries if not _is_replaced(entry.memory_id, said, known, as_of)]
+
+    def _thread_entries(self, period: Period) -> list[Entry]:
+        """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
+        were closed in it."""
+        found = []
+        for thread in self._threads_by(period.ends_at):
+            memory = thread.memory
+            opened_now = period.starts_at < memory.created_at <= period.ends_at or memory.day == period.first
+            words = short(with_days(memory.content, memory.day), self._count) or clipped(memory.content, 200)
+            if thread.is_open_at(period.ends_at) and (period.level != "day" or opened_now):
+                age = max((period.last - memory.day).days, 0)
+                found.append(Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4)))
+            elif thread.closed_at and period.starts_at < thread.closed_at <= period.ends_at:
+                day = thread.closed_by.day if thread.closed_by else thread.closed_at.date()
+                found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0))
+        return found
+
+    def _threads_by(self, as_of: datetime) -> list[Thread]:
+        if self._threads is None or self._threads[0] < as_of:
+            memories = [
+                memory
+                for memory in self._tx.memories.of_project(self._project)
+                if memory.source.connector != MADE and memory.memory_type != "conversation"
+            ]
+            self._threads = (datetime.max.replace(tzinfo=as_of.tzinfo), find_threads(memories, self._gone))
+        return self._threads[1]
+
+
+def rollup_id(project: str, period: Period) -> str:
+    """The id of the rollup of a period."""
+    return derived_id("rollup", project, period.level, period.key)
+
+
+def _is_replaced(memory_id: str, said: set[str], known: Mapping[str, Memory], as_of: datetime) -> bool:
+    seen = {memory_id}
+    at = known.get(memory_id)
+    while at is not None and at.archived_at and at.archived_at <= as_of and at.consolidated_into_id not in seen:
+        into = at.consolidated_into_id
+        if into is None:
+            return False
+        if into in said:
+            return True
+        seen.add(into)
+        at = known.get(into)
+    return False
+
+
+def _remembering(count_tokens: Callable[[str], int]) -> Callable[[str], int]:
+    known: dict[str, int] = {}
+
+    def count(text: str) -> int:
+        if text not in known:
+            known[text] = count_tokens(text)
+        return known[text]
+
+    return count

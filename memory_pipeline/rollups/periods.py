@@ -1,0 +1,148 @@
+"""The periods that are summed up: days, weeks from Sunday to Saturday, months and years, all in UTC."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from memory_pipeline.errors import InputError
+from memory_pipeline.moments import read_day
+from memory_pipeline.records.rollup import ROLLUP_LEVELS
+
+_DAY = timedelta(days=1)
+_WEEK = re.compile(r"(\d{4})-W(\d{2})")
+_MONTH = re.compile(r"(\d{4})-(\d{2})")
+_YEAR = re.compile(r"\d{4}")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Period:
+    """A day, a week, a month or a year: from its first day to its last, both included."""
+
+    first: date
+    last: date
+    level: str
+
+    @property
+    def key(self) -> str:
+        """`2026-03-14`, `2026-W11`, `2026-03` or `2026`. A week has the number, by ISO 8601, of six of its seven days:
+        those from Monday on."""
+        if self.level == "day":
+            return self.first.isoformat()
+        if self.level == "week":
+            year, week, _ = self.last.isocalendar()
+            return f"{year}-W{week:02}"
+        return f"{self.first:%Y-%m}" if self.level == "month" else f"{self.first:%Y}"
+
+    @property
+    def name(self) -> str:
+        """The period in words: `the week from 8 to 14 March 2026`."""
+        if self.level == "day":
+            return said(self.first)
+        if self.level == "month":
+            return f"{self.first:%B %Y}"
+        if self.level == "year":
+            return f"{self.first:%Y}"
+        begins = f"{self.first.day}"
+        if self.first.month != self.last.month:
+            begins += f" {self.first:%B}"
+        if self.first.year != self.last.year:
+            begins += f" {self.first:%Y}"
+        return f"Week {self.key[-2:]}, {begins} to {said(self.last)}"
+
+    @property
+    def starts_at(self) -> datetime:
+        """When it begins."""
+        return datetime.combine(self.first, time(), UTC)
+
+    @property
+    def ends_at(self) -> datetime:
+        """When it has ended: the time as of which it is told."""
+        return datetime.combine(self.last + _DAY, time(), UTC)
+
+    @property
+    def parts(self) -> tuple[Period, ...]:
+        """What it is made from: a week from its days, a month from the weeks that lie in it and the days beside them,
+        a year from its months."""
+        if self.level == "day":
+            return ()
+        if self.level == "year":
+            return tuple(month_of(date(self.first.year, number, 1)) for number in range(1, 13))
+        return tuple(self._weeks_and_days())
+
+    def _weeks_and_days(self) -> Iterator[Period]:
+        day = self.first
+        while day <= self.last:
+            week = week_of(day)
+            if self.level == "month" and week.first == day and week.last <= self.last:
+                yield week
+            else:
+                week = day_of(day)
+                yield week
+            day = week.last + _DAY
+
+
+def said(day: date) -> str:
+    """A day in words: `14 March 2026`."""
+    return f"{day.day} {day:%B %Y}"
+
+
+def day_of(day: date) -> Period:
+    """A day."""
+    return Period(day, day, "day")
+
+
+def week_of(day: date) -> Period:
+    """The week of a day."""
+    sunday = day - timedelta(days=day.isoweekday() % 7)
+    return Period(sunday, sunday + 6 * _DAY, "week")
+
+
+def month_of(day: date) -> Period:
+    """The month of a day."""
+    return Period(day.replace(day=1), day.replace(day=calendar.monthrange(day.year, day.month)[1]), "month")
+
+
+def year_of(day: date) -> Period:
+    """The year of a day."""
+    return Period(date(day.year, 1, 1), date(day.year, 12, 31), "year")
+
+
+_OF_LEVEL = dict(zip(ROLLUP_LEVELS, (day_of, week_of, month_of, year_of), strict=True))
+
+
+def period_of(level: str, day: date) -> Period:
+    """The period of a level that holds a day."""
+    return _OF_LEVEL[level](day)
+
+
+def periods_between(first: date, last: date, *, ended_by: date) -> list[Period]:
+    """Every period that holds a day from `first` to `last` and has ended with `ended_by`, finer levels first."""
+    found: list[Period] = []
+    for level in ROLLUP_LEVELS:
+        period = period_of(level, first)
+        while period.first <= last:
+            if period.last <= ended_by:
+                found.append(period)
+            period = period_of(level, period.last + _DAY)
+    return found
+
+
+def read_period(text: str) -> Period:
+    """Parse the key of a period. Raises InputError for anything else."""
+    key = text.strip()
+    try:
+        if week := _WEEK.fullmatch(key):
+            return week_of(date.fromisocalendar(int(week[1]), int(week[2]), 1))
+        if month := _MONTH.fullmatch(key):
+            return month_of(date(int(month[1]), int(month[2]), 1))
+        if _YEAR.fullmatch(key):
+            return year_of(date(int(key), 1, 1))
+        return day_of(read_day(key, "the period"))
+    except (ValueError, InputError):
+        raise InputError(
+            f"'{text}' is not a period; write a day (2026-03-14), a week (2026-W11), a month (2026-03) or a year (2026)"
+        ) from None

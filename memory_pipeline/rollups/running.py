@@ -1,0 +1,153 @@
+"""Makes the rollups of periods and keeps them: in the store first, and then in files that say the same."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from pydantic import Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.exports.exporting import token_counter
+from memory_pipeline.killpoints import reached
+from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
+from memory_pipeline.rollups.making import Maker, rollup_id
+from memory_pipeline.rollups.periods import Period, periods_between
+from memory_pipeline.store import Store
+
+_log = logging.getLogger(__name__)
+Progress = Callable[[str, int, int], None]
+
+
+class MadeRollup(Document):
+    """What became of one period of a project."""
+
+    project: str = Field(description="The project.")
+    level: str = Field(description="`day`, `week`, `month` or `year`.")
+    period: str = Field(description="The period.")
+    notes: int = Field(description="Memories of the period.")
+    entries: int = Field(description="What the rollup says.")
+    tokens: int = Field(description="Its tokens; 0 if there is nothing to say.")
+    budget: int = Field(description="The most tokens that it could have.")
+    file: str | None = Field(description="The file in which it stands.")
+    status: str = Field(
+        description="`new`, `changed` or `unchanged` in the store; `empty`: there is nothing to say of the period."
+    )
+    problem: str | None = Field(default=None, description="Why its file could not be written.")
+
+
+def roll_up(
+    store: Store,
+    settings: Settings,
+    periods: Sequence[Period],
+    *,
+    holder: str,
+    run_id: str,
+    projects: Sequence[str] = (),
+    progress: Progress = lambda step, done, total: None,
+) -> list[MadeRollup]:
+    """Make the rollups of periods, finer ones first, of some projects or of all. What a period is made from and is not
+    there yet is made too.
+
+    The caller holds the lease of the store. A file that cannot be written costs only itself.
+    """
+    count = token_counter(settings)
+    with store.reading() as tx:
+        chosen = list(projects) or tx.memories.projects()
+    done: list[MadeRollup] = []
+    for project in chosen:
+        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress)
+    return done
+
+
+def periods_to_make(store: Store, first: date | None, last: date, ended_by: date) -> list[Period]:
+    """The periods that hold days from `first` to `last` and have ended; none that ends before the first memory."""
+    with store.reading() as tx:
+        moment = tx.contents.first_moment()
+    if moment is None:
+        return []
+    return periods_between(max(first or moment.date(), moment.date()), last, ended_by=ended_by)
+
+
+def _of_project(
+    store: Store,
+    settings: Settings,
+    project: str,
+    periods: Sequence[Period],
+    count: Callable[[str], int],
+    by: tuple[str, str],
+    progress: Progress,
+) -> list[MadeRollup]:
+    with store.reading() as tx:
+        before = tx.rollups.read(project, [rollup_id(project, period) for period in periods])
+        maker = Maker(tx, project, settings.rollups, count)
+        made: dict[Period, Rollup | None] = {}
+        for number, period in enumerate(periods, 1):
+            made[period] = maker.rollup(period, anew=True)
+            progress(f"rollups of {project}", number, len(periods))
+        others = maker.made
+    kept = [one for one in others.values() if one is not None]
+    empty = [known for known, one in others.items() if one is None]
+    if any(one != before.get(one.id) for one in kept) or any(known in before for known in empty):
+        with store.writing(*by) as tx:
+            tx.rollups.keep(kept, empty)
+    reached("rollups.kept")
+    files = RollupFiles(store, settings, project) if settings.rollups.files else None
+    results = []
+    for period, one in made.items():
+        path, problem = _write(files, period, one)
+        results.append(_result(project, period, one, before, settings, path, problem))
+    return results
+
+
+def renew_memory(store: Store, settings: Settings, project: str) -> str | None:
+    """Make `MEMORY.md` again in the workspace of a project, if the settings want it there; returns why it failed."""
+    if not settings.rollups.memory_file or not RollupFiles(store, settings, project).places.is_workspace:
+        return None
+    try:
+        rebuild_memory(store, settings, project)
+    except (MemoryPipelineError, OSError) as error:
+        _log.warning("MEMORY.md of %s was not made again: %s", project, in_words(error))
+        return in_words(error)[:1000]
+    return None
+
+
+def _write(files: RollupFiles | None, period: Period, one: Rollup | None) -> tuple[Path | None, str | None]:
+    if files is None:
+        return None, None
+    try:
+        files.write(period, one.content if one else "")
+    except (MemoryPipelineError, OSError) as error:
+        _log.warning("%s", in_words(error))
+        return files.path_of(period), in_words(error)[:1000]
+    return (files.path_of(period) if one else None), None
+
+
+def _result(
+    project: str,
+    period: Period,
+    one: Rollup | None,
+    before: dict[str, Rollup],
+    settings: Settings,
+    path: Path | None,
+    problem: str | None,
+) -> MadeRollup:
+    known = before.get(rollup_id(project, period))
+    status = "empty" if one is None else "new" if known is None else "unchanged" if known == one else "changed"
+    return MadeRollup(
+        project=project,
+        level=period.level,
+        period=period.key,
+        notes=one.notes if one else 0,
+        entries=len(one.memory_ids) if one else 0,
+        tokens=one.token_count if one else 0,
+        budget=settings.rollups.budget_of(period.level),
+        file=str(path) if path else None,
+        status=status,
+        problem=problem,
+    )

@@ -1,0 +1,68 @@
+"""Rollups as people and programs see them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError
+from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.rollups.making import rollup_id
+from memory_pipeline.rollups.periods import Period
+from memory_pipeline.store import Transaction
+
+
+class ListedRollup(Document):
+    """A rollup, as a list shows it."""
+
+    id: str = Field(description="Its id.")
+    project: str = Field(description="The project.")
+    level: str = Field(description="`day`, `week`, `month` or `year`.")
+    period: str = Field(description="The period.")
+    notes: int = Field(description="Memories of the period.")
+    entries: int = Field(description="Memories that it says.")
+    tokens: int = Field(description="Its tokens.")
+    budget: int = Field(description="The most tokens that it could have.")
+
+
+class ShownRollup(ListedRollup):
+    """A rollup with its words."""
+
+    text: str = Field(description="What it says, as Markdown.")
+    memory_ids: tuple[str, ...] = Field(description="The memories that say it.")
+    below: tuple[str, ...] = Field(description="The ids of the rollups that it is made from.")
+
+
+def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
+    """The rollups of one project or of all: by project, beginning and level."""
+    return [ListedRollup.model_validate(_listed(one)) for one in tx.rollups.all(project)]
+
+
+def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
+    """The rollup of a period, of one project or of every one that has it. Raises InputError if there is none."""
+    chosen = [project] if project else tx.memories.projects()
+    found = [one for name in chosen for one in tx.rollups.read(name, [rollup_id(name, period)]).values()]
+    if not found:
+        raise InputError(
+            f"there is no rollup of {period.key}; 'memory-pipeline rollups run --from {period.first} --to "
+            f"{period.last}' makes it when the period has ended, if there is something to say"
+        )
+    return [
+        ShownRollup.model_validate(
+            {**_listed(one), "text": one.content, "memory_ids": one.memory_ids, "below": one.below_ids}
+        )
+        for one in found
+    ]
+
+
+def _listed(one: Rollup) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "project": one.project_id,
+        "level": one.level,
+        "period": one.period,
+        "notes": one.notes,
+        "entries": len(one.memory_ids),
+        "tokens": one.token_count,
+        "budget": one.budget_tokens,
+    }

@@ -1,0 +1,152 @@
+"""Summaries of days, weeks, months and years, and what they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date, datetime
+
+from memory_pipeline.records import Memory
+from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.records.series import SERIES
+from memory_pipeline.store.history import as_before
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.sql import Sql
+
+_ROLLUPS = RowsOf(Rollup)
+#: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
+#: before its words can be in the store, and a note that knows only its day is of that day everywhere.
+_OF_RAW = """
+    source_connector <> 'night'
+      and greatest((created_at + to_minutes(utc_offset))::date, created_at::date) = $2::date
+    """
+_OF_MADE = "source_connector = 'night' and created_at > $2 and created_at <= $3"
+
+
+class Rollups:
+    """The rollups of all projects."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
+        """Those rollups of a project that there are, by id."""
+        rows = self._sql.rows(
+            f"select {_ROLLUPS.columns} from rollups where project_id = $1 and id in (select unnest($2::text[]))",
+            [project_id, sorted(ids)],
+        )
+        return {one.id: one for one in map(_ROLLUPS.read, rows)}
+
+    def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
+        """Every rollup, of one project or level where given: by project, beginning and level."""
+        rows = self._sql.rows(
+            f"""
+            select {_ROLLUPS.columns}
+            from rollups
+            where ($1 is null or project_id = $1) and ($2 is null or level = $2)
+            order by project_id, starts_at, ends_at, id
+            """,
+            [project_id, level],
+        )
+        return [_ROLLUPS.read(row) for row in rows]
+
+    def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
+        """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
+        known = {row[0]: row[1] for row in self._sql.rows(
+            f"select id, to_json(struct_pack({', '.join(f'{n} := {n}' for n in _ROLLUPS.names)}))::text from rollups "
+            "where id in (select unnest($1::text[]))",
+            [sorted({*withdrawn, *(one.id for one in rollups)})],
+        )}  # fmt: skip
+        with self._sql.given(incoming=_ROLLUPS.table(list(rollups))):
+            coming: dict[str, str] = dict(
+                self._sql.rows(
+                    "select id, to_json(struct_pack("
+                    f"{', '.join(f'{name} := {name}' for name in _ROLLUPS.names)}))::text from incoming"
+                )
+            )
+            changed = sorted(i for i, row in coming.items() if i in known and known[i] != row)
+            if changed:
+                self._sql.run(
+                    f"update rollups r set {_ROLLUPS.assigned_from('i')} from incoming i "
+                    "where r.id = i.id and r.id in (select unnest($1::text[]))",
+                    [changed],
+                )
+            new = sorted(i for i in coming if i not in known)
+            if new:
+                self._sql.run(
+                    "insert into rollups by name select * from incoming where id in (select unnest($1::text[]))", [new]
+                )
+        removed = sorted(set(withdrawn) & set(known) - set(coming))
+        if removed:
+            self._sql.run("delete from rollups where id in (select unnest($1::text[]))", [removed])
+        return len(changed) + len(new) + len(removed)
+
+    def about(self, memory_ids: Collection[str]) -> list[Rollup]:
+        """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
+        rows = self._sql.rows(
+            f"""
+            with these as (select id, project_id, created_at from memories where id in (select unnest($1::text[])))
+            select {_ROLLUPS.columns}
+            from rollups r
+            where list_has_any(memory_ids, $1::text[])
+               or exists (
+                   select 1
+                   from these t
+                   where t.project_id = r.project_id and t.created_at between r.starts_at and r.ends_at)
+            order by project_id, starts_at, ends_at, id
+            """,
+            [sorted(memory_ids)],
+        )
+        return [_ROLLUPS.read(row) for row in rows]
+
+    def days_with_notes(self, project_id: str) -> set[date]:
+        """The days of which `noted` or `series` may give something."""
+        rows = self._sql.rows(
+            """
+            select distinct greatest((created_at + to_minutes(utc_offset))::date, created_at::date)
+            from memories
+            where project_id = $1 and source_connector <> 'night'
+            union
+            select distinct (created_at - to_microseconds(1))::date
+            from memories
+            where project_id = $1 and source_connector = 'night'
+            union
+            select distinct effective_date::date
+            from memories
+            where project_id = $1 and source_connector = 'night' and source_file = $2
+            """,
+            [project_id, SERIES],
+        )
+        return {row[0] for row in rows}
+
+    def noted(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
+        """What a project noted on a day, or a night made of its notes, by creation and id: as of the day's end.
+
+        A memory is archived only if it was by then; a rolled-back one was never there.
+        """
+        return self._of(project_id, f"(({_OF_RAW}) or ({_OF_MADE}))", starts_at, ends_at)
+
+    def series(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
+        """The series memories as they stood at the end of a day, of which the newest reading is of that day."""
+        return self._of(
+            project_id,
+            "source_connector = 'night' and source_file = $4 and created_at <= $3 and effective_date >= $2 "
+            "and effective_date < $3",
+            starts_at,
+            ends_at,
+            SERIES,
+        )
+
+    def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
+        end = to_utc(ends_at)
+        rows = self._sql.rows(
+            f"""
+            select {MEMORIES.columns}
+            from memories
+            where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
+            order by created_at, id
+            """,
+            [project_id, to_utc(starts_at), end, *more],
+        )
+        found = [MEMORIES.read(row) for row in rows]
+        return [as_before(memory) if memory.archived_at else memory for memory in found]

@@ -1,0 +1,310 @@
+"""Rollups: what days, weeks, months and years amount to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.rollups import RollupSettings
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import export_memories
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.rollups.copies import without_copies
+from memory_pipeline.rollups.entries import FACT, Entry, from_json
+from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
+from memory_pipeline.rollups.making import Maker
+from memory_pipeline.rollups.periods import Period, day_of, month_of, periods_between, read_period, week_of, year_of
+from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
+from memory_pipeline.rollups.threads import find_threads
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
+from memory_pipeline_tests.ingest.bring import bring
+
+MONDAY = datetime(2026, 3, 9, 10, tzinfo=UTC)
+LAST = date(2027, 1, 31)
+DAYS = [
+    ("The port of the staging database is 5433.", 0, "fact"),
+    ("We keep PostgreSQL for the orders service.", 1, "decision"),
+    ("TODO: ask Dana for the retention rule of the invoices", 1, "other"),
+    ("Rotate the gateway key before the release, or the sync fails.", 2, "lesson"),
+    ("Asked Dana for the retention rule of the invoices: done.", 9, "other"),
+    ("The importer reads CSV in Latin-1.", 30, "fact"),
+]
+
+
+def noted(store: Store) -> Settings:
+    fill(store, [candidate(text, MONDAY + timedelta(days=n), memory_type=kind) for text, n, kind in DAYS])
+    return settings_for(store)
+
+
+def make(store: Store, settings: Settings, last: date = LAST) -> list[MadeRollup]:
+    periods = periods_to_make(store, None, last, last)
+    store.take_lease("run", "test", 60)
+    try:
+        return roll_up(store, settings, periods, holder="test", run_id="run")
+    finally:
+        store.release_lease("run")
+
+
+def text_of(store: Store, key: str) -> str:
+    with store.reading() as tx:
+        return next((one.content for one in tx.rollups.all() if one.period == key), "")
+
+
+def contents(store: Store) -> tuple[object, dict[str, bytes]]:
+    with store.reading() as tx:
+        rows = tx.rollups.all()
+    files = {str(p): p.read_bytes() for p in store.path.parent.rglob("*.md")}
+    return rows, files
+
+
+def test_a_week_is_made_from_its_days_a_month_from_its_weeks_and_a_year_from_its_months(store: Store) -> None:
+    make(store, noted(store))
+    assert "The port of the staging database is 5433." in text_of(store, "2026-03-09")
+    for key in ("2026-W11", "2026-03", "2026"):
+        told = text_of(store, key)
+        assert "10 Mar: We keep PostgreSQL for the orders service." in told
+        assert "Rotate the gateway key before the release" in told
+    assert "[9 Mar](../DailyLogs/2026-03-09.md)" in text_of(store, "2026-W11")
+    assert "[2026-W11](../weekly/2026-W11.md)" in text_of(store, "2026-03")
+    assert "[2026-03](../monthly/2026-03.md)" in text_of(store, "2026")
+    with store.reading() as tx:
+        week = next(one for one in tx.rollups.all() if one.period == "2026-W11")
+        days = {one.id for one in tx.rollups.all(level="day")}
+    assert set(week.below_ids) <= days and len(week.below_ids) == 3
+
+
+def test_a_thread_is_carried_until_a_note_says_that_it_is_done(store: Store) -> None:
+    make(store, noted(store))
+    assert "### Open threads\n\n- since 10 Mar: TODO: ask Dana" in text_of(store, "2026-W11")
+    assert "### Closed threads\n\n- 18 Mar: TODO: ask Dana" in text_of(store, "2026-W12")
+    assert "### Closed threads\n\n- 18 Mar: TODO: ask Dana" in text_of(store, "2026-03")
+    assert "ask Dana" not in text_of(store, "2026-04")
+
+
+def test_running_again_changes_no_byte(store: Store) -> None:
+    settings = noted(store)
+    made = make(store, settings)
+    assert {one.status for one in made} == {"new", "empty"}
+    before = contents(store)
+    assert {one.status for one in make(store, settings)} == {"unchanged", "empty"}
+    assert contents(store) == before
+
+
+@pytest.mark.slow
+def test_days_made_as_they_come_give_what_all_at_once_gives(store: Store, tmp_path: Path) -> None:
+    settings = noted(store)
+    at_once = Store(tmp_path / "other" / "store.duckdb")
+    at_once.path.parent.mkdir()
+    noted(at_once)
+    for n in range(60):
+        last = MONDAY.date() + timedelta(days=n)
+        periods = [one for one in periods_between(last, last, ended_by=last) if one.last == last]
+        roll_up(store, settings, periods, holder="test", run_id="run")
+    end = MONDAY.date() + timedelta(days=59)
+    make(at_once, settings_for(at_once), end)
+    with store.reading() as tx, at_once.reading() as other:
+        assert tx.rollups.all() == other.rollups.all()
+
+
+@pytest.mark.parametrize("budget", [100, 150, 200])
+def test_a_rollup_keeps_its_budget_and_says_how_much_it_left_out(store: Store, budget: int) -> None:
+    texts = [f"The {name} service listens on the port of rack {n}." for n, name in enumerate("abcdefghijklmnopqrst")]
+    fill(store, [candidate(text, MONDAY + timedelta(minutes=n), memory_type="fact") for n, text in enumerate(texts)])
+    settings = settings_for(store, rollups__day_tokens=budget)
+    make(store, settings, MONDAY.date())
+    with store.reading() as tx:
+        (day,) = tx.rollups.all(level="day")
+    said = len(from_json(day.entries))
+    assert day.token_count <= budget == day.budget_tokens
+    assert f"- and {20 - said} more" in day.content
+
+
+@pytest.mark.slow
+def test_what_a_night_archived_is_told_by_what_replaced_it(store: Store) -> None:
+    fill(store, lesson(4, MONDAY))
+    for n in range(3):
+        run(store, MONDAY.date() + timedelta(days=n))
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    week = text_of(store, "2026-W11")
+    assert "### Patterns and principles" in week and "### Facts and lessons" not in week
+    assert "### Patterns" not in text_of(store, "2026-03-09")
+
+
+@pytest.mark.slow
+def test_a_rollback_makes_the_rollups_again_that_say_what_it_took_back(store: Store) -> None:
+    fill(store, lesson(4, MONDAY))
+    settings = settings_for(store)
+    make(store, settings, MONDAY.date() + timedelta(days=6))
+    before = contents(store)
+    for n in range(3):
+        run(store, MONDAY.date() + timedelta(days=n), run_id=f"night-{n}")
+    make(store, settings, MONDAY.date() + timedelta(days=6))
+    assert contents(store) != before
+    result = roll_back(store, settings, RollbackScope(since=MONDAY - timedelta(days=900)), cascade=True)
+    assert result.rollups
+    make(store, settings, MONDAY.date() + timedelta(days=6))
+    after = contents(store)
+    assert {one.period: one.content for one in after[0]} == {one.period: one.content for one in before[0]}  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_files_keep_every_byte_outside_of_the_markers_and_are_never_read_as_memories(
+    store: Store, tmp_path: Path
+) -> None:
+    workspace = tmp_path / "notes"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "2026-03-09.md").write_text("# Monday\n\n- Decision: we keep PostgreSQL for the orders.\n")
+    log = workspace / "DailyLogs" / "2026-03-09.md"
+    log.parent.mkdir()
+    log.write_bytes(b"Mine.\r\n\r\nAlso mine, without an end")
+    source = SourceTable(name="notes", format="openclaw", path=str(workspace), project="notes")
+    settings = settings_for(store, sources=(source,))
+    run(store, MONDAY.date(), settings)
+    make(store, settings, LAST)
+    assert log.read_bytes().startswith(b"Mine.\r\n\r\nAlso mine, without an end\r\n")
+    assert {p.name for p in workspace.rglob("*.md")} == {
+        "2026-03-09.md", "2026-W11.md", "2026-03.md", "2026.md",
+    }  # fmt: skip
+    rebuild_memory(store, settings, "notes")
+    assert (workspace / "MEMORY.md").is_file()
+    with store.reading() as tx:
+        count = tx.memories.count()
+    run(store, MONDAY.date() + timedelta(days=1), settings, moment=datetime.now(UTC))
+    with store.reading() as tx:
+        assert tx.memories.count() == count
+
+
+def test_a_file_whose_block_is_of_another_project_is_left_alone(store: Store, tmp_path: Path) -> None:
+    settings = noted(store)
+    path = RollupFiles(store, settings, "p").path_of(day_of(MONDAY.date()))
+    other = RollupFiles(store, settings, "q")
+    make(store, settings, MONDAY.date())
+    before = path.read_bytes()
+    other.places = RollupFiles(store, settings, "p").places
+    with pytest.raises(Exception, match="of another project"):
+        other.write(day_of(MONDAY.date()), "> From the memory of project q: x\n\nwords")
+    assert path.read_bytes() == before
+
+
+def test_an_export_of_everything_brings_rollups_along(store: Store, tmp_path: Path) -> None:
+    make(store, noted(store))
+    export_memories(store, "jsonl", tmp_path / "all.jsonl", everything=True)
+    other = Store(tmp_path / "other.duckdb")
+    bring(other, tmp_path / "all.jsonl", "jsonl")
+    with store.reading() as tx, other.reading() as there:
+        assert tx.rollups.all() == there.rollups.all()
+        assert tx.transfer.digest() == there.transfer.digest()
+
+
+KILLED = """
+import sys
+from datetime import date
+from pathlib import Path
+from memory_pipeline.rollups.running import periods_to_make, roll_up
+from memory_pipeline.store import Store
+from memory_pipeline_tests.ingest.bring import bring
+from memory_pipeline_tests.build import settings_for
+store, last = Store(Path(sys.argv[1])), date(2026, 3, 31)
+roll_up(store, settings_for(store), periods_to_make(store, None, last, last), holder="t", run_id="r")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", ["rollups.kept", "shared.written", "shared.written#3"])
+def test_after_a_kill_running_again_gives_the_files_of_the_store(store: Store, at: str) -> None:
+    settings = noted(store)
+    killed = {**os.environ, "KILL_POINT": at}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(store.path)], env=killed, check=False)
+    assert done.returncode == -signal.SIGKILL
+    make(store, settings, date(2026, 3, 31))
+    with store.reading() as tx:
+        rows = {one.period: one.content for one in tx.rollups.all()}
+    files = RollupFiles(store, settings, "p")
+    for key, content in rows.items():
+        assert content in files.path_of(read_period(key)).read_text()
+
+
+def test_a_period_is_read_and_named() -> None:
+    assert read_period("2026-W11") == week_of(date(2026, 3, 14))
+    assert week_of(date(2026, 3, 8)).key == "2026-W11" and week_of(date(2026, 3, 8)).first == date(2026, 3, 8)
+    assert read_period("2026-03") == month_of(date(2026, 3, 5)) and read_period("2026") == year_of(date(2026, 5, 5))
+    assert week_of(date(2026, 1, 1)).name == "Week 01, 28 December 2025 to 3 January 2026"
+    for wrong in ("2026-13", "2026-W60", "soon", "", "2026-02-30"):
+        with pytest.raises(InputError):
+            read_period(wrong)
+
+
+def days_of(period: Period) -> list[date]:
+    return [period.first + timedelta(days=n) for n in range((period.last - period.first).days + 1)]
+
+
+def test_the_weeks_and_days_of_a_month_hold_each_of_its_days_once() -> None:
+    for number in range(1, 13):
+        month = month_of(date(2026, number, 1))
+        days = [
+            part.first + timedelta(days=n) for part in month.parts for n in range((part.last - part.first).days + 1)
+        ]
+        assert days == [month.first + timedelta(days=n) for n in range((month.last - month.first).days + 1)]
+
+
+def test_a_note_of_a_day_alone_is_told_on_that_day_in_every_zone(store: Store) -> None:
+    midnight = datetime(2026, 3, 9, 15, tzinfo=UTC)  # 10 March in Tokyo
+    fill(store, [candidate("The lab in Tokyo closes at six.", midnight, memory_type="fact", utc_offset=540)])
+    make(store, settings_for(store), date(2026, 3, 12))
+    assert "Tokyo" in text_of(store, "2026-03-10") and not text_of(store, "2026-03-09")
+
+
+def test_a_thread_that_was_edited_or_is_no_longer_there_is_closed() -> None:
+    opened = memory("a", "- [ ] order the spare fan of rack three", MONDAY)
+    assert [t.closed_at for t in find_threads([opened], {})] == [None]
+    gone = MONDAY + timedelta(days=2)
+    assert [t.closed_at for t in find_threads([opened], {"a": gone})] == [gone]
+    ticked = memory("b", "- [x] order the spare fan of rack three", MONDAY + timedelta(days=1))
+    assert [t.closed_by for t in find_threads([opened, ticked], {})] == [ticked]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not done yet: order the spare fan of rack three",
+        "Result: failure. Order the spare fan of rack three. Done with tests.",
+        "The fan of rack two is fixed.",
+    ],
+)
+def test_what_does_not_say_that_it_is_done_closes_nothing(text: str) -> None:
+    opened = memory("a", "TODO: order the spare fan of rack three", MONDAY)
+    later = memory("b", text, MONDAY + timedelta(days=1))
+    assert all(thread.closed_at is None for thread in find_threads([opened, later], {}) if thread.memory.id == "a")
+
+
+def test_entries_that_differ_in_a_number_or_a_negation_are_no_copies() -> None:
+    texts = [
+        "Take a backup before updating the router.",
+        "Reminder: take a backup before updating the router.",
+        "Never take a backup before updating the router.",
+        "The deploy of the shop took 14 minutes on Monday.",
+        "The deploy of the shop took 22 minutes on Monday.",
+    ]
+    entries = [Entry(FACT, text, MONDAY.date(), str(n), 1.0) for n, text in enumerate(texts)]
+    assert len(without_copies(entries)) == 4
+
+
+def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) -> None:
+    settings = noted(store)
+    with store.reading() as tx:
+        maker = Maker(tx, "p", RollupSettings(), len)
+        assert maker.rollup(day_of(date(2026, 5, 5)), anew=True) is None
+    made = make(store, settings, date(2026, 3, 12))
+    assert sum(one.status == "new" for one in made) == 3
+    assert len([*tmp_path.rglob("2026-*.md")]) == 3
+    with store.reading() as tx:
+        assert sql_rows(tx, "select count(*) from rollups") == [(3,)]
