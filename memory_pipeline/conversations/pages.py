@@ -18,6 +18,8 @@ from memory_pipeline.wording.quoting import plain
 
 #: The names of the blocks in USER.md, RELATIONAL.md and SOUL.md, in a daily log, and in the summary of a day.
 CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations"
+#: So many of each destination are listed in the summary of a day: those that matter most.
+_MOST_SHOWN = 40
 _WHERE = {
     "user": "about the human",
     "relational": "how the two work together",
@@ -85,12 +87,16 @@ def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], tho
     for destination, words in _WHERE.items():
         some = [one for one in those if one.destination == destination]
         if some:
+            shown = sorted(some, key=lambda one: -one.significance)[:_MOST_SHOWN]
             lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
             lines += [
                 f"- {plain(one.text)} ({one.kind}, {_BY[one.speaker]}, {one.significance:.2f}"
                 f"{', withdrawn' if one.id in withdrawn else ''}; {plain(place_of(one))})"
                 for one in some
+                if one in shown
             ]
+            if len(some) > len(shown):
+                lines.append(f"- and {len(some) - len(shown):,} more, which matter less")
     return _block(project_id, f"what was kept of the conversations of {night} (UTC)", lines)
 
 

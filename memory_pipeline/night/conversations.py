@@ -147,8 +147,10 @@ def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
     with night.writing() as tx:
         left = tx.conversations.keep(row, kept, as_of)
         if left is not None:
+            tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
             tx.conversations.retire(left, as_of, f"conversations:{run_id}")
             _put(tx, made, kept)
+            _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")
     return DayOfProject(day.project_id, day.night, found, stands, tuple(kept), left is not None)
@@ -212,3 +214,29 @@ def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]
     tx.conversations.put_in_use(
         {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
     )
+
+
+def _supersede(
+    tx: Transaction,
+    known: Sequence[KeptExtraction],
+    kept: Sequence[KeptExtraction],
+    as_of: datetime,
+    critical_floor: float,
+) -> None:
+    """Archive the memories of what was said earlier and is withdrawn now into the memory of what corrects it."""
+    memory_of = {one.id: one.memory_id for one in known if one.memory_id}
+    for one in kept:
+        for old in one.withdraws:
+            loser, winner = memory_of.get(old), one.memory_id
+            if (
+                loser
+                and winner
+                and tx.memories.supersede(
+                    loser,
+                    winner=winner,
+                    archived_by=derived_id("withdrawn", loser, winner),
+                    at=as_of,
+                    critical_floor=critical_floor,
+                )
+            ):
+                tx.lineage.add([LineageLink(winner, loser, "superseded", 1.0)])

@@ -28,7 +28,7 @@ from memory_pipeline.store import Store, Transaction
 #: Log rows with these policies concern single memories, not clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
 #: Lineage of a memory that was archived, but not as a source of a cluster.
-_NO_SOURCES = ("duplicate", "superseded")
+_NO_SOURCES = ("duplicate", "superseded", "extracted")
 
 
 @dataclass(frozen=True, slots=True)

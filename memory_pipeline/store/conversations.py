@@ -290,6 +290,20 @@ class Conversations:
         )
         self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
 
+    def superseded_by(self, memory_ids: Sequence[str]) -> list[str]:
+        """The memories that were archived into these because what they say was withdrawn."""
+        return self._sql.strings(
+            """
+            select m.id
+            from memories m
+            join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+            where l.relation = 'superseded' and m.source_connector = 'conversations'
+              and m.consolidated_into_id in (select unnest($1::text[]))
+            order by 1
+            """,
+            [list(memory_ids)],
+        )
+
     def turns_kept_elsewhere(self) -> set[str]:
         """The turns of which active memories say what is worth keeping: these are compared in their place."""
         return set(

@@ -9,6 +9,7 @@ from memory_pipeline.store.audit import memory_state
 from memory_pipeline.store.tables import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
+_READ_AGAIN = "read that day again ('memory-pipeline conversations run --date DAY')"
 _REEMBED = "run 'memory-pipeline night', which embeds memories without a vector"
 
 
@@ -178,6 +179,57 @@ RULES = (
           )
         """,
         "roll back the run that archived them",
+    ),
+    Rule(
+        "what was extracted from conversations is of turns of their project",
+        """
+        select e.id, 'turn ' || e.turn_id || ' does not exist in project ' || e.project_id
+        from extractions e
+        left join memories m on m.id = e.turn_id and m.project_id = e.project_id
+        where m.id is null
+        """,
+        RESTORE,
+    ),
+    Rule(
+        "what was extracted stands once, and belongs to a day that stands",
+        """
+        select e.id, 'it stands ' || count(*) || ' times'
+        from extractions e
+        where e.gone_at is null
+        group by e.id
+        having count(*) > 1
+        union all
+        select e.id, 'the run ' || e.run_id || ' has no reading of ' || e.night || ' that stands'
+        from extractions e
+        left join conversation_days d
+          on d.project_id = e.project_id and d.night = e.night and d.run_id = e.run_id and d.gone_at is null
+        where e.gone_at is null and d.run_id is null
+        """,
+        _READ_AGAIN,
+    ),
+    Rule(
+        "what was extracted into a memory has it",
+        """
+        select e.id, 'memory ' || coalesce(e.memory_id, '(none)') || ' is not there'
+        from extractions e
+        left join memories m on m.id = e.memory_id
+        where e.gone_at is null and e.destination = 'memory' and e.memory_id is not null
+          and (m.id is null or m.rolled_back_at is not null)
+        """,
+        _READ_AGAIN,
+    ),
+    Rule(
+        "USER has what its human said alone, RELATIONAL how the two work together",
+        """
+        select id, 'a ' || kind || ' of the ' || speaker || ' went to ' || destination
+        from extractions
+        where gone_at is null
+          and ((destination = 'user'
+                and (speaker <> 'human' or kind not in ('fact', 'preference', 'emotion', 'repetition')))
+               or (destination = 'relational' and kind not in ('trust', 'boundary', 'dynamic'))
+               or (destination = 'soul' and speaker <> 'agent'))
+        """,
+        _READ_AGAIN,
     ),
     Rule(
         "memories, archive states and the audit log agree",

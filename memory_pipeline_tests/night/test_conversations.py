@@ -21,6 +21,7 @@ from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
+from memory_pipeline_tests.ingest.test_whole_export import bring, exported
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -210,6 +211,29 @@ def test_what_an_earlier_day_said_is_withdrawn_by_a_correction(
     assert [one.withdrawn for one in monday.extractions] == [True]
 
 
+def test_a_memory_that_is_corrected_is_archived_into_its_correction(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    fill(store, spoken(MONDAY, "We decided to use Postgres because the team knows it."))
+    read(store, settings)
+    before = digest_of_standing(store)
+    fill(store, spoken(TUESDAY, "Correction: we use DuckDB, not Postgres."))
+    run_id = read(store, settings)
+    with store.reading() as tx:
+        made = {m.memory_type: m for m in tx.memories.all() if m.source.connector == "conversations"}
+        assert made["decision"].consolidated_into_id == made["fact"].id
+        assert not tx.integrity.check(deep=True)
+    read(store, settings.with_values({"compression.destinations": Destinations(embeddings="")}), TUESDAY)
+    with store.reading() as tx:
+        active = [m.memory_type for m in tx.memories.all(include_archived=False)]
+        assert "decision" in active and "fact" not in active
+        assert not tx.integrity.check(deep=True)
+    roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)), cascade=True)
+    with store.reading() as tx:
+        assert not tx.integrity.check(deep=True)
+    assert run_id and before
+
+
 def test_words_outside_of_the_marks_stay_byte_for_byte(store: Store, settings: Settings, workspace: Path) -> None:
     (workspace / "SOUL.md").write_bytes(b"\xef\xbb\xbf# Soul\r\n\r\nCaf\xe9 \xff\r\n")
     fill(store, FIRST_DAY)
@@ -247,6 +271,26 @@ def test_a_store_without_conversations_has_no_rows_and_no_files(store: Store, tm
     with store.reading() as tx:
         assert sql_rows(tx, "select * from conversation_days") == []
     assert not (store.path.parent / "conversations").exists()
+
+
+def test_an_export_of_everything_gives_the_same_extractions(store: Store, settings: Settings, tmp_path: Path) -> None:
+    fill(store, [*FIRST_DAY, *SECOND_DAY])
+    read(store, settings)
+    other = Store(tmp_path / "other.duckdb")
+    bring(other, exported(store))
+    with store.reading() as one, other.reading() as two:
+        assert one.transfer.digest() == two.transfer.digest()
+        assert not two.integrity.check(deep=True)
+
+
+def test_a_check_finds_what_stands_in_the_wrong_file(store: Store, settings: Settings) -> None:
+    fill(store, FIRST_DAY)
+    read(store, settings, MONDAY)
+    with store.writing("test") as tx:
+        sql_rows(tx, "update extractions set destination = 'user' where kind = 'trust'")
+    with store.reading() as tx:
+        (finding,) = tx.integrity.check()
+    assert "a trust of the human went to user" in finding.problem
 
 
 def test_a_dry_run_writes_no_file_and_no_row(store: Store, settings: Settings, workspace: Path) -> None:
