@@ -48,6 +48,7 @@ from memory_pipeline.interfaces.cli.results import (
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
+from memory_pipeline.interfaces.hook_files import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
@@ -317,6 +318,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Compacted sessions": ("`compact` prints a list.", CompactedSession),
     "Triggers": ("`triggers check` prints a list.", TriggerShown),
     "Trigger events": ("`triggers list` prints a list.", EventShown),
+    "Hooks of hosts": ("`hooks install` and `hooks remove` print one object.", InstalledHooks),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
     "Another model": ("`embed` prints one object.", EmbeddedStore),

@@ -133,9 +133,15 @@ def _before(
             return event  # one at a time
         if kind == "time" or event.kind == "time":  # counted from the last compaction, not by context
             continue
-        if event.compactions == usage.compactions and RANK[event.kind] >= RANK[kind]:
+        if event.compactions == usage.compactions and _rank(event) >= RANK[kind]:
             return event
     return None
+
+
+def _rank(event: TriggerEvent) -> int:
+    """How much was done: a flush by hand is no compaction."""
+    by_hand = event.kind in ("hook", "command")
+    return RANK["warning"] if by_hand and event.action == "flush" else RANK[event.kind]
 
 
 def event_of(verdict: Verdict, now: datetime, by: str) -> TriggerEvent:

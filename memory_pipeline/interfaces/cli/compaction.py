@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.records.trigger import TriggerAction
 from memory_pipeline.wording.counts import how_many
+
+if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
+    from memory_pipeline.compaction.transcripts import Session
 
 triggers_app = typer.Typer(
     help="What starts flushes and compactions of live sessions: check, list.", no_args_is_help=True
 )
+hooks_app = typer.Typer(
+    help="Hooks by which a host keeps what a session said before it is compacted: install, remove.",
+    no_args_is_help=True,
+)
 app.add_typer(triggers_app, name="triggers")
+app.add_typer(hooks_app, name="hooks")
 
 SessionsArgument = Annotated[
     list[str] | None,
@@ -46,14 +55,20 @@ def flush(
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
     from memory_pipeline.compaction.flush import instruction as told
-    from memory_pipeline.compaction.flushing import flush_sessions
+    from memory_pipeline.compaction.flushing import flush_session
+    from memory_pipeline.compaction.transcripts import read_session_file
 
     if instruction:
         text = told(datetime.now(UTC))
         emit({"instruction": text}, as_json=json_, text=text)
         return
     settings = settings_of(store)
-    done = list(flush_sessions(settings, transcripts_of(settings, sessions), project, preview=preview))
+    done = []
+    for transcript in transcripts_of(settings, sessions):
+        session = read_session_file(transcript, settings, project)
+        done.append(flush_session(settings, session, preview=preview))
+        if not preview:
+            noted(settings, session, "flush", ok=True)
     lines = []
     for one in done:
         kept = ", ".join(
@@ -99,12 +114,12 @@ def compact(
 
     settings = settings_of(store)
     count = token_counter(settings)
-    done = [
-        compact_session(
-            settings, read_session_file(one, settings, project), count, aggressive=aggressive, preview=preview
-        )
-        for one in transcripts_of(settings, sessions)
-    ]
+    done = []
+    for transcript in transcripts_of(settings, sessions):
+        session = read_session_file(transcript, settings, project)
+        done.append(compact_session(settings, session, count, aggressive=aggressive, preview=preview))
+        if not preview and session.turns:
+            noted(settings, session, "compact", ok=done[-1].outcome != "rolled back")
     lines = []
     for one in done:
         lines.append(
@@ -120,6 +135,13 @@ def compact(
     emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
     if any(one.outcome == "rolled back" for one in done):
         raise typer.Exit(1)
+
+
+def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:
+    """Record what a command did, so that no sensor does it again."""
+    from memory_pipeline.compaction.acting import note
+
+    note(settings, session, "command", action, current_user(), "a command", ok=ok)
 
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
@@ -174,3 +196,39 @@ def triggers_list(
     ]
     columns = ["fired", "session", "trigger", "action", "window", "outcome", "by"]
     emit(shown, as_json=json_, text=table(rows, columns) if rows else "Nothing has fired yet.")
+
+
+HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code or openclaw.")]
+
+
+@hooks_app.command(
+    "install",
+    epilog="Examples: memory-pipeline hooks install claude-code --preview; memory-pipeline hooks install openclaw",
+)
+def hooks_install(
+    host: HostArgument,
+    preview: PreviewOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Let a host compact a session into its project's files before it forgets it, and at its end. Everything else in
+    the host's settings stays byte for byte; what they were is kept beside them."""
+    from memory_pipeline.interfaces.hook_files import hooks_text, install_hooks
+
+    _, opened = open_store(store)
+    done = install_hooks(host, opened.path, preview=preview)
+    emit(done, as_json=json_, text=hooks_text(done))
+
+
+@hooks_app.command("remove", epilog="Example: memory-pipeline hooks remove claude-code")
+def hooks_remove(
+    host: HostArgument,
+    preview: PreviewOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Take the hooks out of a host's settings again. Everything else in them stays byte for byte."""
+    from memory_pipeline.interfaces.hook_files import hooks_text, remove_hooks
+
+    done = remove_hooks(host, preview=preview)
+    emit(done, as_json=json_, text=hooks_text(done))

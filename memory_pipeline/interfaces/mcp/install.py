@@ -148,19 +148,27 @@ def _own_way(client: str, name: str, entry: dict[str, Any]) -> str | None:
 
 def _write(file: Path, path: Sequence[str], entry: object, title: str) -> tuple[Path | None, bool]:
     """Set the entry in a file; the backup, and whether anything changed."""
+    return change_file(file, lambda text: with_value(text, path, entry), title)
+
+
+def change_file(
+    file: Path, change: Callable[[str], str], title: str, *, write: bool = True, option: str = "without --write"
+) -> tuple[Path | None, bool]:
+    """Change a client's JSON file: where the file as it was is kept, and whether anything changed, or would without
+    `write`. Raises InputError for a file that is not JSON, and OutputError if its client has just changed it."""
     before = _read(file)
     try:
         text = (before or b"").decode("utf-8-sig")
-        after = with_value(text if text.strip() else "{}\n", path, entry)
+        after = change(text if text.strip() else "{}\n")
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"'{file}' cannot be edited ({error}), and nothing was changed; without --write, this command shows what "
-            f"to put there by hand or with {title}'s own command"
+            f"'{file}' cannot be edited ({error}), and nothing was changed; {option}, this command shows what to put "
+            f"there by hand or with {title}'s own command"
         ) from None
     mark = b"\xef\xbb\xbf" if before and before.startswith(b"\xef\xbb\xbf") else b""
     written = mark + after.encode()
-    if before == written:
-        return None, False
+    if before == written or not write:
+        return None, before != written
     with directories(file.parent):
         backup = _keep(file, before) if before is not None else None
         with writing_whole(file, lambda _: True) as target:

@@ -1,10 +1,11 @@
-"""Sets one value in a JSON text and leaves every other byte of it as it is: spacing, order, number forms, line ends."""
+"""Sets or removes one value in a JSON text, and leaves every other byte as it is: spacing, order, number forms, line
+ends."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -46,6 +47,97 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
         if text[found.value] != "{":
             raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object")
         start = found.value
+
+
+def with_item(text: str, path: Sequence[str], item: object, is_it: Callable[[object], bool]) -> str:
+    """The text with an item in the list at a path, which is added where it is missing: in the place of the item that
+    `is_it`, else at the end. Raises ValueError as `with_value`, and for something other than a list."""
+    place = _place_of(text, path)
+    if place is None:
+        return with_value(text, path, [item])
+    items = _items(text, place)
+    depth = len(path) + 1
+    for start, end in items:
+        found = json.loads(text[start:end])
+        if is_it(found):
+            return text if found == item else text[:start] + _written(text, item, depth) + text[end:]
+    written = _written(text, item, depth)
+    if items:
+        space = text[place + 1 : items[0][0]]
+        between = space if "\n" in space else " "
+        return f"{text[: items[-1][1]]},{between}{written}{text[items[-1][1] :]}"
+    end = text.index("]", place)
+    line, indent = _line_end(text), _indent(text)
+    return f"{text[: place + 1]}{line}{indent * depth}{written}{line}{indent * (depth - 1)}{text[end:]}"
+
+
+def without_items(text: str, path: Sequence[str], is_it: Callable[[object], bool]) -> str:
+    """The text without the items that `is_it` in the list at a path; a list that is empty then goes too, and so does an
+    object that held nothing else. Raises ValueError as `with_item`."""
+    while (place := _place_of(text, path)) is not None:
+        items = _items(text, place)
+        gone = next((n for n, (start, end) in enumerate(items) if is_it(json.loads(text[start:end]))), None)
+        if gone is None:
+            return text
+        if len(items) == 1:
+            return without_value(text, path)
+        text = _cut(text, items, gone)
+    return text
+
+
+def without_value(text: str, path: Sequence[str]) -> str:
+    """The text without the value at a path, and without the objects on the way that held nothing else."""
+    start = _place_of(text, path[:-1])
+    if start is None:
+        return text
+    members = _members(text, start)
+    gone = next((n for n, member in enumerate(members) if member.name == path[-1]), None)
+    if gone is None:
+        return text
+    if len(members) > 1:
+        return _cut(text, [(member.at, member.end) for member in members], gone)
+    if len(path) > 1:
+        return without_value(text, path[:-1])
+    return f"{text[: start + 1]}{text[_after_space(text, members[0].end) :]}"
+
+
+def _cut(text: str, places: Sequence[tuple[int, int]], gone: int) -> str:
+    """The text without one of several members or items, and without the comma beside it."""
+    if gone:
+        return text[: places[gone - 1][1]] + text[places[gone][1] :]
+    return text[: places[0][0]] + text[places[1][0] :]
+
+
+def _place_of(text: str, path: Sequence[str]) -> int | None:
+    """Where the object or the list at a path begins; None if it is missing. Raises ValueError if it is something else,
+    or the text is no JSON object."""
+    if not isinstance(json.loads(text), dict):
+        raise ValueError("it is no JSON object")
+    place = _after_space(text, 0)
+    for depth, name in enumerate(path, 1):
+        found = next((member for member in reversed(_members(text, place)) if member.name == name), None)
+        if found is None:
+            return None
+        wanted = "[{" if depth == len(path) else "{"
+        if text[found.value] not in wanted:
+            raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object or list")
+        place = found.value
+    return place
+
+
+def _items(text: str, start: int) -> list[tuple[int, int]]:
+    """Where the items of the list that begins at `start` begin and end. Raises ValueError if it is no list."""
+    if text[start] != "[":
+        raise ValueError("a value in it is no list")
+    found: list[tuple[int, int]] = []
+    place = _after_space(text, start + 1)
+    while text[place] != "]":
+        _, end = _DECODER.raw_decode(text, place)
+        found.append((place, end))
+        place = _after_space(text, end)
+        if text[place] == ",":
+            place = _after_space(text, place + 1)
+    return found
 
 
 def _members(text: str, start: int) -> list[_Member]:

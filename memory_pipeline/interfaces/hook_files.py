@@ -1,0 +1,264 @@
+"""Puts this program's hooks into the files of a host, Claude Code or OpenClaw, and takes them out again.
+
+Only our own entries change; what a file was before is kept beside it. OpenClaw's hook is a directory of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
+from memory_pipeline.interfaces.mcp.install import CLIENTS, change_file
+from memory_pipeline.interfaces.mcp.json_splicing import with_item, with_value, without_items, without_value
+from memory_pipeline.orchestration.home import project_home
+
+HOSTS = ("claude-code", "openclaw")
+_MODULE = "memory_pipeline.interfaces.hooked"
+#: The events of Claude Code, with the seconds that a hook may take.
+_EVENTS = {"PreCompact": 120, "SessionEnd": 30}
+_NAME = "memory-pipeline"
+_ENTRY = ("hooks", "internal", "entries", _NAME)
+_PAGE = "HOOK.md"
+_HANDLER = "handler.js"
+_WRITTEN_BY = "Written by memory-pipeline; 'memory-pipeline hooks remove openclaw' takes it out."
+_HOOK_PAGE = f"""\
+---
+name: {_NAME}
+description: "Keeps what must not be lost of a session before it is compacted or reset"
+metadata:
+  {{ "openclaw": {{ "events": ["session:compact:before", "command:new", "command:reset"] }} }}
+---
+
+# memory-pipeline
+
+Writes the decisions, rules and facts of a session into its daily log and MEMORY.md before OpenClaw compacts or resets
+it. {_WRITTEN_BY}
+"""
+_HOOK_HANDLER = """\
+// %(written_by)s
+import { spawn } from "node:child_process";
+
+const COMMAND = %(command)s;
+const ENVIRONMENT = %(environment)s;
+const EVENTS = ["session:compact:before", "command:new", "command:reset"];
+const LONGEST_MS = 120000;
+
+const entry = (one) => one && { sessionId: one.sessionId, sessionFile: one.sessionFile };
+
+export default async function handler(event) {
+  if (!EVENTS.includes(`${event.type}:${event.action}`)) return;
+  const { sessionId, sessionFile, sessionEntry, previousSessionEntry } = event.context ?? {};
+  const told = JSON.stringify({
+    type: event.type,
+    action: event.action,
+    sessionKey: event.sessionKey,
+    context: {
+      sessionId,
+      sessionFile,
+      sessionEntry: entry(sessionEntry),
+      previousSessionEntry: entry(previousSessionEntry),
+    },
+  });
+  await new Promise((done) => {
+    const child = spawn(COMMAND[0], COMMAND.slice(1), {
+      stdio: ["pipe", "ignore", "ignore"],
+      env: { ...process.env, ...ENVIRONMENT },
+    });
+    const timer = setTimeout(done, LONGEST_MS);
+    const end = () => {
+      clearTimeout(timer);
+      done();
+    };
+    child.on("error", end);
+    child.on("close", end);
+    child.stdin.on("error", () => {});
+    child.stdin.end(told);
+  });
+}
+"""
+
+
+class InstalledHooks(Document):
+    """The hooks of a host."""
+
+    host: str = Field(description="The host.")
+    file: str = Field(description="Its file of settings.")
+    entry: dict[str, Any] = Field(description="What stands in that file for us, or would.")
+    files: tuple[str, ...] = Field(description="Files of our own.")
+    outcome: str = Field(description="`installed`, `removed`, `unchanged`, or `previewed`.")
+    backup: str | None = Field(description="Where the file as it was is kept; null if there was none.")
+    note: str = Field(description="What is left to do; empty if nothing is.")
+
+
+def hook_command(host: str, store: Path) -> tuple[list[str], dict[str, str]]:
+    """The command of a hook, with absolute paths, and the variables that it needs: a host starts it anywhere."""
+    command = [sys.executable, "-m", _MODULE, host, "--store", str(store)]
+    config = os.environ.get("MEMORY_PIPELINE_CONFIG")
+    named = {"MEMORY_PIPELINE_CONFIG": str(real_path(config))} if config else {}
+    return command, {"MEMORY_PIPELINE_HOME": str(project_home()), **named}
+
+
+def settings_file(host: str) -> Path:
+    """The file of settings of a host, with links resolved."""
+    if host == "openclaw":
+        return real_path(CLIENTS["openclaw"].file())
+    named = os.environ.get("CLAUDE_CONFIG_DIR")
+    return real_path((Path(named) if named else Path.home() / ".claude") / "settings.json")
+
+
+def install_hooks(host: str, store: Path, *, preview: bool = False) -> InstalledHooks:
+    """Install the hooks of a host, or bring them up to date. With `preview`, nothing is written.
+
+    Raises InputError for a file of settings that cannot be edited, and OutputError if it cannot be written.
+    """
+    command, environment = hook_command(_checked(host), store)
+    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, preview)
+
+
+def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
+    """Take the hooks of a host out again. Errors as in `install_hooks`."""
+    file = settings_file(_checked(host))
+    entry: dict[str, Any] = {}
+    gone: list[Path] = []
+    if host == "openclaw":
+        gone = [path for path in _own_files() if path.is_file() and _is_ours(path)]
+    backup, changed = (None, False)
+    if file.exists():
+        backup, changed = change_file(file, _without_hooks(host), host, write=not preview, option="with --preview")
+    if not preview:
+        _remove(gone)
+    outcome = "previewed" if preview else "removed" if changed or gone else "unchanged"
+    return _installed(host, file, entry, gone, outcome, backup)
+
+
+def _checked(host: str) -> str:
+    if host not in HOSTS:
+        raise InputError(f"'{host}' is no host with hooks; use {' or '.join(HOSTS)}")
+    return host
+
+
+def _install_claude(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
+    words = shlex.join(["env", *(f"{name}={value}" for name, value in environment.items()), *command])
+    items = {
+        event: {"hooks": [{"type": "command", "command": words, "timeout": seconds}]}
+        for event, seconds in _EVENTS.items()
+    }
+
+    def with_hooks(text: str) -> str:
+        for event, item in items.items():
+            text = with_item(text, ("hooks", event), item, _is_our_item)
+        return text
+
+    file = settings_file("claude-code")
+    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview, option="with --preview")
+    entry = {"hooks": {event: [item] for event, item in items.items()}}
+    outcome = "previewed" if preview else "installed" if changed else "unchanged"
+    return _installed("claude-code", file, entry, [], outcome, backup, "Begin a new session; /hooks lists them.")
+
+
+def _is_our_item(item: object) -> bool:
+    """Whether an entry under an event of Claude Code is ours, and nobody else's too."""
+    hooks = item.get("hooks") if isinstance(item, Mapping) else None
+    if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], Mapping):
+        return False
+    return _MODULE in str(hooks[0].get("command", ""))
+
+
+def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
+    handler = _HOOK_HANDLER % {
+        "written_by": _WRITTEN_BY,
+        "command": json.dumps([*command]),
+        "environment": json.dumps(dict(environment)),
+    }
+    page, script = _own_files()
+    texts = {page: _HOOK_PAGE, script: handler}
+    file = settings_file("openclaw")
+    note = "Restart the gateway; 'openclaw hooks list' shows it."
+    same = all(path.is_file() and path.read_text("utf-8", "replace") == text for path, text in texts.items())
+    if not preview:
+        with directories(page.parent):
+            for path, text in texts.items():
+                write_text(path, text, _is_ours)
+    try:
+        backup, changed = change_file(
+            file, lambda text: with_value(text, _ENTRY, {"enabled": True}), "OpenClaw", write=not preview
+        )
+    except InputError:  # it has comments, as JSON5 may: OpenClaw itself can edit it
+        backup, changed = None, False
+        note = f"Run 'openclaw hooks enable {_NAME}', since '{file}' has comments; then restart the gateway."
+    entry: Any = {"enabled": True}
+    for name in reversed(_ENTRY):
+        entry = {name: entry}
+    outcome = "previewed" if preview else "installed" if changed or not same else "unchanged"
+    return _installed("openclaw", file, entry, [page, script], outcome, backup, note)
+
+
+def _without_hooks(host: str) -> Any:
+    def without(text: str) -> str:
+        if host == "openclaw":
+            return without_value(text, _ENTRY)
+        for event in reversed(_EVENTS):
+            text = without_items(text, ("hooks", event), _is_our_item)
+        return text
+
+    return without
+
+
+def _own_files() -> tuple[Path, Path]:
+    state = os.environ.get("OPENCLAW_STATE_DIR")
+    base = (Path(state) if state else Path.home() / ".openclaw") / "hooks" / _NAME
+    return base / _PAGE, base / _HANDLER
+
+
+def _is_ours(path: Path) -> bool:
+    return _WRITTEN_BY in path.read_text("utf-8", "replace")
+
+
+def _remove(files: Sequence[Path]) -> None:
+    try:
+        for file in files:
+            file.unlink()
+        if files and not any(files[0].parent.iterdir()):
+            files[0].parent.rmdir()
+    except OSError as error:
+        raise OutputError(f"'{files[0].parent}' could not be removed: {cause_and_mend(error)}") from error
+
+
+def _installed(
+    host: str,
+    file: Path,
+    entry: dict[str, Any],
+    files: Sequence[Path],
+    outcome: str,
+    backup: Path | None,
+    note: str = "",
+) -> InstalledHooks:
+    return InstalledHooks(
+        host=host,
+        file=str(file),
+        entry=entry,
+        files=tuple(str(path) for path in files),
+        outcome=outcome,
+        backup=str(backup) if backup else None,
+        note=note if outcome == "installed" else "",
+    )
+
+
+def hooks_text(done: InstalledHooks) -> list[str]:
+    """What was done, or would be, for a person."""
+    files = [f"  {path}" for path in done.files]
+    if done.outcome == "previewed":
+        shown = json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n") if done.entry else []
+        return [f"In {done.file}:", *shown, *(["Files of our own:", *files] if files else []), "Nothing was written."]
+    kept = f" The file as it was is {done.backup}." if done.backup else ""
+    return [f"{done.host}: {done.outcome} in {done.file}.{kept}", *files, *([done.note] if done.note else [])]
