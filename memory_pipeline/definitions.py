@@ -6,6 +6,7 @@ from memory_pipeline.orchestration.asset_defaults import IO
 from memory_pipeline.orchestration.assets.compactions import session_compactions
 from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
+from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS
@@ -17,7 +18,7 @@ from memory_pipeline.orchestration.sensors import SENSORS
 night = NightResource.configure_at_launch()
 
 defs = Definitions(
-    assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS, session_compactions],
+    assets=[*SOURCES, *NIGHT_ASSETS, *KNOWLEDGE_ASSETS, *ROLLUP_ASSETS, session_compactions],
     jobs=JOBS,
     schedules=SCHEDULES,
     sensors=SENSORS,

@@ -6,7 +6,7 @@ from dagster import FreshnessPolicy
 
 #: The groups, in the order of the data.
 SOURCES_GROUP, NIGHT_GROUP, KNOWLEDGE_GROUP, REPORTING_GROUP = "sources", "night", "knowledge", "reporting"
-CONVERSATIONS_GROUP = "conversations"
+CONVERSATIONS_GROUP, ROLLUPS_GROUP = "conversations", "rollups"
 OWNERS = ["team:memory"]
 IO = "night_files"
 ZONE = "America/New_York"
@@ -26,3 +26,5 @@ def _by(deadline: str) -> FreshnessPolicy:
 NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _by("30 4 * * *"), _by("0 5 * * 0"), _by("0 5 1 * *")
 #: The sources should have been looked at within a week.
 OBSERVED = FreshnessPolicy.time_window(fail_window=timedelta(days=7))
+#: The summaries of a day, and of the year that ends with it, should be there half an hour after its night.
+DAILY_SUMMED, YEARLY_SUMMED = _by("0 5 * * *"), _by("0 5 1 1 *")

@@ -4,6 +4,7 @@ a rollback."""
 from datetime import UTC, datetime
 
 from dagster import (
+    AssetsDefinition,
     AssetSelection,
     Config,
     JobDefinition,
@@ -25,9 +26,10 @@ from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, SOURCES
 from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
+from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.context_sensors import compaction_job
-from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY
+from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line
@@ -97,6 +99,22 @@ principles_job = define_asset_job(
     executor_def=in_process_executor,
     description="Makes the principles of a week: the common rule of three or more related patterns.",
 )
+
+
+def _rollup_job(name: str, of: AssetsDefinition, period: str) -> UnresolvedAssetJobDefinition:
+    return define_asset_job(
+        name,
+        selection=AssetSelection.assets(of),
+        executor_def=in_process_executor,
+        description=f"Sums up a {period}, from what is below it.",
+    )
+
+
+_of_days, _of_weeks, _of_months, _of_years = ROLLUP_ASSETS
+daily_rollups_job = _rollup_job("sum_up_days", _of_days, "day")
+weekly_rollups_job = _rollup_job("sum_up_weeks", _of_weeks, "week")
+monthly_rollups_job = _rollup_job("sum_up_months", _of_months, "month")
+yearly_rollups_job = _rollup_job("sum_up_years", _of_years, "year")
 
 
 class KbCompressConfig(Config):
@@ -179,6 +197,9 @@ PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 #: The asset that each of them makes.
 PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
 
+#: The jobs that sum up what ends with a day, beside that of the day itself.
+ROLLUP_JOBS = {EVERY_WEEK: weekly_rollups_job, MONTHLY: monthly_rollups_job, YEARLY: yearly_rollups_job}
+
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,
     sources_job,
@@ -186,6 +207,8 @@ JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     preview_job,
     principles_job,
     knowledge_base_job,
+    daily_rollups_job,
+    *ROLLUP_JOBS.values(),
     kb_compress_job,
     consolidation_job,
     rollback_job,

@@ -63,13 +63,28 @@ DAILY = daily_partitions(FIRST_DAY)
 WEEKLY = WeeklyPartitionsDefinition(
     start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"
 )
+_FIRST_MEMORY = _first_day(of_demo=False)
 #: Calendar months, in UTC, from that with the first memory on.
-MONTHLY = MonthlyPartitionsDefinition(start_date=_first_day(of_demo=False).replace(day=1).isoformat(), timezone="UTC")
+MONTHLY = MonthlyPartitionsDefinition(start_date=_FIRST_MEMORY.replace(day=1).isoformat(), timezone="UTC")
+#: Days and weeks from those with the first memory on, also of a demo, and calendar years: what can be summed up.
+EVERY_DAY = daily_partitions(_FIRST_MEMORY)
+EVERY_WEEK = WeeklyPartitionsDefinition(
+    start_date=(_FIRST_MEMORY - timedelta(days=_FIRST_MEMORY.isoweekday() % 7)).isoformat(), timezone="UTC"
+)
+YEARLY = TimeWindowPartitionsDefinition(
+    start=f"{_FIRST_MEMORY.year}", cron_schedule="0 0 1 1 *", fmt="%Y", timezone="UTC"
+)
 
 
 def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
     """The keys of the week and the month whose last night is that of `day`, if they are partitions."""
     return {partitions: key for partitions in (WEEKLY, MONTHLY) if (key := _ending_with(partitions, day)) is not None}
+
+
+def rollups_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
+    """The keys of the week, month and year that end with a day, in this order, if they are partitions."""
+    of_level = (EVERY_WEEK, MONTHLY, YEARLY)
+    return {partitions: key for partitions in of_level if (key := _ending_with(partitions, day)) is not None}
 
 
 def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:

@@ -16,15 +16,34 @@ from dagster import (
     TimeWindowPartitionsDefinition,
     schedule,
 )
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.asset_defaults import ZONE
+from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings, night_config
-from memory_pipeline.orchestration.jobs import duplicates_job, knowledge_base_job, night_job, principles_job
+from memory_pipeline.orchestration.jobs import (
+    daily_rollups_job,
+    duplicates_job,
+    knowledge_base_job,
+    monthly_rollups_job,
+    night_job,
+    principles_job,
+    weekly_rollups_job,
+    yearly_rollups_job,
+)
 from memory_pipeline.orchestration.location import LOCATION
-from memory_pipeline.orchestration.partitions import FIRST_DAY, MONTHLY, WEEKLY, newest_period
+from memory_pipeline.orchestration.partitions import (
+    EVERY_DAY,
+    EVERY_WEEK,
+    FIRST_DAY,
+    MONTHLY,
+    WEEKLY,
+    YEARLY,
+    newest_period,
+)
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
@@ -136,10 +155,36 @@ def _newest_period(
     )
 
 
+def _rollup_schedule(
+    job: UnresolvedAssetJobDefinition, cron: str, partitions: TimeWindowPartitionsDefinition, asset: str, when: str
+) -> ScheduleDefinition:
+    @schedule(
+        name=f"{asset}_schedule",
+        job=job,
+        cron_schedule=cron,
+        execution_timezone="UTC",
+        default_status=DefaultScheduleStatus.RUNNING,
+        description=f"{when}: sums up the newest period whose nights have all run, unless this was already done after "
+        "its last night.",
+    )
+    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+        return _newest_period(context, partitions, asset)
+
+    return tick
+
+
+ROLLUP_SCHEDULES = [
+    _rollup_schedule(daily_rollups_job, "0 0 * * *", EVERY_DAY, DAYS, "00:00 UTC"),
+    _rollup_schedule(weekly_rollups_job, "0 0 * * 0", EVERY_WEEK, WEEKS, "Sunday 00:00 UTC"),
+    _rollup_schedule(monthly_rollups_job, "0 0 1 * *", MONTHLY, MONTHS, "The 1st, 00:00 UTC"),
+    _rollup_schedule(yearly_rollups_job, "0 0 1 1 *", YEARLY, YEARS, "1 January, 00:00 UTC"),
+]
+
 SCHEDULES: list[ScheduleDefinition] = [
     duplicates_schedule,
     night_schedule,
     consolidation_schedule,
     principles_schedule,
     knowledge_base_schedule,
+    *ROLLUP_SCHEDULES,
 ]

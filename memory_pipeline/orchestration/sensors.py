@@ -26,6 +26,8 @@ from memory_pipeline.orchestration.earlier_memories import earlier_memories
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
     PERIOD_JOBS,
+    ROLLUP_JOBS,
+    daily_rollups_job,
     duplicates_job,
     kb_compress_job,
     knowledge_base_job,
@@ -34,7 +36,7 @@ from memory_pipeline.orchestration.jobs import (
     rollback_job,
     sources_job,
 )
-from memory_pipeline.orchestration.partitions import periods_ending_with
+from memory_pipeline.orchestration.partitions import periods_ending_with, rollups_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
 from memory_pipeline.orchestration.source_sensor import changed_sources
 from memory_pipeline.reporting.notices import announce_failed_run
@@ -152,7 +154,50 @@ def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | Skip
         yield SkipReason("no week or month ends with this night")
 
 
+@run_status_sensor(
+    run_status=DagsterRunStatus.SUCCESS,
+    monitored_jobs=[night_job],
+    request_jobs=[daily_rollups_job],
+    default_status=DefaultSensorStatus.RUNNING,
+    description="Sums up a day after its night.",
+)
+def ended_days(context: RunStatusSensorContext) -> RunRequest | SkipReason:
+    run = context.dagster_run
+    day = run.tags.get("dagster/partition")
+    if day is None:
+        return SkipReason("the run is of no day")
+    config = night_config(NightResource.of_run(run).effective_settings())
+    return RunRequest(
+        run_key=f"rollups-{day}-{run.run_id}", job_name=daily_rollups_job.name, partition_key=day, run_config=config
+    )
+
+
+@run_status_sensor(
+    run_status=DagsterRunStatus.SUCCESS,
+    monitored_jobs=[daily_rollups_job],
+    request_jobs=list(ROLLUP_JOBS.values()),
+    default_status=DefaultSensorStatus.RUNNING,
+    description="Sums up the week, the month and the year that end with a day, after the day itself.",
+)
+def ended_rollups(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
+    run = context.dagster_run
+    day = run.tags.get("dagster/partition")
+    ended = rollups_ending_with(date.fromisoformat(day)) if day else {}
+    for partitions, key in ended.items():
+        name = ROLLUP_JOBS[partitions].name
+        yield RunRequest(
+            run_key=f"{name}-{key}-{run.run_id}",
+            job_name=name,
+            partition_key=key,
+            run_config=night_config(NightResource.of_run(run).effective_settings()),
+        )
+    if not ended:
+        yield SkipReason("no week, month or year ends with this day")
+
+
 SENSORS = [
+    ended_days,
+    ended_rollups,
     failed_night_notice,
     failed_run_notice,
     unconsolidated_sensor,

@@ -1,0 +1,196 @@
+"""The assets of rollups: days, weeks, months and years, each made from the one below it through its partitions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetCheckSpec,
+    AssetDep,
+    AssetExecutionContext,
+    AssetsDefinition,
+    BackfillPolicy,
+    FreshnessPolicy,
+    MaterializeResult,
+    MetadataValue,
+    TimeWindowPartitionMapping,
+    TimeWindowPartitionsDefinition,
+    asset,
+)
+
+from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.night.context import Night
+from memory_pipeline.orchestration.asset_defaults import (
+    DAILY_SUMMED,
+    MONTHLY_FRESH,
+    OWNERS,
+    ROLLUPS_GROUP,
+    WEEKLY_FRESH,
+    YEARLY_SUMMED,
+)
+from memory_pipeline.orchestration.describe import schema_of_rows
+from memory_pipeline.orchestration.held import unchecked, why_held
+from memory_pipeline.orchestration.markdown import Row, preview
+from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
+from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.records.rollup import ROLLUP_LEVELS
+from memory_pipeline.rollups.checking import RollupProblems, find_problems
+from memory_pipeline.rollups.making import rollup_id
+from memory_pipeline.rollups.periods import Period, period_of
+from memory_pipeline.rollups.running import MadeRollup, renew_memory, roll_up
+from memory_pipeline.wording.counts import how_many
+
+DAYS, WEEKS, MONTHS, YEARS = "daily_summaries", "weekly_rollups", "monthly_rollups", "yearly_rollups"
+#: The periods of which a finer one is a part, as far as there are partitions of them.
+_PARTS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
+_CHECKS = {
+    "budget_kept": "No rollup has more tokens than the settings give its level.",
+    "entries_stand": "Every entry is the words of a memory that is in the store, and every rollup below is there too.",
+    "files_written": "Every rollup stands in its file, between our markers.",
+}
+_LINK = re.compile(r"\[([^\[\]]+)\]\(\.\./[^()\s]*\)")
+#: Rollups whose words are shown of a run of many partitions.
+_MOST_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    name: str
+    level: str
+    partitions: TimeWindowPartitionsDefinition
+    deps: Sequence[str]
+    fresh: FreshnessPolicy
+    description: str
+
+
+_LEVELS = (
+    _Level(
+        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
+        "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
+        "opened or closed, and the figures of its series, within `rollups.day_tokens`. Told as of the day's end.",
+    ),
+    _Level(
+        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
+        "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
+        "else is told by that, and every thread that is open at its end, since when.",
+    ),
+    _Level(
+        MONTHS, "month", MONTHLY, (WEEKS, DAYS), MONTHLY_FRESH,
+        "What each month amounts to, made from the weeks that lie in it and the days beside them.",
+    ),
+    _Level(YEARS, "year", YEARLY, (MONTHS,), YEARLY_SUMMED, "What each year amounts to, made from its months."),
+)  # fmt: skip
+
+
+def _asset_of(one: _Level) -> AssetsDefinition:
+    @asset(
+        name=one.name,
+        partitions_def=one.partitions,
+        deps=[AssetDep(name, partition_mapping=_PARTS) for name in one.deps],
+        group_name=ROLLUPS_GROUP,
+        owners=OWNERS,
+        kinds={"duckdb", "markdown"},
+        freshness_policy=one.fresh,
+        backfill_policy=BackfillPolicy.single_run(),
+        output_required=False,
+        check_specs=[AssetCheckSpec(name, asset=one.name, description=text) for name, text in _CHECKS.items()],
+        metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
+        description=one.description,
+    )
+    def rollup(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+        yield from _make(context, night, one.level)
+
+    return rollup
+
+
+def _make(context: AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
+    last_days = {key: _last_day(context, key) for key in context.partition_keys}
+    newest = max(last_days.values())
+    tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
+    if held := why_held(context, tonight):
+        yield from (unchecked(name, held) for name in _CHECKS)
+        return
+    periods = _periods(level, sorted(last_days.values()))
+    made = roll_up(
+        tonight.store,
+        tonight.settings,
+        periods,
+        holder=tonight.holder,
+        run_id=context.run.run_id,
+        progress=tonight.progress,
+    )
+    problems = _renew_memory(tonight, level, newest, made)
+    for key, day in last_days.items():
+        context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
+    told = [one for one in made if one.level == level and one.status != "empty"]
+    context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
+    found = find_problems(tonight.store, made)
+    yield MaterializeResult(check_results=list(_checks(found, problems, len(made))))
+
+
+def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
+    """The periods of a run, after the last day of each and the finer periods that end with it: what a week's or a
+    month's last steps made is of that day, which was summed up before them."""
+    finer = ROLLUP_LEVELS[: ROLLUP_LEVELS.index(level)]
+    ending = [(one, period_of(one, day)) for one in finer for day in last_days]
+    return [
+        *(period for _, period in ending if period.last in last_days),
+        *(period_of(level, day) for day in last_days),
+    ]
+
+
+def _last_day(context: AssetExecutionContext, key: str) -> date:
+    partitions = context.assets_def.partitions_def
+    assert isinstance(partitions, TimeWindowPartitionsDefinition)
+    return (partitions.time_window_for_partition_key(key).end - timedelta(days=1)).date()
+
+
+def _renew_memory(tonight: Night, level: str, newest: date, made: Sequence[MadeRollup]) -> list[str]:
+    """`MEMORY.md` is of now, so it is made again with the newest day alone."""
+    if level != "day" or newest != latest_complete_day(datetime.now(UTC)):
+        return []
+    projects = sorted({one.project for one in made})
+    found = {project: renew_memory(tonight.store, tonight.settings, project) for project in projects}
+    return [f"{project}: {problem}" for project, problem in found.items() if problem]
+
+
+def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dict[str, Any]:
+    """The counts of a partition, its rollups as a table, and their words."""
+    mine = [one for one in made if one.period == period.key and one.level == period.level and one.status != "empty"]
+    rows: list[Row] = [
+        {"project": one.project, "notes": one.notes, "entries": one.entries, "tokens": f"{one.tokens} of {one.budget}",
+         "status": one.status, "file": one.file or "none"}
+        for one in mine
+    ]  # fmt: skip
+    texts = []
+    with tonight.store.reading() as tx:
+        for one in mine[:_MOST_SHOWN]:
+            texts += [row.content for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values()]
+    shown = "\n\n".join(_LINK.sub(r"\1", text) for text in texts)
+    return {
+        "period": period.name,
+        "rollups": len(mine),
+        "notes": sum(one.notes for one in mine),
+        "entries": sum(one.entries for one in mine),
+        "tokens": sum(one.tokens for one in mine),
+        "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
+        **preview(rows, "There is nothing to say of it."),
+    }
+
+
+def _checks(found: RollupProblems, problems: Sequence[str], looked_at: int) -> Iterator[AssetCheckResult]:
+    failures = (found.over_budget, found.without_memory, [*found.not_written, *problems])
+    for name, failed in zip(_CHECKS, failures, strict=True):
+        yield AssetCheckResult(
+            check_name=name,
+            passed=not failed,
+            severity=AssetCheckSeverity.WARN,
+            metadata={"looked_at": looked_at, "failures": len(failed), "first": "; ".join(failed[:5]) or "none"},
+        )
+
+
+ROLLUP_ASSETS = [_asset_of(one) for one in _LEVELS]
