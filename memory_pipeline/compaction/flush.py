@@ -6,6 +6,7 @@ left open or given up (`told.py`). Only a human's own words become standing rule
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,12 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
     "learning": "fact",
     "marker": "fact",
 }
+#: Of what a human says about the two: that something is to be so, and not only that it is.
+_ORDERS = re.compile(
+    r"\b(?:from now on|going forward|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
+    r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
+    re.IGNORECASE,
+)
 #: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
 _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("fact", "human"): 0.95,
@@ -188,7 +195,7 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int) -> Iterator[Kept]:
 
 def _kind_of(one: Extraction) -> Kind | None:
     if one.kind == "dynamic":
-        return "rule" if one.speaker == "human" else None
+        return "rule" if one.speaker == "human" and _ORDERS.search(one.quote) else None
     return _KINDS.get(one.kind)
 
 
@@ -206,7 +213,7 @@ def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
                 continue
             for key, value in configs_in(said):
                 yield _kept(turn, "config", key, value=value)
-            if is_dead_end(said):
+            if is_dead_end(said, of_agent=turn.speaker == "agent"):
                 yield _kept(turn, "dead_end", said.quote)
             elif turn.speaker == "agent" and is_open(said):
                 yield _kept(turn, "open", said.quote)

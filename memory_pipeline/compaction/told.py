@@ -8,7 +8,7 @@ from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
 
 _I = r"(?:(?:i|we)(?:'ve| have)? )?(?:(?:now|just|also|then|finally|already|successfully) )*"
-_VALUE = r"(?P<value>`[^`]{1,120}`|\"[^\"]{1,120}\"|[^\s,;]+(?: (?:ms|s|sec|seconds?|minutes?|mins?|hours?|h|days?|MB|GB|KB|%|UTC|a\.m\.|p\.m\.))?)"
+_VALUE = r"(?P<value>`[^`]{1,120}`|\"[^\"]{1,120}\"|[^\s,;]+(?: (?:ms|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|MB|GB|KB|%|UTC|a\.m\.|p\.m\.)(?!\w))?)"
 _KEY = r"(?P<key>(?:the |our |your )?[^\s,;:.]+(?:[._-][^\s,;:]+)?(?: [^\s,;:.]+){0,4}?)"
 _SET = form(
     rf"{_I}(?:please )?(?:set|sets|changed?|switched?|moved?|bumped?|raised?|lowered?|increased?|decreased?|reduced?|updated?|reset) {_KEY}(?: back)?(?: from (?P<old>`[^`]{{1,80}}`|[^,;]{{1,40}}?))? to {_VALUE}",
@@ -21,11 +21,16 @@ _ASSIGNED = re.compile(
 _NAMED = re.compile(
     r"\b(?:time-?out|port|interval|limit|retries|retry|threshold|size|schedule|cron|ttl|version|path|url|endpoint|region|"
     r"model|pool|workers?|threads?|replicas?|memory|quota|budget|rate|level|window|slot|retention|delay|period|"
-    r"frequency|zone|timezone|host|branch|flag|mode|export|backup|job)\b|[\w]+[._]\w+|`[^`]+`|\b[A-Z][A-Z0-9_]{3,}\b",
+    r"frequency|zone|timezone|host|branch|flag|mode|export|backup|job)\b|[\w]+[._]\w+|`[^`]+`|\b(?-i:[A-Z][A-Z0-9_]{3,})\b",
     re.IGNORECASE,
 )
 _IS_VALUE = re.compile(
     r"[`\"\d]|^(?:true|false|on|off|yes|no|none|null|enabled|disabled|[a-z]+[-_./:][\w./:-]+)\b", re.I
+)
+#: A setting that is tried, proposed or forbidden is not changed.
+_TRIED = re.compile(
+    r"^\W*(?:setting|with|using|running|run|try|trying|without)\b|\b(?:if|would|could|should|might|can|don't|do not|never|not)\b",
+    re.I,
 )
 _DID = (
     r"(?:fixed|added|implemented|finished|completed|deployed|merged|wrote|created|updated|removed|renamed|migrated|refactored|"
@@ -35,22 +40,25 @@ _DID = (
 _DONE = form(
     rf"{_I}{_DID} (?!but\b|by\b|in the past\b)\w",
     r"(?:all )?(?:\d[\d,]* )?(?:of \d+ )?(?:tests?|checks?|suites?|builds?) (?:now )?(?:pass|passes|passed|are green|is green|succeeded)\b",
-    r"[\w`./ -]{3,60} (?:is|are) (?:now )?(?:done|complete|completed|finished|deployed|merged|in place|live|fixed)\b",
+    r"[\w`./# -]{3,60} (?:is|are) (?:now )?(?:done|complete|completed|finished|deployed|merged|in place|live|fixed)\b",
 )
 _OPEN = form(
     r"(?:i'm|i am|we're|we are|still|currently)(?: still| currently)? (?:working on|investigating|debugging|looking into|waiting (?:for|on)|running|migrating|writing)\b",
     r"(?:the )?next(?: step| steps| up)?(?: is| are|:|,) ?(?:to )?\w",
     r"(?:what(?:'s| is) left|remaining|left to do|still open|still missing|still to do|to-?do)(?: is| are|:) ?\w",
-    r"[\w`./ -]{2,60} (?:still needs?|is still|are still|remains?) (?:to |open|failing|pending|missing|unresolved|broken)",
+    r"[\w`./ -]{2,60} (?:still needs?|is still|are still|remains?) (?:to |open|running|failing|pending|missing|unresolved|broken)",
     r"(?:i|we) still (?:need|have) to \w",
     r"(?:i'll|i will|i'm going to|let me) (?:now |next |then )(?!know\b)\w+",
-    r"blocked (?:on|by) \w",
+    r"(?:still )?(?:blocked (?:on|by)|waiting (?:for|on)) \w",
 )
 _DEAD_END = form(
     r"(?:that|this|it|which|[\w`./' -]{2,60}) (?:didn't|did not|doesn't|does not|won't|never|don't|do not) (?:actually |really |seem to )?(?:work|help|fix|solve|scale|compile|resolve|support)\w*\b",
-    r"(?:i|we)(?:'ve| have)? (?:already |also )?tried (?:to )?[^.;]{3,120}?(?:,|;| -| —)? ?(?:but|and it|without|no luck|which|still)\b",
-    r"(?:i|we)(?:'ve| have|'m| am)? ?(?:just |now |already )*(?:reverted|revert|gave up on|giving up on|abandoned|abandoning|rolled back|backed out|ruled out) \w",
+    r"(?:i|we)(?:'ve| have)? (?:already |also )?tried (?:to )?(?:[^.;]|\.\d){3,120}?(?:,|;| -| —)? ?(?:but|and it|without|no luck|which|still)\b",
+    r"(?:(?:i|we)(?:'ve| have|'m| am)? )?(?:just |now |already )*(?:reverted|gave up on|giving up on|abandoned|abandoning|rolled back|backed out|ruled out) \w",
     r"(?:that|this|it)(?:'s| is| was) a dead[- ]end\b|dead[- ]end\s*[:—-]",
+)
+#: What an agent reports of the work; of what a human tells so, much is of other things.
+_FAILED = form(
     r"[\w`./' -]{2,60} (?:is|was|are|were) (?:not supported|a red herring|not the (?:cause|problem|culprit|reason|issue)|ruled out)\b",
     r"[\w`./' -]{2,60} (?:failed|broke|crashed) (?:because|due to)\b",
 )
@@ -62,7 +70,8 @@ _NO_EFFORT = re.compile(
 
 def configs_in(said: Said) -> list[tuple[str, str]]:
     """The settings that a sentence changes, each with its value, in the words of the sentence."""
-    found = [(match["key"], _bare(match["value"])) for match in _ASSIGNED.finditer(said.quote)]
+    tried = _TRIED.search(said.read)
+    found = [] if tried else [(match["key"], _bare(match["value"])) for match in _ASSIGNED.finditer(said.quote)]
     for pattern in (_SET, _IS_NOW):
         for match in pattern.finditer(said.read):
             key, value = (said.quote[slice(*match.span(name))] for name in ("key", "value"))
@@ -86,7 +95,7 @@ def is_open(said: Said) -> bool:
     return stated(said, _OPEN) is not None
 
 
-def is_dead_end(said: Said) -> bool:
-    """Whether somebody states that something was tried, and did not work."""
-    found = stated(said, _DEAD_END)
+def is_dead_end(said: Said, *, of_agent: bool = True) -> bool:
+    """Whether somebody states that something was tried, and did not work; an agent also, that it failed."""
+    found = stated(said, _DEAD_END) or (stated(said, _FAILED) if of_agent else None)
     return found is not None and not _HEDGED.search(found.group()) and not _NO_EFFORT.search(said.read)

@@ -7,6 +7,8 @@ from datetime import date
 
 import pytest
 
+from memory_pipeline.compaction.noted import noted_in
+from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in
@@ -58,6 +60,7 @@ from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
+from memory_pipeline_tests.conversations.saying import turn
 
 #: Each of these, written again and again, once took time with the square or the cube of its length.
 _HOSTILE = [
@@ -134,7 +137,9 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     [*_HOSTILE, "i ", "i like ", "my ", "you ", "never ", "so ", "and ", "really ", "because ", "the ", "please ",
-     "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my "],
+     "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my ",
+     "set a ", "a.b=", "- [x] ", "[CURATE] ", "a is now ", "tried to ",
+     "**a**: ", "Decision: a | Rationale: "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
@@ -145,8 +150,11 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     for read in (
         fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
+        configs_in, is_dead_end, is_done, is_open,
     ):  # fmt: skip
         read(sentence)
+    for speaker in ("human", "agent"):
+        list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     topics_in(text[:500])
     significance_of("fact", text[:500])
     assert time.process_time() - began < _LIMIT_S
