@@ -63,6 +63,7 @@ from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
+from memory_pipeline.review.patterns import DescribedPattern
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult
 from memory_pipeline.rollups.running import MadeRollup
@@ -306,6 +307,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Series with their readings": (
         "`series show` prints one object: the fields of a [series](#series), and",
         ShownSeries,
+    ),
+    "Patterns of working together": (
+        "`patterns list` prints a list; `patterns confirm` and `patterns reject` print one object.",
+        DescribedPattern,
     ),
     "Days of conversations": ("`conversations list` prints a list.", ListedDay),
     "What was kept of a day": ("`conversations show` prints a list.", ShownDay),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution
 from memory_pipeline.conversations.routing import ROUTES
 from memory_pipeline.markers import HEAD
 from memory_pipeline.records import KeptExtraction, Speaker
@@ -28,6 +29,12 @@ _WHERE = {
     "drop": "kept nowhere",
 }
 _WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
+_RESOLVED: Mapping[Resolution, str] = {
+    "corrected": "its speaker corrected it; the new one holds",
+    "noted": "said once; noted, and the previous one holds",
+    "repeated": "said again; the new one holds",
+    "review": "uncertain; `memory-pipeline patterns list` has it for review",
+}
 _BY: Mapping[Speaker, str] = {"human": "the human", "agent": "the agent"}
 
 
@@ -51,12 +58,31 @@ def user_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
     return _block(project_id, "what its human said in conversations", lines)
 
 
-def relational_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
-    """How the two work together, day by day."""
+def relational_block(
+    project_id: str, extractions: Iterable[KeptExtraction], patterns: Sequence[RelationshipPattern] = ()
+) -> str:
+    """How the two work together, day by day, without what a person rejected; and what contradicted it."""
+    rejected = {
+        member
+        for pattern in patterns
+        if pattern.decision is not None and pattern.decision.decision == "rejected"
+        for member in pattern.members
+    }
     lines: list[str] = []
-    for day, those in _by_day(extractions, "relational"):
+    for day, those in _by_day((one for one in extractions if one.id not in rejected), "relational"):
         lines += ["", f"### {day}", "", *(f"{_bullet(one)} ({one.kind}, {_BY[one.speaker]})" for one in those)]
-    return _block(project_id, "how the two work together, in their own words", lines, "## Growth Markers")
+    body = ["", "## Growth Markers", *lines] if lines else []
+    for seen in sorted((seen for pattern in patterns for seen in pattern.observed), key=lambda seen: seen.new_day):
+        body += [
+            "",
+            "## Observed Contradiction",
+            "",
+            f"- Previous: “{plain(seen.previous)}” ({seen.previous_day})",
+            f"- New: “{plain(seen.new)}” ({seen.new_day})",
+            f"- Resolution: {_RESOLVED[seen.resolution]}",
+            f"- Updated pattern: “{plain(seen.updated)}”",
+        ]
+    return _block(project_id, "how the two work together, in their own words", body)
 
 
 def soul_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:

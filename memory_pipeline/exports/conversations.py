@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
@@ -24,6 +25,7 @@ from memory_pipeline.conversations.pages import (
     summary_block,
     user_block,
 )
+from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
 from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files import cause_and_mend
@@ -31,6 +33,7 @@ from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import with_block, without_block
 from memory_pipeline.places import check_is_free
+from memory_pipeline.records import KeptExtraction
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 from memory_pipeline.store import Store, Transaction
 
@@ -71,10 +74,11 @@ def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[dat
     """What stands in the files of a project; of its days, those of these nights."""
     everything = tx.conversations.standing(project_id)
     standing = standing_in(everything)
+    patterns = patterns_in(tx, project_id, everything)
     blocks: dict[tuple[Path, str], str] = {}
     for path, made in (
         (places.user, user_block),
-        (places.relational, relational_block),
+        (places.relational, partial(relational_block, patterns=patterns)),
         (places.soul, soul_block),
     ):
         if path is not None:
@@ -90,6 +94,15 @@ def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[dat
         body = summary_block(project_id, night, json.loads(row.coverage), those) if row else ""
         blocks[places.daily_summary(night), SUMMARY] = body
     return blocks
+
+
+def patterns_in(
+    tx: Transaction, project_id: str, standing: Sequence[KeptExtraction] | None = None
+) -> list[RelationshipPattern]:
+    """The patterns of a project, of what stands, what was told again, and what people decided."""
+    known = tx.conversations.standing(project_id) if standing is None else standing
+    kept = [one for one in known if one.destination != "drop" or one.kind == "correction"]
+    return patterns_of(kept, tx.conversations.told_again(project_id), tx.conversations.decisions(project_id))
 
 
 def _write(places: Places, path: Path, name: str, body: str, store: Store) -> str | None:

@@ -39,6 +39,7 @@ from memory_pipeline.records.conversation import (
     Extraction,
     ExtractionKind,
     KeptExtraction,
+    PatternDecision,
     Speaker,
     Turn,
 )
@@ -161,6 +162,7 @@ __all__ = [
     "NightError",
     "Notice",
     "Outcome",
+    "PatternDecision",
     "PlaybookEntry",
     "PrincipleResult",
     "PrincipleStatus",

@@ -116,3 +116,15 @@ class ConversationDay:
     is_written: Annotated[bool, Column("Whether the files of the day have been written since.", changes=True)] = False
     gone_at: Annotated[datetime | None, Column("When it was replaced or taken back.", changes=True)] = None
     gone_by: Annotated[str | None, Column("The run or the rollback that did so.", changes=True)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternDecision:
+    """What a person decided about a pattern of how the two work together."""
+
+    id: Annotated[str, Column("The pattern, derived from the extraction that it began with.", is_id=True)]
+    project_id: Annotated[str, Column("The project.", is_id=True)]
+    text: Annotated[str, Column("What it said then.", changes=True)]
+    decision: Annotated[Literal["confirmed", "rejected"], Column("What was decided.", changes=True)]
+    decided_at: Annotated[datetime, Column("When.", changes=True)]
+    decided_by: Annotated[str, Column("By whom.", changes=True)]

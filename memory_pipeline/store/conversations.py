@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
+from memory_pipeline.records import ConversationDay, KeptExtraction, Memory, PatternDecision
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 
 _EXTRACTIONS = RowsOf(KeptExtraction)
 _DAYS = RowsOf(ConversationDay)
+_DECISIONS = RowsOf(PatternDecision)
 #: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
 _TURNS = """
     memory_type = 'conversation' and abstraction_level = 0 and source_connector not in ('night', 'conversations')
@@ -289,6 +290,40 @@ class Conversations:
             [list(memory_ids), by, to_utc(at)],
         )
         self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
+
+    def told_again(self, project_id: str) -> list[tuple[str, date]]:
+        """The extractions that were told again, each with the day, in order."""
+        rows = self._sql.rows(
+            """
+            select distinct pair ->> 0, night
+            from (
+                select night, unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
+                from conversation_days
+                where project_id = $1 and gone_at is null
+            )
+            order by 2, 1
+            """,
+            [project_id],
+        )
+        return [(str(extraction_id), night) for extraction_id, night in rows]
+
+    def decisions(self, project_id: str) -> dict[str, PatternDecision]:
+        """What people decided about the patterns of a project, by pattern."""
+        rows = self._sql.rows(
+            f"select {_DECISIONS.columns} from relationship_patterns where project_id = $1 order by id", [project_id]
+        )
+        return {one.id: one for one in map(_DECISIONS.read, rows)}
+
+    def decide(self, decision: PatternDecision) -> None:
+        """Keep what a person decided about a pattern, in place of what was decided before."""
+        known = self._sql.rows("select 1 from relationship_patterns where id = $1", [decision.id])
+        values = _DECISIONS.values(decision)
+        if known:
+            self._sql.run(f"update relationship_patterns set {_DECISIONS.assignments} where id = $1", values)
+        else:
+            self._sql.run(
+                f"insert into relationship_patterns ({_DECISIONS.columns}) values ({_DECISIONS.parameters})", values
+            )
 
     def superseded_by(self, memory_ids: Sequence[str]) -> list[str]:
         """The memories that were archived into these because what they say was withdrawn."""

@@ -1,0 +1,193 @@
+"""Patterns of how a human and an agent work together: what was said again, what speaks against it, and what holds now.
+
+A pattern is confirmed when it is said again on another day (+1), and contradicted by a statement that cannot hold
+beside it (-2); it loses a tenth for each day since it was last confirmed. Below 1 it waits for a person's decision. All
+of it follows from what stands in the store, and from what people decided.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from memory_pipeline.records import Extraction, PatternDecision, derived_id
+from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.contradictions import find_contradiction
+from memory_pipeline.wording.facts import content_words
+
+CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
+#: Kinds of extractions that are patterns; all are of how the two work together, or of what the human wants.
+KINDS = ("trust", "boundary", "dynamic", "preference")
+#: A conflict of this kind claims no contradiction: a person decides.
+_UNCERTAIN = "wording"
+_LEAST_SHARED = 2
+Resolution = Literal["corrected", "noted", "repeated", "review"]
+PatternStatus = Literal["active", "fading", "review", "confirmed", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedContradiction:
+    """A statement that cannot hold beside a pattern, and what became of the pattern."""
+
+    previous: str
+    previous_day: date
+    new: str
+    new_day: date
+    resolution: Resolution
+    updated: str
+
+
+@dataclass(slots=True)
+class RelationshipPattern:
+    """One pattern: its words now, the extractions behind it, and the evidence for and against it."""
+
+    id: str
+    project_id: str
+    kind: str
+    text: str
+    first_day: date
+    last_confirmed: date
+    confirmations: int = 1
+    contradictions: int = 0
+    members: list[str] = field(default_factory=list)
+    against: list[Extraction] = field(default_factory=list)
+    observed: list[ObservedContradiction] = field(default_factory=list)
+    decision: PatternDecision | None = None
+
+    def score(self, as_of: date) -> float:
+        """Its confidence as of a day."""
+        days = max(0, (as_of - self.last_confirmed).days)
+        value = CONFIRMED * self.confirmations + CONTRADICTED * self.contradictions - DECAY_PER_DAY * days
+        return round(value, 2)
+
+    def status(self, as_of: date) -> PatternStatus:
+        """Whether it holds, fades (and may be removed), or waits for a person, or what that one decided."""
+        if self.decision is not None and self.decision.decision == "rejected":
+            return "rejected"
+        if any(one.resolution == "review" for one in self.observed) and self.decision is None:
+            return "review"
+        if self.score(as_of) < LEAST:
+            return "fading"
+        return "confirmed" if self.decision is not None else "active"
+
+
+def patterns_of(
+    extractions: Iterable[Extraction],
+    told_again: Sequence[tuple[str, date]] = (),
+    decisions: Mapping[str, PatternDecision] | None = None,
+) -> list[RelationshipPattern]:
+    """The patterns of one project, in the order in which they were first said.
+
+    `extractions`: all that stand, in order, those that were withdrawn among them; `told_again`: the ids of those that
+    were said again, with the day; `decisions`: those of people, by pattern.
+    """
+    events: list[tuple[date, int, Extraction | str]] = [
+        (one.day, 0, one) for one in extractions if one.kind in KINDS or one.withdraws
+    ]
+    events += [(day, 1, extraction_id) for extraction_id, day in told_again]
+    found: list[RelationshipPattern] = []
+    by_word: dict[str, list[RelationshipPattern]] = defaultdict(list)
+    of_member: dict[str, RelationshipPattern] = {}
+    for day, _, event in sorted(events, key=lambda each: (each[0], each[1])):
+        if isinstance(event, str):
+            _again(of_member, event, day)
+        else:
+            _said(event, found, by_word, of_member)
+    for pattern in found:
+        _decide(pattern, (decisions or {}).get(pattern.id))
+    return found
+
+
+def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
+    """What was told again confirms its pattern; what speaks against a pattern, told again, takes its place."""
+    pattern = of_member.get(extraction_id)
+    if pattern is None:
+        return
+    challenger = next((one for one in pattern.against if one.id == extraction_id), None)
+    if challenger is not None and extraction_id not in pattern.members:
+        if day > challenger.day:
+            _update(pattern, challenger, day, "repeated")
+    elif day > pattern.last_confirmed:
+        pattern.confirmations += 1
+        pattern.last_confirmed = day
+
+
+def _said(
+    one: Extraction,
+    found: list[RelationshipPattern],
+    by_word: dict[str, list[RelationshipPattern]],
+    of_member: dict[str, RelationshipPattern],
+) -> None:
+    for old in one.withdraws:
+        if old in of_member:
+            _update(of_member[old], one, one.day, "corrected")
+            of_member[one.id] = of_member[old]
+    if one.id in of_member or one.kind not in KINDS:
+        return
+    words = set(content_words(one.text))
+    near: dict[str, RelationshipPattern] = {}
+    shared: dict[str, int] = defaultdict(int)
+    for word in words:
+        for pattern in by_word[word]:
+            near[pattern.id] = pattern
+            shared[pattern.id] += 1
+    against = [near[i] for i, count in sorted(shared.items()) if count >= min(_LEAST_SHARED, len(words))]
+    for pattern in against:
+        certain = _contradicts(one, pattern)
+        if certain is None:
+            continue
+        if certain:
+            _oppose(pattern, one)
+            of_member[one.id] = pattern
+            return
+        pattern.observed.append(_observed(pattern, one, "review", pattern.text))
+    pattern = RelationshipPattern(
+        derived_id("pattern", one.id), one.project_id, one.kind, one.text, one.day, one.day, members=[one.id]
+    )
+    found.append(pattern)
+    of_member[one.id] = pattern
+    for word in words:
+        by_word[word].append(pattern)
+
+
+def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
+    """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
+    if find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day) is not None:
+        return True
+    conflict = find_conflict(pattern.text, one.text)
+    return None if conflict is None else conflict.kind != _UNCERTAIN
+
+
+def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:
+    """A statement against a pattern: the first is noted, a second one takes its place."""
+    earlier = [other for other in pattern.against if other.id not in pattern.members]
+    pattern.against.append(one)
+    if earlier:
+        _update(pattern, one, one.day, "repeated")
+        return
+    pattern.contradictions += 1
+    pattern.observed.append(_observed(pattern, one, "noted", pattern.text))
+
+
+def _update(pattern: RelationshipPattern, one: Extraction, day: date, resolution: Resolution) -> None:
+    pattern.observed.append(_observed(pattern, one, resolution, one.text))
+    pattern.text, pattern.last_confirmed = one.text, day
+    pattern.confirmations, pattern.contradictions = (1 if resolution == "corrected" else 2), 0
+    pattern.members.append(one.id)
+    pattern.against.clear()
+
+
+def _observed(
+    pattern: RelationshipPattern, one: Extraction, resolution: Resolution, updated: str
+) -> ObservedContradiction:
+    return ObservedContradiction(pattern.text, pattern.last_confirmed, one.text, one.day, resolution, updated)
+
+
+def _decide(pattern: RelationshipPattern, decision: PatternDecision | None) -> None:
+    pattern.decision = decision
+    if decision is not None and decision.decision == "confirmed":
+        pattern.confirmations += 1
+        pattern.last_confirmed = max(pattern.last_confirmed, decision.decided_at.date())

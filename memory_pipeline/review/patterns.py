@@ -1,0 +1,135 @@
+"""A person's review of the patterns of how a human and an agent work together: list, confirm, reject."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.patterns import PatternStatus, RelationshipPattern, Resolution
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError
+from memory_pipeline.exports.conversations import patterns_in, write_files
+from memory_pipeline.records import PatternDecision
+from memory_pipeline.store import Store
+from memory_pipeline.store.identifiers import only_one
+
+#: What waits for a person.
+_WAITING: tuple[PatternStatus, ...] = ("review", "fading")
+
+
+class SeenContradiction(Document):
+    """A statement that cannot hold beside a pattern."""
+
+    previous: str = Field(description="What the pattern said.")
+    new: str = Field(description="What was said.")
+    day: date = Field(description="When it was said.")
+    resolution: Resolution = Field(
+        description="`corrected` and `repeated`: the new one holds; `noted`: said once, the previous one holds; "
+        "`review`: uncertain."
+    )
+
+
+class DescribedPattern(Document):
+    """A pattern of how the two work together."""
+
+    id: str = Field(description="The pattern.")
+    project_id: str = Field(description="The project.")
+    kind: str = Field(description="The kind of what it began with.")
+    text: str = Field(description="What holds.")
+    score: float = Field(
+        description="Its confidence: 1 for each day on which it was said, 2 less for each contradiction, 0.1 less for "
+        "each day since it was last confirmed."
+    )
+    status: PatternStatus = Field(
+        description="`active`, `confirmed` or `rejected` by a person, `fading` (below 1: to be removed?), or `review` "
+        "(contradicted, but not surely)."
+    )
+    first_day: date = Field(description="When it was first said.")
+    last_confirmed: date = Field(description="When it was last said or confirmed.")
+    confirmations: int = Field(description="On how many days it was said or confirmed.")
+    contradictions: int = Field(description="How often it was contradicted.")
+    observed: tuple[SeenContradiction, ...] = Field(description="What contradicted it, and what became of it.")
+
+
+def list_patterns(
+    store: Store, project: str | None, as_of: date, *, everything: bool = False
+) -> list[DescribedPattern]:
+    """The patterns that wait for a person's decision, or all, by project, those with the least confidence first."""
+    shown = [
+        _described(pattern, as_of)
+        for pattern in _patterns(store, project)
+        if everything or pattern.status(as_of) in _WAITING
+    ]
+    return sorted(shown, key=lambda one: (one.project_id, one.score, one.first_day, one.id))
+
+
+def decide_pattern(
+    store: Store,
+    settings: Settings,
+    pattern_id: str,
+    decision: Literal["confirmed", "rejected"],
+    *,
+    actor: str,
+    now: datetime,
+) -> tuple[DescribedPattern, list[str]]:
+    """Confirm or reject a pattern, given its id or the start of it, and write the file that has it; returns the pattern,
+    and what could not be written.
+
+    Raises InputError for an unknown id.
+    """
+    by_id = {pattern.id: pattern for pattern in _patterns(store, None)}
+    if not any(known.startswith(pattern_id) for known in by_id):
+        raise InputError(f"there is no pattern '{pattern_id}'; 'memory-pipeline patterns list --all' has them")
+    found = by_id[only_one({known: known for known in by_id}, pattern_id, "pattern", "'patterns list --all' has them")]
+    kept = PatternDecision(
+        id=found.id,
+        project_id=found.project_id,
+        text=found.text,
+        decision=decision,
+        decided_at=now.astimezone(UTC),
+        decided_by=actor,
+    )
+    with store.writing(actor) as tx:
+        tx.conversations.decide(kept)
+    problems = write_files(store, settings, actor, None)
+    (after,) = [one for one in _patterns(store, found.project_id) if one.id == found.id]
+    return _described(after, now.astimezone(UTC).date()), problems
+
+
+def pattern_as_text(one: DescribedPattern) -> str:
+    """A pattern for a person."""
+    lines = [
+        f"{one.id[:8]}  {one.project_id}  {one.status}, {one.score:+.1f}  {one.text}",
+        f"          {one.kind}, said or confirmed on {one.confirmations}, contradicted {one.contradictions} times, "
+        f"last on {one.last_confirmed}",
+    ]
+    lines += [f"          against it, {seen.day} ({seen.resolution}): {seen.new}" for seen in one.observed]
+    return "\n".join(lines)
+
+
+def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:
+    with store.reading() as tx:
+        names = [name for name in tx.conversations.projects() if project in (None, name)]
+        return [pattern for name in names for pattern in patterns_in(tx, name)]
+
+
+def _described(pattern: RelationshipPattern, as_of: date) -> DescribedPattern:
+    return DescribedPattern(
+        id=pattern.id,
+        project_id=pattern.project_id,
+        kind=pattern.kind,
+        text=pattern.text,
+        score=pattern.score(as_of),
+        status=pattern.status(as_of),
+        first_day=pattern.first_day,
+        last_confirmed=pattern.last_confirmed,
+        confirmations=pattern.confirmations,
+        contradictions=pattern.contradictions,
+        observed=tuple(
+            SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
+            for seen in pattern.observed
+        ),
+    )
