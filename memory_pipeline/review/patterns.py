@@ -75,9 +75,9 @@ def decide_pattern(
     actor: str,
     now: datetime,
 ) -> tuple[DescribedPattern, list[str]]:
-    """Confirm or reject a pattern, given its id or the start of it, and write the file that has it; returns the pattern,
-    and what could not be written.
+    """Confirm or reject a pattern, given its id or the start of it, and write the file that has it.
 
+    Returns the pattern now, and what could not be written.
     Raises InputError for an unknown id.
     """
     by_id = {pattern.id: pattern for pattern in _patterns(store, None)}
