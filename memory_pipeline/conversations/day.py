@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import Extracted, extract
 from memory_pipeline.conversations.routing import ROUTES, Route, route_of
+from memory_pipeline.conversations.significance import valued_by_use
 from memory_pipeline.conversations.topics import topics_of_day
 from memory_pipeline.conversations.turns import ReadTurns, turns_of
 from memory_pipeline.records import Chunk, Destination, Extraction, Memory
@@ -69,17 +70,25 @@ def read_day(
     chunk_tokens: int,
     known: Sequence[Extraction] = (),
     topics_before: Mapping[str, Sequence[date]] | None = None,
+    utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
     steers: Callable[[str], bool] = lambda text: False,
 ) -> ReadDay:
     """Read the memories of a day's turns.
 
-    `known` and `topics_before` as in `extract`; `closed`: destinations that the settings leave empty; `steers`: whether
+    `known` and `topics_before` as in `extract`; `utility`: by kind, how useful extractions have been, from -1 to 1;
+    `closed`: destinations that the settings leave empty; `steers`: whether
     a text reads like an attempt to steer a model, and therefore goes nowhere.
     """
     read = turns_of(memories)
     chunks = tuple(chunks_of(read.turns, chunk_tokens))
     extracted = extract(chunks, known=known, topics_before=topics_before)
+    if utility:
+        valued = tuple(
+            replace(one, significance=valued_by_use(one.significance, utility.get(one.kind, 0.0)))
+            for one in extracted.extractions
+        )
+        extracted = replace(extracted, extractions=valued)
     withdrawn = extracted.withdrawn
     routes: dict[str, Route] = {}
     unrouted: Counter[str] = Counter()

@@ -27,7 +27,7 @@ BASE: Mapping[ExtractionKind, float] = {
 MARKED, REASONED, STRESSED, DOUBTED, AGAIN = 0.2, 0.1, 0.05, -0.1, 0.05
 _STRESS = re.compile(
     r"\b(?:really|very|never|always|absolutely|extremely|deeply|so|totally|completely|definitely|strongly|furious|"
-    r"devastated|terrified|overjoyed|heart-?broken|hate|love)\b|!|\b[A-Z]{4,}\b",
+    r"devastated|terrified|overjoyed|heart-?broken|hate|love)\b|!",
     re.IGNORECASE,
 )
 _SHOUTED = re.compile(r"\b[A-Z]{4,}\b|!!")
@@ -44,12 +44,10 @@ def significance_of(
     priority: bool = False,
     rationale: str = "",
     again: int = 0,
-    utility: float = 0.0,
 ) -> float:
     """The significance of an extraction, 0 to 1.
 
-    `again`: for a repetition, the turns and days beyond those that make one; `utility`: from -1 to 1, how useful
-    extractions of this kind have been.
+    `again`: for a repetition, the turns and days beyond those that make one.
     """
     value = BASE[kind]
     value += MARKED if priority else 0.0
@@ -57,5 +55,11 @@ def significance_of(
     value += STRESSED if _STRESS.search(quote) else 0.0
     value += STRESSED if _SHOUTED.search(quote) else 0.0
     value += DOUBTED if _DOUBT.search(quote) else 0.0
-    value += AGAIN * again + MARKED * utility
+    value += AGAIN * again
     return round(min(1.0, max(0.0, value)), 3)
+
+
+def valued_by_use(significance: float, utility: float) -> float:
+    """The significance, given how useful extractions of its kind have been, from -1 to 1: it moves by as much as a mark
+    does, at most."""
+    return round(min(1.0, max(0.0, significance + MARKED * utility)), 3)

@@ -118,15 +118,17 @@ def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
         memories = tx.conversations.turns(day.project_id, day.night)
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night))
         topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=_TOPIC_DAYS))
+        utility = tx.conversations.utility(day.project_id, _end_of(day.night))
     found = read_day(
         memories,
+        utility=utility,
         chunk_tokens=rules.conversations.chunk_tokens,
         known=known,
         topics_before=topics,
         closed=_closed(rules),
         steers=lambda text: find_attempt({"": text}) is not None,
     )
-    run_id, as_of = night.options.run_id, datetime.combine(day.night + timedelta(days=1), time(), UTC)
+    run_id, as_of = night.options.run_id, _end_of(day.night)
     by_id = {memory.id: memory for memory in memories}
     made: list[Memory] = []
     kept: list[KeptExtraction] = []
@@ -154,6 +156,11 @@ def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")
     return DayOfProject(day.project_id, day.night, found, stands, tuple(kept), left is not None)
+
+
+def _end_of(day: date) -> datetime:
+    """The end of a day, by UTC."""
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def _closed(settings: Settings) -> frozenset[Destination]:

@@ -263,7 +263,7 @@ class Remembered(Document):
 class Feedback(Document):
     """What an agent or a person says about a memory's use."""
 
-    memory_id: str = Field(description="The memory.")
+    memory_id: str = Field(description="The memory, or what was extracted from a conversation.")
     was_useful: bool = Field(description="Whether it helped.")
     useful_count: int = Field(description="How often it was called useful.")
     reuse_count: int = Field(description="How often it was recalled.")

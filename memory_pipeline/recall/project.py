@@ -55,7 +55,7 @@ from memory_pipeline.recall.metrics import metrics_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.recall.uses import Uses
-from memory_pipeline.records import Memory, SessionUsage, Source
+from memory_pipeline.records import ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.session import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 
@@ -237,14 +237,33 @@ class ProjectMemory:
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
-        """Say whether a memory helped: its rank rises a little if it did.
+        """Say whether a memory helped, or what was extracted from a conversation, by its id.
+
+        The rank of the memory rises a little if it did; what is extracted of the same kind later matters more or less.
 
         Raises NotFoundError for an unknown memory.
         """
         with self._store.writing(self._actor) as tx:
-            self._read(tx, memory_id)
-            tx.memories.count_uses({}, {memory_id: 1} if was_useful else {})
-            memory = self._read(tx, memory_id)
+            extraction = tx.conversations.find(self.project, memory_id)
+            if extraction is not None:
+                now = datetime.now(UTC)
+                tx.conversations.add_feedback(
+                    ExtractionFeedback(
+                        id=derived_id("feedback", extraction.id, self._actor, now.isoformat()),
+                        project_id=self.project,
+                        extraction_id=extraction.id,
+                        kind=extraction.kind,
+                        was_useful=was_useful,
+                        said_at=now,
+                        said_by=self._actor,
+                    )
+                )
+            of = extraction.memory_id if extraction is not None else memory_id
+            if of is None:
+                return Feedback(memory_id=memory_id, was_useful=was_useful, useful_count=0, reuse_count=0)
+            self._read(tx, of)
+            tx.memories.count_uses({}, {of: 1} if was_useful else {})
+            memory = self._read(tx, of)
         return Feedback(
             memory_id=memory_id,
             was_useful=was_useful,

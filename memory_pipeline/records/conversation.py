@@ -128,3 +128,16 @@ class PatternDecision:
     decision: Annotated[Literal["confirmed", "rejected"], Column("What was decided.", changes=True)]
     decided_at: Annotated[datetime, Column("When.", changes=True)]
     decided_by: Annotated[str, Column("By whom.", changes=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionFeedback:
+    """What somebody said about the use of something that was extracted."""
+
+    id: Annotated[str, Column("Its id.", is_id=True)]
+    project_id: Annotated[str, Column("The project.", is_id=True)]
+    extraction_id: Annotated[str, Column("What was extracted.", is_id=True)]
+    kind: Annotated[ExtractionKind, Column("Its kind.")]
+    was_useful: Annotated[bool, Column("Whether it helped.")]
+    said_at: Annotated[datetime, Column("When.")]
+    said_by: Annotated[str, Column("By whom.")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.records import ConversationDay, KeptExtraction, Memory, PatternDecision
+from memory_pipeline.records import ConversationDay, ExtractionFeedback, KeptExtraction, Memory, PatternDecision
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
@@ -17,6 +17,9 @@ from memory_pipeline.store.sql import Sql
 _EXTRACTIONS = RowsOf(KeptExtraction)
 _DAYS = RowsOf(ConversationDay)
 _DECISIONS = RowsOf(PatternDecision)
+_FEEDBACK = RowsOf(ExtractionFeedback)
+#: So many voices for and against count as none: few say little about the use of a kind.
+_VOICES = 4
 #: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
 _TURNS = """
     memory_type = 'conversation' and abstraction_level = 0 and source_connector not in ('night', 'conversations')
@@ -324,6 +327,38 @@ class Conversations:
             self._sql.run(
                 f"insert into relationship_patterns ({_DECISIONS.columns}) values ({_DECISIONS.parameters})", values
             )
+
+    def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
+        """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
+        row = self._sql.row(
+            f"""
+            select {_EXTRACTIONS.columns}
+            from extractions
+            where project_id = $1 and (id = $2 or memory_id = $2)
+            order by gone_at is not null, gone_at desc, id
+            limit 1
+            """,
+            [project_id, extraction_or_memory_id],
+        )
+        return _EXTRACTIONS.read(row) if row else None
+
+    def add_feedback(self, feedback: ExtractionFeedback) -> None:
+        """Keep what was said about the use of something that was extracted."""
+        with self._sql.given(incoming=_FEEDBACK.table([feedback])):
+            self._sql.run("insert into extraction_feedback by name select * from incoming")
+
+    def utility(self, project_id: str, before: datetime) -> dict[str, float]:
+        """By kind, how useful extractions were called before a time, from -1 to 1."""
+        rows = self._sql.rows(
+            f"""
+            select kind, round(sum(case when was_useful then 1 else -1 end) / (count(*) + {_VOICES}), 3)::double
+            from extraction_feedback
+            where project_id = $1 and said_at < $2
+            group by 1
+            """,
+            [project_id, to_utc(before)],
+        )
+        return {str(kind): float(value) for kind, value in rows}
 
     def superseded_by(self, memory_ids: Sequence[str]) -> list[str]:
         """The memories that were archived into these because what they say was withdrawn."""

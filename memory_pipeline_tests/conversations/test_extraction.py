@@ -133,3 +133,8 @@ def test_nine_of_ten_planted_extractions_are_right(held_out: bool, least_found: 
             expected += len(planted.kinds)
     assert right.total() >= 0.9 * (right.total() + wrong.total())
     assert right.total() >= least_found * expected
+
+
+def test_only_words_that_stress_make_a_sentence_matter_more() -> None:
+    plain, loud = only("We decided to use Postgres."), only("We decided to use Postgres!")
+    assert (plain.significance, loud.significance) == (0.7, 0.75)

@@ -12,11 +12,13 @@ import pytest
 from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
+from memory_pipeline.conversations.day import read_day
+from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.night.conversation_runs import list_days, run_conversations, show_day
-from memory_pipeline.records import KeptExtraction
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.records import KeptExtraction, Memory
 from memory_pipeline.review.patterns import decide_pattern, list_patterns
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
@@ -98,7 +100,7 @@ def test_each_thing_goes_where_it_belongs(store: Store, settings: Settings, work
     assert "5 turns read" in files["daily/2026-03-02.md"]
     with store.reading() as tx:
         (made,) = [memory for memory in tx.memories.all() if memory.source.connector == "conversations"]
-        assert (made.memory_type, made.importance) == ("decision", 1.45)
+        assert (made.memory_type, made.importance) == ("decision", 1.4)
         assert made.effective_date == datetime(2026, 3, 2, 9, 2, tzinfo=UTC)
         assert [link.source_id for link in tx.lineage.of([made.id])] == ["turn-2026-03-02-9-2"]
         assert not tx.integrity.check(deep=True)
@@ -377,3 +379,29 @@ def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
         decide_pattern(store, settings, "zzz", "rejected", actor="me", now=NOW)
     with store.reading() as tx:
         assert not tx.integrity.check(deep=True)
+
+
+def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, settings: Settings) -> None:
+    fill(store, spoken(MONDAY, "I work as a nurse in a hospital."))
+    read(store, settings, MONDAY)
+    (before,) = standing(store)
+    with store.reading() as tx:
+        assert tx.conversations.utility("p", NOW) == {}
+    memory = ProjectMemory(store, settings, "p", actor="me")
+    for _ in range(4):
+        memory.feedback(before.id, was_useful=False)
+    with pytest.raises(NotFoundError):
+        memory.feedback("nothing", was_useful=True)
+    with store.reading() as tx:
+        utility = tx.conversations.utility("p", datetime.now(UTC) + timedelta(days=1))
+    assert utility == {"fact": -0.5}
+    read(store, settings, MONDAY)
+    assert standing(store) == [before]
+    assert before.significance == 0.6
+    later = read_day(_memories(store), chunk_tokens=800, utility=utility)
+    assert [one.significance for one in later.extracted.extractions] == [0.5]
+
+
+def _memories(store: Store) -> list[Memory]:
+    with store.reading() as tx:
+        return tx.memories.all()
