@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memory_pipeline.compaction.compacting import compact_session
+from memory_pipeline.compaction.compacting import compact_session, shown
 from memory_pipeline.compaction.documents import CompactedSession, FlushedSession
 from memory_pipeline.compaction.flushing import flush_session
+from memory_pipeline.compaction.indexing import index_refreshed
 from memory_pipeline.compaction.sessions import find_sessions
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.compaction.triggers import make_event
@@ -53,7 +54,7 @@ def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -
         session = read_session_file(event.transcript, settings, event.project_id or None)
         if session.compactions > event.compactions:
             return Acted(event, "late", None, "the session was compacted before this could begin")
-        done = do(settings, session, event.action, count)
+        done = do(settings, session, event.action, event.fired_by, count)
     except MemoryPipelineError as error:
         return Acted(event, "failed", None, str(error))
     outcome: TriggerOutcome = "failed" if getattr(done, "outcome", "") == "rolled back" else "done"
@@ -77,10 +78,26 @@ def compact_live(settings: Settings, by: str, count: Callable[[str], int] = esti
 
 
 def do(
-    settings: Settings, session: Session, action: TriggerAction, count: Callable[[str], int] = estimated_tokens
+    settings: Settings, session: Session, action: TriggerAction, by: str, count: Callable[[str], int] = estimated_tokens
 ) -> CompactedSession | FlushedSession:
     """Flush or compact a session that was read."""
-    return flush_session(settings, session) if action == "flush" else compact_session(settings, session, count)
+    return flush_session(settings, session) if action == "flush" else compact_and_index(settings, session, by, count)
+
+
+def compact_and_index(
+    settings: Settings,
+    session: Session,
+    by: str,
+    count: Callable[[str], int] = estimated_tokens,
+    *,
+    aggressive: bool = False,
+) -> CompactedSession:
+    """Compact a session that was read, and see to it that its turns can be searched."""
+    done = compact_session(settings, session, count, aggressive=aggressive)
+    if done.outcome != "compacted":
+        return done
+    gate = index_refreshed(settings, Store.of(settings), session, by)
+    return done.model_copy(update={"gates": (*done.gates, shown(gate))})
 
 
 def note(

@@ -184,9 +184,11 @@ def _told(
         tokens_before=session.tokens,
         tokens_after=after,
         reduction=round(1 - after / session.tokens, 4) if session.tokens else 0.0,
-        gates=tuple(
-            GateShown(name=one.name, phase=one.phase, passed=one.passed, severity=one.severity, found=one.found)
-            for one in gates
-        ),
+        gates=tuple(map(shown, gates)),
         files=tuple(files),
     )
+
+
+def shown(gate: Gate) -> GateShown:
+    """A gate as a document."""
+    return GateShown(name=gate.name, phase=gate.phase, passed=gate.passed, severity=gate.severity, found=gate.found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ _DATABASE = ".sqlite#"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session since its last compaction. `first` and `last`: where that stands in its file."""
+    """What was said in a session since its last compaction. `first` and `last`: where that stands in its file; `said`:
+    the turns as its importer reads them."""
 
     name: str
     agent: str
@@ -42,6 +43,7 @@ class Session:
     compactions: int = 0
     first: int = 0
     last: int = 0
+    said: tuple[Candidate, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def tokens(self) -> int:
@@ -130,7 +132,8 @@ def _session(
     mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
     turns = tuple(_turn(one, named, f"{agent}:{name}", mask) for one in said)
     lines = [turn.line for turn in turns]
-    return Session(name, agent, named, place, turns, compactions, min(lines, default=0), max(lines, default=0))
+    first, last = min(lines, default=0), max(lines, default=0)
+    return Session(name, agent, named, place, turns, compactions, first, last, tuple(said))
 
 
 def _turn(one: Candidate, project: str, conversation: str, mask: Callable[[str], str]) -> Turn:
@@ -155,8 +158,3 @@ _SAFE = re.compile(r"[^\w.-]+")
 def short_name(session: Session) -> str:
     """A session for people: the beginning of its name."""
     return _SAFE.sub("-", session.name)[:13].rstrip("-.")
-
-
-def without_turns(session: Session, keep: Callable[[Turn], bool]) -> Session:
-    """The session with some of its turns."""
-    return replace(session, turns=tuple(turn for turn in session.turns if keep(turn)))

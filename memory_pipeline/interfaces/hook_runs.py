@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.compaction.acting import note
-from memory_pipeline.compaction.compacting import compact_session
+from memory_pipeline.compaction.acting import compact_and_index, note
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.exports.exporting import token_counter
@@ -33,7 +32,7 @@ def run_hook(host: str, told: Mapping[str, Any], store: Path | None = None) -> i
     why = told.get("trigger") or told.get("reason") or ""
     reason = f"{event} ({why})" if isinstance(why, str) and _NAME.fullmatch(why) else event
     try:
-        done = compact_session(settings, session, token_counter(settings))
+        done = compact_and_index(settings, session, f"{host} hook", token_counter(settings))
     except MemoryPipelineError:
         note(settings, session, "hook", "compact", f"{host} hook", reason, ok=False)
         raise

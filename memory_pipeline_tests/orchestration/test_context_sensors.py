@@ -11,15 +11,17 @@ import pytest
 from dagster import DagsterInstance, RunRequest, SkipReason, build_sensor_context, materialize
 
 from memory_pipeline.compaction.acting import act_on
+from memory_pipeline.compaction.documents import CompactedSession
 from memory_pipeline.compaction.triggers import CONTEXT, HYBRID
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.orchestration import context_sensors
 from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
 from memory_pipeline.orchestration.context_sensors import context_tokens, look
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, settings_for
+from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.compaction.a_session import rows, session_file
 from memory_pipeline_tests.compaction.sessions import compacted, said
 
@@ -155,3 +157,21 @@ def test_the_asset_has_the_gates_as_checks(store: Store, settings: Settings) -> 
     assert checks["memory_parses"] and checks["curated_captured"]
     (event,) = result.get_asset_materialization_events()
     assert event.materialization.metadata["done"].value == 1 and events_of(store)[0].outcome == "done"
+
+
+def test_what_was_said_can_be_searched_at_once_and_the_next_reading_brings_nothing_twice(
+    store: Store, settings: Settings
+) -> None:
+    look(settings, store, None, NOW, CONTEXT, "context sensor")
+    (acted,) = act_on(settings, store, [event.id for event in events_of(store)])
+    assert isinstance(acted.done, CompactedSession)
+    (gate,) = [gate for gate in acted.done.gates if gate.name == "index_refreshed"]
+    assert gate.passed and gate.found == "10 turns can be searched"
+    with store.reading() as tx:
+        said = [memory for memory in tx.memories.all() if memory.memory_type == "conversation"]
+    assert len(said) == 10 and {memory.project_id for memory in said} == {"app"}
+    import_notes(night_of(store, NOW.date(), settings))
+    with store.reading() as tx:
+        again = [memory for memory in tx.memories.all() if memory.memory_type == "conversation"]
+        assert tx.integrity.check(deep=True) == []
+    assert sorted(memory.id for memory in again) == sorted(memory.id for memory in said)

@@ -108,6 +108,7 @@ def compact(
 ) -> None:
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
+    from memory_pipeline.compaction.acting import compact_and_index
     from memory_pipeline.compaction.compacting import compact_session
     from memory_pipeline.compaction.transcripts import read_session_file
     from memory_pipeline.exports.exporting import token_counter
@@ -117,8 +118,11 @@ def compact(
     done = []
     for transcript in transcripts_of(settings, sessions):
         session = read_session_file(transcript, settings, project)
-        done.append(compact_session(settings, session, count, aggressive=aggressive, preview=preview))
-        if not preview and session.turns:
+        if preview:
+            done.append(compact_session(settings, session, count, aggressive=aggressive, preview=True))
+            continue
+        done.append(compact_and_index(settings, session, current_user(), count, aggressive=aggressive))
+        if session.turns:
             noted(settings, session, "compact", ok=done[-1].outcome != "rolled back")
     lines = []
     for one in done:
