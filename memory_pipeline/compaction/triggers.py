@@ -76,7 +76,7 @@ def judge(
     kind, why = max(due, key=lambda one: RANK[one[0]])
     if not usage.transcript:
         return Verdict(usage, level, None, f"{why}, but no transcript of it is known; its agent can flush it itself")
-    before = _before(kind, usage, mine, now)
+    before = _before(kind, usage, settings, mine, now)
     if before is not None:
         did = "is under way" if before.outcome == "started" else before.outcome
         return Verdict(usage, level, None, f"{why}; '{before.kind}' fired at {before.fired_at:%Y-%m-%d %H:%M} ({did})")
@@ -121,7 +121,7 @@ def _state(usage: ContextUsage) -> str:
 
 
 def _before(
-    kind: TriggerKind, usage: ContextUsage, events: Sequence[TriggerEvent], now: datetime
+    kind: TriggerKind, usage: ContextUsage, rules: Settings, events: Sequence[TriggerEvent], now: datetime
 ) -> TriggerEvent | None:
     """What has fired for this context already and does as much; what failed or was lost a while ago does not count."""
     for event in reversed(events):
@@ -133,9 +133,20 @@ def _before(
             return event  # one at a time
         if kind == "time" or event.kind == "time":  # counted from the last compaction, not by context
             continue
-        if event.compactions == usage.compactions and _rank(event) >= RANK[kind]:
+        if event.compactions == usage.compactions and (_rank(event) >= RANK[kind] or _covers(event, kind, rules)):
             return event
     return None
+
+
+def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
+    """Whether what fired did the same, or more, when the context was as full as this trigger asks for."""
+    level = {
+        "warning": rules.compaction.warning,
+        "compaction": rules.compaction.threshold,
+        "emergency": rules.compaction.emergency,
+    }.get(kind)
+    did_as_much = event.action == "compact" or ACTIONS[kind] == "flush"
+    return level is not None and did_as_much and event.share >= level
 
 
 def _rank(event: TriggerEvent) -> int:

@@ -42,6 +42,16 @@ def test_one_context_fires_each_level_once_and_the_next_one_anew() -> None:
     assert len({event.id for event in events}) == len(events)
 
 
+def test_what_the_other_sensor_did_at_the_same_level_is_not_done_again() -> None:
+    done = event_of(judge(usage(0.93), SETTINGS, [], NOW, kinds=HYBRID), NOW, "hybrid sensor")
+    done = replace(done, outcome="done", done_at=NOW)
+    assert done.kind == "tokens"
+    assert judge(usage(0.94), SETTINGS, [done], NOW, kinds=CONTEXT).fires is None
+    assert judge(usage(0.98), SETTINGS, [done], NOW, kinds=CONTEXT).fires == "emergency"
+    early = replace(done, tokens_used=144_000)
+    assert judge(usage(0.94), SETTINGS, [early], NOW, kinds=CONTEXT).fires == "compaction"
+
+
 def test_with_time_alone_the_levels_of_the_context_still_fire() -> None:
     settings = SETTINGS.with_values({"compression.trigger": "time"})
     shares = {share: judge(usage(share), settings, [], NOW, since=NOW).fires for share in (0.75, 0.8, 0.9, 0.98)}

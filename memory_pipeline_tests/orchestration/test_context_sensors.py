@@ -152,6 +152,7 @@ def test_the_asset_has_the_gates_as_checks(store: Store, settings: Settings) -> 
         "no_open_decisions",
         "no_contradicting_facts",
         "memory_parses",
+        "index_refreshed",
         "reduction",
     }
     assert checks["memory_parses"] and checks["curated_captured"]
