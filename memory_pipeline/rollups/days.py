@@ -17,8 +17,9 @@ from memory_pipeline.exports.contents import (
     words_of,
 )
 from memory_pipeline.exports.ranking import worth_of
+from memory_pipeline.knowledge.entries import is_entry, read_entry
 from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry
+from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
 from memory_pipeline.rollups.threads import opens
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_machine_text
@@ -34,8 +35,8 @@ _FACTS = {
 }  # fmt: skip
 #: What a note counts that its source has cut off, beside a whole one.
 _CUT_OFF = 0.4
-_LEAST_WORDS = 3
-#: A note that is only a link, a path, a label or a set of figures says nothing by itself.
+_LEAST_WORDS = 4
+#: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"`[^`\n]*`")
 _MIDDLE = re.compile(r"\b(?:Summary|Output|Result): (?:[-|#*]|[a-z]{1,8} )|[|:]\s*$")
@@ -59,11 +60,13 @@ def entries_of_day(
         kind = _kind_of(memory)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory):
             continue
-        words = short(with_days(words_of(memory), memory.day), count_tokens)
+        words = short(with_days(_words_of(memory), memory.day), count_tokens)
         if words is not None:
-            found.append(Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind)))
+            found.append(Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind), place_of(memory)))
     figures = [memory for memory in series if not why_not_told(memory, gone)]
-    found += [Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4)) for m in figures]
+    found += [
+        Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4), m.content) for m in figures
+    ]
     return found
 
 
@@ -91,13 +94,23 @@ def _kind_of(memory: Memory) -> str | None:
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
         return PATTERN
-    if is_block(memory) or not _says_something(memory.content):
+    if is_block(memory):
         return None
     if memory.memory_type == "decision":
         return DECISION
+    if not _says_something(memory.content):
+        return None
     if memory.memory_type == "other" and is_machine_text(memory.content):
         return None
     return FACT if memory.memory_type != "other" or is_promoted(memory) else NOTE
+
+
+def _words_of(memory: Memory) -> str:
+    """What a memory says; of an entry of the knowledge base its title and what it recommends."""
+    if not is_entry(memory.content):
+        return words_of(memory)
+    entry = read_entry(memory)
+    return f"{entry.title.rstrip('.')}: {' '.join(entry.recommendations)}"
 
 
 def _weight(memory: Memory, kind: str) -> float:
@@ -120,4 +133,4 @@ def is_cut_off(text: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    return len(_WORD.findall(_LINK.sub("", text[:1000]))) >= _LEAST_WORDS
+    return len(_WORD.findall(_LINK.sub("", _CODE.sub("", text[:1000])))) >= _LEAST_WORDS

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 
+from memory_pipeline.records import Memory
+
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.
 DECISION, PATTERN, FACT, THREAD, CLOSED, FIGURE, NOTE = (
@@ -28,7 +30,7 @@ class Entry:
     """One thing that a rollup says.
 
     `day`: the day that it is of; `memory_id`: the memory that says it; `weight`: what it is worth beside others of its
-    kind.
+    kind; `place`: where it stands among others of its day: as in its source.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class Entry:
     day: date
     memory_id: str
     weight: float
+    place: str = ""
 
 
 def as_json(entries: Sequence[Entry]) -> str:
@@ -47,3 +50,16 @@ def as_json(entries: Sequence[Entry]) -> str:
 def from_json(text: str) -> list[Entry]:
     """The entries of a rollup."""
     return [Entry(**{**row, "day": date.fromisoformat(row["day"])}) for row in json.loads(text)]
+
+
+def place_of(memory: Memory) -> str:
+    """Where a memory stands among others of its day: by its time, and by file and line where many have one time."""
+    return f"{memory.said_at:%H:%M} {memory.source.file or ''}:{memory.source.line or 0:06}"
+
+
+def best_of_each_kind(entries: Sequence[Entry]) -> list[Entry]:
+    """The entry of each kind that is worth most, in the order of kinds."""
+    best: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda one: (-one.weight, -one.day.toordinal(), one.memory_id)):
+        best.setdefault(entry.kind, entry)
+    return [best[kind] for kind in SECTIONS if kind in best]

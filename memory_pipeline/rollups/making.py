@@ -11,7 +11,7 @@ from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import entries_of_day, short
-from memory_pipeline.rollups.entries import CLOSED, NOTE, THREAD, Entry, as_json, from_json
+from memory_pipeline.rollups.entries import CLOSED, NOTE, THREAD, Entry, as_json, from_json, place_of
 from memory_pipeline.rollups.pages import Page, page_of
 from memory_pipeline.rollups.periods import Period
 from memory_pipeline.rollups.threads import Thread, find_threads
@@ -21,6 +21,8 @@ from memory_pipeline.wording.quoting import clipped
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
 RULES_VERSION = 1
+#: From so many lines that differ only in figures on, they are readings.
+_LEAST_READINGS = 5
 #: Days after which an open thread is worth half as much as one of today.
 _HALF_AS_NEW = 14.0
 
@@ -35,6 +37,7 @@ class Maker:
         self._tx, self._project, self._settings = tx, project, settings
         self._count = _remembering(count_tokens)
         self._made: dict[str, Rollup | None] = {}
+        self._readings = tx.rollups.shapes_of_readings(project, _LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
         self._threads: tuple[datetime, list[Thread]] | None = None
@@ -61,7 +64,8 @@ class Maker:
         noted = self._tx.rollups.noted(self._project, period.starts_at, period.ends_at)
         series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
         gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
-        entries = entries_of_day(period.first, noted, series, gone, self._count)
+        told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
+        entries = entries_of_day(period.first, told, series, gone, self._count)
         entries = without_copies(entries) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector != MADE]
         return self._rollup(period, entries, (), len(raw))
@@ -118,7 +122,17 @@ class Maker:
             }
             waiting = {memory_id for memory_id in into if memory_id not in known}
             known.update(self._tx.memories.read(waiting))
-        return [entry for entry in entries if not _is_replaced(entry.memory_id, said, known, as_of)]
+        return [
+            entry
+            for entry in entries
+            if not _is_replaced(entry.memory_id, said, known, as_of)
+            and not (entry.kind == NOTE and self._is_reading(known[entry.memory_id], as_of))
+        ]
+
+    def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
+        """Whether a note of no kind is one of many lines that differ only in figures."""
+        since = self._readings.get(memory.shape_hash)
+        return memory.memory_type == "other" and since is not None and since <= as_of
 
     def _thread_entries(self, period: Period) -> list[Entry]:
         """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
@@ -130,10 +144,12 @@ class Maker:
             words = short(with_days(memory.content, memory.day), self._count) or clipped(memory.content, 200)
             if thread.is_open_at(period.ends_at) and (period.level != "day" or opened_now):
                 age = max((period.last - memory.day).days, 0)
-                found.append(Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4)))
+                found.append(
+                    Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4), place_of(memory))
+                )
             elif thread.closed_at and period.starts_at < thread.closed_at <= period.ends_at:
                 day = thread.closed_by.day if thread.closed_by else thread.closed_at.date()
-                found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0))
+                found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0, place_of(memory)))
         return found
 
     def _threads_by(self, as_of: datetime) -> list[Thread]:

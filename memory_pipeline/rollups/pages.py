@@ -9,12 +9,13 @@ from datetime import date
 
 from memory_pipeline.markers import HEAD
 from memory_pipeline.rollups.entries import CLOSED, SECTIONS, THREAD, Entry
-from memory_pipeline.rollups.periods import Period
+from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
 
-#: What one more entry of the same day and kind counts beside the one before it.
+#: What one more entry of the same kind and part counts beside the one before it, and what the parts of a period are.
 _ONE_MORE = 0.85
+_PART = {"day": "day", "week": "day", "month": "week", "year": "month"}
 #: Where the files of each level stand, seen from the root.
 FOLDERS = {"day": "DailyLogs", "week": "weekly", "month": "monthly", "year": "yearly"}
 
@@ -48,13 +49,13 @@ def page_of(
     taken: set[Entry] = set()
     for kind, (_, share) in SECTIONS.items():
         free = share * room
-        for entry in _best(entries, kind):
+        for entry in _best(entries, kind, period):
             if costs[entry] <= free:
                 taken.add(entry)
                 free -= costs[entry]
     free = room - sum(costs[entry] for entry in taken)
     for kind in (*(kind for kind in SECTIONS if kind != THREAD), THREAD):  # old threads never crowd out what is new
-        for entry in _best(entries, kind):
+        for entry in _best(entries, kind, period):
             if entry not in taken and costs[entry] <= free:
                 taken.add(entry)
                 free -= costs[entry]
@@ -112,18 +113,22 @@ def _day(entry: Entry, period: Period) -> str:
     return f"{entry.day.day} {entry.day:%b}{year}"
 
 
-def _best(entries: Sequence[Entry], kind: str) -> list[Entry]:
-    """The entries of a kind, best first: each further one of a day counts less, so that no day takes all the room."""
+def _best(entries: Sequence[Entry], kind: str, period: Period) -> list[Entry]:
+    """The entries of a kind, best first: each further one of the same part of the period counts less, so that no day
+    takes all the room of a week, and no month that of a year."""
     mine = [entry for entry in entries if entry.kind == kind]
     mine.sort(key=lambda entry: (-entry.weight, -entry.day.toordinal(), entry.memory_id))
-    of_day: Counter[date] = Counter()
+    if kind == THREAD:
+        return mine
+    of_part: Counter[date] = Counter()
     worth = {}
     for entry in mine:
-        worth[entry] = entry.weight * _ONE_MORE ** of_day[entry.day]
-        of_day[entry.day] += 1
+        part = period_of(_PART[period.level], entry.day).first
+        worth[entry] = entry.weight * _ONE_MORE ** of_part[part]
+        of_part[part] += 1
     return sorted(mine, key=lambda entry: (-worth[entry], -entry.day.toordinal(), entry.memory_id))
 
 
 def _in_order(taken: set[Entry], kind: str) -> list[Entry]:
     mine = [entry for entry in taken if entry.kind == kind]
-    return sorted(mine, key=lambda entry: (entry.day, entry.words, entry.memory_id))
+    return sorted(mine, key=lambda entry: (entry.day, entry.place, entry.memory_id))

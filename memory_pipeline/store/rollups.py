@@ -10,7 +10,7 @@ from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.records.series import SERIES
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Sql
 
 _ROLLUPS = RowsOf(Rollup)
@@ -136,6 +136,21 @@ class Rollups:
             ends_at,
             SERIES,
         )
+
+    def shapes_of_readings(self, project_id: str, least: int) -> dict[str, datetime]:
+        """The shapes of lines that differ only in figures and of which there are so many, with three texts or more; by
+        shape, since when there are."""
+        rows = self._sql.rows(
+            """
+            select shape_hash, list(created_at order by created_at, id)[$2]
+            from memories
+            where project_id = $1 and source_connector <> 'night'
+            group by 1
+            having count(*) >= $2 and count(distinct content_hash) >= 3
+            """,
+            [project_id, least],
+        )
+        return {str(row[0]): from_utc(row[1]) for row in rows}
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
         end = to_utc(ends_at)

@@ -233,6 +233,32 @@ def test_after_a_kill_running_again_gives_the_files_of_the_store(store: Store, a
         assert content in files.path_of(read_period(key)).read_text()
 
 
+def test_lines_that_differ_only_in_figures_are_no_notes(store: Store) -> None:
+    lines = [candidate(f"Morning briefing came with {n} items", MONDAY + timedelta(days=n)) for n in range(5)]
+    fill(store, [*lines, candidate("The gateway was moved to the second rack today.", MONDAY)])
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    assert "briefing" in text_of(store, "2026-03-12") and "briefing" not in text_of(store, "2026-03-13")
+    week = text_of(store, "2026-W11")
+    assert "briefing" not in week and "second rack today (9 March 2026)" in week
+
+
+def test_an_entry_of_the_knowledge_base_is_told_by_what_it_recommends(store: Store) -> None:
+    text = (
+        "Title: Confirm craftsmen\nRecommendation: Confirm each appointment by phone.\nExamples:\n- HOME-4: too late."
+    )
+    fill(store, [candidate(text, MONDAY, memory_type="lesson")])
+    make(store, settings_for(store), MONDAY.date())
+    assert "- Confirm craftsmen: Confirm each appointment by phone.\n" in text_of(store, "2026-03-09") + "\n"
+
+
+def test_entries_of_a_day_stand_in_the_order_of_their_source(store: Store) -> None:
+    texts = ["We keep Zabbix for the racks.", "We drop Nagios at the end of May.", "The audit is in June."]
+    fill(store, [candidate(t, MONDAY + timedelta(minutes=n), memory_type="decision") for n, t in enumerate(texts)])
+    make(store, settings_for(store), MONDAY.date())
+    told = text_of(store, "2026-03-09")
+    assert [told.index(text) for text in texts] == sorted(told.index(text) for text in texts)
+
+
 def test_a_period_is_read_and_named() -> None:
     assert read_period("2026-W11") == week_of(date(2026, 3, 14))
     assert week_of(date(2026, 3, 8)).key == "2026-W11" and week_of(date(2026, 3, 8)).first == date(2026, 3, 8)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from dagster import (
@@ -39,6 +40,7 @@ from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONT
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
 from memory_pipeline.rollups.checking import RollupProblems, find_problems
+from memory_pipeline.rollups.entries import best_of_each_kind, from_json
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.rollups.running import MadeRollup, renew_memory, roll_up
@@ -163,13 +165,19 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
     mine = [one for one in made if one.period == period.key and one.level == period.level and one.status != "empty"]
     rows: list[Row] = [
         {"project": one.project, "notes": one.notes, "entries": one.entries, "tokens": f"{one.tokens} of {one.budget}",
-         "status": one.status, "file": one.file or "none"}
+         "status": one.status, "file": "/".join(Path(one.file).parts[-2:]) if one.file else "none"}
         for one in mine
     ]  # fmt: skip
-    texts = []
+    texts: list[str] = []
+    first: list[Row] = []
     with tonight.store.reading() as tx:
         for one in mine[:_MOST_SHOWN]:
-            texts += [row.content for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values()]
+            for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values():
+                texts.append(row.content)
+                first += [
+                    {"project": one.project, "kind": e.kind, "of": str(e.day), "words": e.words}
+                    for e in best_of_each_kind(from_json(row.entries))
+                ]
     shown = "\n\n".join(_LINK.sub(r"\1", text) for text in texts)
     return {
         "period": period.name,
@@ -178,7 +186,8 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "entries": sum(one.entries for one in mine),
         "tokens": sum(one.tokens for one in mine),
         "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
-        **preview(rows, "There is nothing to say of it."),
+        "counts": preview(rows, "There is nothing to say of it.")["preview"],
+        **preview(first, "There is nothing to say of it."),
     }
 
 
