@@ -132,8 +132,9 @@ def without_block(text: str, name: str) -> str:
     after = text[place[1] + len(end_of(name)) :].lstrip(" \t")
     ends = "\r\n" if after.startswith("\r\n") else "\n"
     after = after.removeprefix(ends)
-    if before.endswith(2 * ends) and (not after or after.startswith(ends)):
-        before = before.removesuffix(ends)
+    gap = before.removesuffix(ends)
+    if gap.endswith(("\n", "\r")) and (not after or after.startswith(("\n", "\r"))):
+        before = gap
     return before + after
 
 

@@ -22,6 +22,7 @@ from memory_pipeline.markers import (
     sealed,
     start_of,
     with_block,
+    without_block,
     without_blocks,
 )
 
@@ -37,6 +38,20 @@ def test_every_byte_outside_of_a_block_is_kept(text: str, one: str, two: str) ->
     assert outside(second, "memory") == outside(person, "memory") and second.startswith(text)
     assert with_block(second, "memory", two) == second
     assert block_in(second, "memory") == two.strip("\n")
+
+
+@given(TEXTS, st.text("xy\n", max_size=20))
+def test_a_block_that_is_taken_out_leaves_the_text(text: str, body: str) -> None:
+    left = without_block(with_block(text, "memory", f"head\n{body}"), "memory")
+    assert left in (text, f"{text}\n", f"{text}\r\n")
+    assert left == text or not text.endswith(("\n", "\r"))
+    assert without_block(text, "memory") == text
+
+
+def test_a_block_between_words_is_taken_out_alone() -> None:
+    block = f"{start_of('memory')}\nx\n{end_of('memory')}\n"
+    assert without_block(f"one\n\n{block}two\n", "memory") == "one\n\ntwo\n"
+    assert without_block(f"one\n\n{block}\ntwo\n", "memory") == "one\n\ntwo\n"
 
 
 def test_an_empty_body_adds_nothing_and_empties_a_block() -> None:

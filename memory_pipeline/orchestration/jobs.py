@@ -40,8 +40,8 @@ night_job = define_asset_job(
     selection=AssetSelection.assets(*NIGHT_ASSETS),
     executor_def=in_process_executor,
     description=(
-        "Runs one night from start to end: sources, exact duplicates, merges, canonical entries, clusters, "
-        "distillation, archive, atoms, playbook and report."
+        "Runs one night from start to end: sources, conversations, exact duplicates, merges, canonical entries, "
+        "clusters, distillation, archive, atoms, playbook and report."
     ),
 )
 

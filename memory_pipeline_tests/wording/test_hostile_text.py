@@ -38,7 +38,7 @@ from memory_pipeline.ingest.stores.brain_marks import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
-from memory_pipeline.markers import block_in, export_of, is_as_written, without_blocks
+from memory_pipeline.markers import block_in, export_of, is_as_written, without_block, without_blocks
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
@@ -106,6 +106,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         export_of,
         is_as_written,
         lambda told: block_in(told, "memory"),
+        lambda told: without_block(told, "memory"),
         without_blocks,
         quoted,
         yaml_text,
