@@ -22,6 +22,7 @@ from memory_pipeline.records.trigger import TriggerAction, TriggerKind, TriggerO
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
+_LATE = "the session was compacted before this could begin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,15 @@ def act_on(
     """Flush or compact the sessions of some events, each once: one that has ended is not done again."""
     with store.reading() as tx:
         events = tx.triggers.read(ids)
+    live = {usage.session: usage for usage in find_sessions(settings, datetime.now(UTC)).usages}
     for event in events:
         if event.outcome in ("done", "late"):
             continue
-        acted = _act(settings, event, count)
+        usage = live.get(event.session_id)
+        if usage is not None and usage.compactions > event.compactions:
+            acted = Acted(event, "late", None, _LATE)
+        else:
+            acted = _act(settings, event, count)
         with store.writing(event.fired_by) as tx:
             tx.triggers.end(event.id, acted.outcome, datetime.now(UTC))
         yield acted
@@ -52,8 +58,8 @@ def act_on(
 def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -> Acted:
     try:
         session = read_session_file(event.transcript, settings, event.project_id or None)
-        if session.compactions > event.compactions:
-            return Acted(event, "late", None, "the session was compacted before this could begin")
+        if event.agent == "claude-code" and session.compactions > event.compactions:
+            return Acted(event, "late", None, _LATE)
         done = do(settings, session, event.action, event.fired_by, count)
     except MemoryPipelineError as error:
         return Acted(event, "failed", None, str(error))

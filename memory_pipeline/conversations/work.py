@@ -64,7 +64,8 @@ _OF_THE_DAY = re.compile(
 )
 _TODAY = re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening|weekend))\b", re.IGNORECASE)
 _REASON = re.compile(
-    r"(?:,\s*|\s|\()(?:because(?: of)?|since(?! (?:19|20)\d\d| \w+day| last| then)|so that|so (?=(?:the|we|it|i|they|nobody|everyone)\b)|due to|given that|in order to|to avoid|to keep|to save|as (?=(?:the|it|we|they|this|that|nobody)\b)|the reason (?:is|being))\s+[^.!?]{3,200}",
+    r"(?:(?:,\s*|\s|\()(?:because(?: of)?|since(?! (?:19|20)\d\d| \w+day| last| then)|so that|so (?=(?:the|we|it|i|they|nobody|everyone)\b)|due to|given that|in order to|as (?=(?:the|it|we|they|this|that|nobody)\b)|the reason (?:is|being))|"
+    r"(?<!decided)(?<!agreed)(?<!chose)(?<!chosen)(?<!opted)(?<!going)(?<!want)(?<!need)(?<!have)(?:,\s*|\s|\()to (?:avoid|keep|save))\s+[^.!?]{3,200}",
     re.IGNORECASE,
 )
 _REASON_BEFORE = re.compile(

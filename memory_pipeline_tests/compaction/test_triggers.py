@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from memory_pipeline.compaction.triggers import CONTEXT, HYBRID, event_of, judge
 from memory_pipeline.compaction.usage import ContextUsage
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.ingest import export_memories
 from memory_pipeline.records import TriggerEvent
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, sql_rows
+from memory_pipeline_tests.ingest.bring import bring
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SETTINGS = Settings()
@@ -101,3 +106,18 @@ def test_each_sensor_fires_its_own() -> None:
 def test_an_interval_that_is_none_is_refused(interval: str) -> None:
     with pytest.raises(ValueError, match="90m, 2h or 1d"):
         Settings.model_validate({"compression": {"time_interval": interval}})
+
+
+def test_what_fired_is_in_the_log_and_in_an_export_of_everything(store: Store, tmp_path: Path) -> None:
+    fill(store, [candidate("x y z")])
+    event = event_of(judge(usage(0.93), SETTINGS, [], NOW), NOW, "context sensor")
+    with store.writing("test") as tx:
+        tx.triggers.keep(event)
+        tx.triggers.end(event.id, "done", NOW)
+    export_memories(store, "jsonl", tmp_path / "all.jsonl", everything=True)
+    other = Store(tmp_path / "other" / "store.duckdb")
+    bring(other, tmp_path / "all.jsonl", "jsonl")
+    with store.reading() as tx, other.reading() as copy:
+        assert tx.triggers.newest(9) == copy.triggers.newest(9) == [replace(event, outcome="done", done_at=NOW)]
+        logged = sql_rows(tx, "select action from audit_log where table_name = 'trigger_events' order by sequence")
+    assert [row[0] for row in logged] == ["insert", "update"]

@@ -138,3 +138,10 @@ def test_nine_of_ten_planted_extractions_are_right(held_out: bool, least_found: 
 def test_only_words_that_stress_make_a_sentence_matter_more() -> None:
     plain, loud = only("We decided to use Postgres."), only("We decided to use Postgres!")
     assert (plain.significance, loud.significance) == (0.7, 0.75)
+
+
+def test_what_was_decided_is_not_its_own_reason() -> None:
+    told = read(talk("We decided to keep the runbook in the repository because the team reads it there."))
+    assert [one.rationale for one in told.extractions] == ["because the team reads it there"]
+    told = read(talk("We decided to pin numpy to 1.26 to keep the build reproducible."))
+    assert [one.rationale for one in told.extractions] == ["to keep the build reproducible"]
