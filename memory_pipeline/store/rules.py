@@ -10,6 +10,7 @@ from memory_pipeline.store.tables import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
 _READ_AGAIN = "read that day again ('memory-pipeline conversations run --date DAY')"
+_SUM_UP = "run 'memory-pipeline rollups run', which makes rollups again"
 _REEMBED = "run 'memory-pipeline night', which embeds memories without a vector"
 
 
@@ -29,6 +30,20 @@ class Rule(NamedTuple):
 
 #: The rules that `check` always verifies.
 RULES = (
+    Rule(
+        "rollups say what is in the store, within their budgets",
+        """
+        select id, 'the memory or rollup ' || said || ' is not there'
+        from (select id, project_id, unnest(memory_ids || below_ids) as said from rollups) r
+        where said not in (select id from memories where project_id = r.project_id)
+          and said not in (select id from rollups where project_id = r.project_id)
+        union all
+        select id, token_count || ' tokens, of at most ' || budget_tokens
+        from rollups
+        where token_count > budget_tokens
+        """,
+        _SUM_UP,
+    ),
     Rule(
         "archived memories point to what replaced them",
         """

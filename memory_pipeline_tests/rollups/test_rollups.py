@@ -324,6 +324,17 @@ def test_entries_that_differ_in_a_number_or_a_negation_are_no_copies() -> None:
     assert len(without_copies(entries)) == 4
 
 
+def test_check_names_a_rollup_that_says_what_is_not_there(store: Store) -> None:
+    make(store, noted(store), MONDAY.date() + timedelta(days=6))
+    with store.reading() as tx:
+        assert tx.integrity.check(deep=True) == []
+    with store.writing("test") as tx:
+        sql_rows(tx, "update rollups set memory_ids = ['nowhere'], token_count = 9999 where period = '2026-W11'")
+    with store.reading() as tx:
+        found = [finding.problem for finding in tx.integrity.check()]
+    assert found == ["9999 tokens, of at most 1000", "the memory or rollup nowhere is not there"] or len(found) == 2
+
+
 def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) -> None:
     settings = noted(store)
     with store.reading() as tx:

@@ -39,6 +39,10 @@ from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.markers import block_in, export_of, is_as_written, without_block, without_blocks
+from memory_pipeline.rollups.copies import without_copies
+from memory_pipeline.rollups.days import is_cut_off
+from memory_pipeline.rollups.entries import Entry
+from memory_pipeline.rollups.threads import find_threads, opens
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
@@ -60,6 +64,7 @@ from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
+from memory_pipeline_tests.build import NOW, memory
 from memory_pipeline_tests.conversations.saying import turn
 
 #: Each of these, written again and again, once took time with the square or the cube of its length.
@@ -119,6 +124,12 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         lambda told: without_put_in(told, Skipped()),
         lambda told: humans_own(told, Skipped()),
         lambda told: without_what_was_brought(told, Skipped()),
+        is_cut_off,
+        lambda told: opens(memory("m", told)),
+        lambda told: find_threads([memory("m", f"TODO: {told}"), memory("n", f"Done: {told}", NOW)], {}),
+        lambda told: without_copies(
+            [Entry("fact", told, NOW.date(), "m", 1.0), Entry("fact", f"{told} x", NOW.date(), "n", 1.0)]
+        ),
     ):
         read(text)
     for tell in (
