@@ -19,13 +19,13 @@ from memory_pipeline.compaction.gates import (
     no_contradicting_facts,
     no_open_decisions,
 )
-from memory_pipeline.compaction.keeping import block_name, write_block
+from memory_pipeline.compaction.keeping import block_name, places_for, write_block
 from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.places import Places, places_of
+from memory_pipeline.conversations.places import Places
 from memory_pipeline.errors import OutputError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import block_in, with_block
@@ -60,7 +60,7 @@ def compact_session(
     rules = settings.compaction
     whole = with_missed(flush_of(session, settings.conversations.chunk_tokens))
     flush = _without_details(whole, rules.confidence) if aggressive else whole
-    places = places_of(settings, session.project)
+    places = places_for(settings, session.project)
     memory = _text_of(places.memory)
     new = promoted_of(flush, rules.confidence)
     known = entries_in(memory)

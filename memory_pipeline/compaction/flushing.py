@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
-from memory_pipeline.compaction.keeping import write_flush
+from memory_pipeline.compaction.keeping import places_for, write_flush
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.places import places_of
 
 
 def flush_sessions(
@@ -27,7 +26,7 @@ def flush_sessions(
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
     flush = flush_of(session, settings.conversations.chunk_tokens)
-    places = places_of(settings, session.project)
+    places = places_for(settings, session.project)
     if preview:
         files = [(places.daily_log(day), "previewed") for day in flush.days]
     else:

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from datetime import date
 from pathlib import Path
 
 from memory_pipeline.compaction.flush import Flush, flush_text
 from memory_pipeline.compaction.transcripts import Session
-from memory_pipeline.conversations.places import Places
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.places import Places, places_of
+from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.files import directories
+from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.markers import with_block
 from memory_pipeline.shared_files import Written, change_text
+from memory_pipeline.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+def places_for(settings: Settings, project: str) -> Places:
+    """The places of a project. Where another program holds the store, a source whose directory was renamed counts as
+    that of its new name."""
+    try:
+        settings = with_known_projects(settings, Store.of(settings))
+    except StoreBusyError as error:
+        _log.warning("the projects of sources are told by their directories, since %s", error)
+    return places_of(settings, project)
 
 
 def block_name(session: Session, what: str = "flush") -> str:
