@@ -34,6 +34,9 @@ _EMPTY = frozenset(
     "changes choice order".split()
 )
 LEAST_TURNS, LEAST_AGAIN = 3, 2
+#: What stems keep of one form and not of another.
+_ENDING = re.compile(r"(?:ie|y|e)$")
+_LEAST_STEM = 3
 _MOST_REPEATED = 3
 
 
@@ -70,7 +73,7 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
     by_agent: set[str] = set()
     for turn in turns:
         if turn.speaker != "human":
-            by_agent.update(set(content_words(turn.words)) - named.keys())
+            by_agent.update(set(map(_ending_less, content_words(turn.words))) - named.keys())
             continue
         seen: set[str] = set()
         for said in own_sentences(turn.words):
@@ -79,7 +82,7 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
                 continue
             told.add(normal)
             for topic in topics_in(said.read):
-                key = stem(topic)
+                key = _key(topic)
                 written[key].append(topic)
                 if key not in seen and key not in by_agent:
                     seen.add(key)
@@ -98,9 +101,18 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
 def topics_of_day(turns: Sequence[Turn]) -> frozenset[str]:
     """The stems of the topics that a human names: what `repeated_topics` of a later day asks for."""
     return frozenset(
-        stem(topic)
+        _key(topic)
         for turn in turns
         if turn.speaker == "human"
         for said in own_sentences(turn.words)
         for topic in topics_in(said.read)
     )
+
+
+def _key(topic: str) -> str:
+    """What the forms of a topic share: `movie` and `movies`, `recipe` and `recipes`."""
+    return _ending_less(stem(topic))
+
+
+def _ending_less(stemmed: str) -> str:
+    return _ENDING.sub("", stemmed) if len(stemmed) > _LEAST_STEM else stemmed

@@ -145,3 +145,9 @@ def test_what_was_decided_is_not_its_own_reason() -> None:
     assert [one.rationale for one in told.extractions] == ["because the team reads it there"]
     told = read(talk("We decided to pin numpy to 1.26 to keep the build reproducible."))
     assert [one.rationale for one in told.extractions] == ["to keep the build reproducible"]
+
+
+def test_the_forms_of_a_topic_are_one_topic() -> None:
+    said = ("I saw a movie.", "The movies were long.", "That movie again.", "A recipe is here.", "These recipes work.")
+    topics = [one.topics for one in read(talk(*said)).extractions if one.kind == "repetition"]
+    assert topics == [("movie",)]
