@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memory_pipeline.exports.contents import is_undated, level_name
 from memory_pipeline.records import Memory
+from memory_pipeline.wording.whole import is_cut_off
 
 #: How much importance, confidence, recency and use count; together 1.
 _IMPORTANCE, _CONFIDENCE, _RECENCY, _USE = 0.35, 0.25, 0.2, 0.2
@@ -13,9 +14,9 @@ _IMPORTANCE, _CONFIDENCE, _RECENCY, _USE = 0.35, 0.25, 0.2, 0.2
 _UNTOLD = 0.5
 #: Days after which half of the recency is gone, and uses after which half of what they count is reached.
 _HALF_AS_NEW, _HALF_AS_USED = 60.0, 3.0
-#: What a memory counts beside others of the same rank: what its writer marked to be kept, and what is only a line of a
-#: log.
-_CURATED, _OTHER = 1.25, 0.6
+#: What a memory counts beside others of the same rank: what its writer marked to be kept, what is only a line of a log,
+#: and what a program has cut off.
+_CURATED, _OTHER, _CUT_OFF = 1.25, 0.6, 0.4
 _CURATE = "curate"
 
 
@@ -44,6 +45,7 @@ def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float
         + _USE * use
     )
     score *= _CURATED if _CURATE in memory.tags else 1.0
+    score *= _CUT_OFF if is_cut_off(memory.content) else 1.0
     return float(score) * (_OTHER if level_name(memory) == "note" else 1.0)
 
 

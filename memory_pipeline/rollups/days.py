@@ -33,13 +33,10 @@ _FACTS = {
     "lesson": 1.0, "warning": 1.0, "feedback": 1.0, "learning": 1.0, "error_fix": 0.9, "fact": 0.85,
     "codebase_knowledge": 0.85, "discovery": 0.75, "other": 0.7,
 }  # fmt: skip
-#: What a note counts that its source has cut off, beside a whole one.
-_CUT_OFF = 0.4
 _LEAST_WORDS = 4
 #: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"`[^`\n]*`")
-_MIDDLE = re.compile(r"\b(?:Summary|Output|Result): (?:[-|#*]|[a-z]{1,8} )|[|:]\s*$")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,500}\)?|https?://\S+")
 
 
@@ -116,20 +113,7 @@ def _words_of(memory: Memory) -> str:
 def _weight(memory: Memory, kind: str) -> float:
     worth = worth_of(memory)
     worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
-    return round(worth * (_CUT_OFF if is_cut_off(memory.content) else 1.0), 4)
-
-
-def is_cut_off(text: str) -> bool:
-    """Whether a text has lost its beginning or its end: a bracket, quotation or emphasis that nothing closes, or a
-    report that begins inside of a sentence."""
-    flat = _CODE.sub("", text[:3000])
-    odd = flat.count("**") % 2 or flat.count("`") % 2 or flat.count('"') % 2
-    return (
-        bool(odd)
-        or flat.count("(") > flat.count(")")
-        or flat.count("[") > flat.count("]")
-        or bool(_MIDDLE.search(flat))
-    )
+    return round(worth, 4)
 
 
 def _says_something(text: str) -> bool:

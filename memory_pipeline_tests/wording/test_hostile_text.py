@@ -40,7 +40,6 @@ from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.markers import block_in, export_of, is_as_written, without_block, without_blocks
 from memory_pipeline.rollups.copies import without_copies
-from memory_pipeline.rollups.days import is_cut_off
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.threads import find_threads, opens
 from memory_pipeline.wording.agreement import says_the_same, status_of
@@ -64,6 +63,7 @@ from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
+from memory_pipeline.wording.whole import is_cut_off
 from memory_pipeline_tests.build import NOW, memory
 from memory_pipeline_tests.conversations.saying import turn
 
