@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
@@ -19,8 +20,8 @@ from memory_pipeline.compaction.gates import (
     no_contradicting_facts,
     no_open_decisions,
 )
-from memory_pipeline.compaction.keeping import block_name, places_for, write_block
-from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of
+from memory_pipeline.compaction.keeping import block_name, places_for, write_file
+from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of, with_promoted
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
@@ -28,7 +29,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.places import Places
 from memory_pipeline.errors import OutputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import block_in, with_block
+from memory_pipeline.markers import block_in, outside, with_block
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 Count = Callable[[str], int]
@@ -66,14 +67,15 @@ def compact_session(
     known = entries_in(memory)
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = block_of(known, new, rules.memory_tokens, count)
+    promote = partial(with_promoted, new=new, budget=rules.memory_tokens, count=count)
     logs = _logs(flush, places, rules.summary_tokens // (2 if aggressive else 1), count)
     files: list[FlushedFile] = []
     outcome = "previewed" if preview else "compacted" if session.turns else "nothing to keep"
-    blocks = [*logs, *([_Block(places.memory, BLOCK, body)] if body else [])]
     if preview:
-        files = [FlushedFile(file=str(file), outcome="previewed") for file in dict.fromkeys(b.file for b in blocks)]
+        named = dict.fromkeys([*(block.file for block in logs), *([places.memory] if body else [])])
+        files = [FlushedFile(file=str(file), outcome="previewed") for file in named]
     elif all(gate.passed or gate.severity == "warns" for gate in gates):
-        gate, files = _write(blocks, places.memory, memory, body)
+        gate, files = _write(logs, places.memory, promote)
         gates.append(gate)
     if any(not gate.passed and gate.severity == "rolls back" for gate in gates):
         outcome, files = "rolled back", []
@@ -107,28 +109,34 @@ def _logs(flush: Flush, places: Places, most_tokens: int, count: Count) -> list[
 
 
 def _text_of(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
+    return (_bytes_of(file) or b"").decode("utf-8", "surrogateescape")
 
 
-def _write(blocks: list[_Block], memory: Path, before: str, body: str) -> tuple[Gate, list[FlushedFile]]:
-    """Write the blocks; the gate after it, and the files. If it does not hold, or a file cannot be written, every file
-    is as it was."""
+def _write(logs: list[_Block], memory: Path, promote: Callable[[str], str]) -> tuple[Gate, list[FlushedFile]]:
+    """Write the blocks of the logs, and what is promoted; the gate after it, and the files. If it does not hold, or a
+    file cannot be written, every file is as it was."""
     undo: list[tuple[_Block, bytes | None]] = []
     files: dict[str, str] = {}
+
+    def write(block: _Block, change: Callable[[str], str]) -> None:
+        undo.append((block, _bytes_of(block.file)))
+        done = write_file(block.file, change)
+        if files.get(str(block.file), "unchanged") == "unchanged":
+            files[str(block.file)] = done
+        reached("compaction.written")
+
+    made = [""]
+
+    def promoted(text: str) -> str:
+        after = promote(text)
+        made[0] = block_in(after, BLOCK) or ""
+        return after
+
     try:
-        for block in blocks:
-            undo.append((block, block.file.read_bytes() if block.file.exists() else None))
-            done = write_block(block.file, block.name, block.body)
-            files[str(block.file)] = (
-                done if files.get(str(block.file), "unchanged") == "unchanged" else files[str(block.file)]
-            )
-            reached("compaction.written")
-        gate = memory_parses(before, _text_of(memory), body)
+        for block in logs:
+            write(block, partial(with_block, name=block.name, body=block.body))
+        write(_Block(memory, BLOCK, ""), promoted)
+        gate = memory_parses(_text_of(memory), made[0])
     except OutputError:
         _undo(undo)
         raise
@@ -142,20 +150,32 @@ def _undo(written: list[tuple[_Block, bytes | None]]) -> None:
     was."""
     for block, before in reversed(written):
         text = (before or b"").decode("utf-8", "surrogateescape")
+        now = _bytes_of(block.file)
+        if now is None or now == before:
+            continue
+        present = now.decode("utf-8", "surrogateescape")
         try:
-            after = with_block(text, block.name, block.body)
+            is_ours = outside(present, block.name).rstrip() == outside(text, block.name).rstrip()
             old = block_in(text, block.name) or ""
         except OutputError:
             continue  # it was never written
-        whole = after.encode("utf-8", "surrogateescape")
-        if before is None and remove_unless_changed(block.file, whole):
+        if before is None and is_ours and remove_unless_changed(block.file, now):
             continue
         if block.file.exists():
-            change_text(block.file, _back(block, text, after, old))
+            change_text(block.file, _back(block, text if is_ours else None, present, old))
 
 
-def _back(block: _Block, before: str, after: str, old: str) -> Callable[[str], str]:
-    return lambda present: before if present == after else with_block(present, block.name, old)
+def _back(block: _Block, before: str | None, after: str, old: str) -> Callable[[str], str]:
+    return lambda now: before if before is not None and now == after else with_block(now, block.name, old)
+
+
+def _bytes_of(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
 
 
 def _told(

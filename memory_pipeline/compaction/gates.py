@@ -12,7 +12,7 @@ from memory_pipeline.compaction.flush import Flush
 from memory_pipeline.compaction.promotion import BLOCK, Entry
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.errors import OutputError
-from memory_pipeline.markers import block_in, outside
+from memory_pipeline.markers import block_in
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words
 
@@ -74,15 +74,13 @@ def no_contradicting_facts(new: Sequence[Entry], before: Iterable[Entry]) -> Gat
     return Gate("no_contradicting_facts", "before", not found, "warns", told)
 
 
-def memory_parses(before: str, after: str, body: str) -> Gate:
-    """`MEMORY.md` has the block as it was written, once, and every byte outside of it is as it was."""
+def memory_parses(text: str, body: str) -> Gate:
+    """`MEMORY.md` has the block as it was written, once. What others write beside it meanwhile is theirs."""
     problem = ""
     try:
-        if (block_in(after, BLOCK) or "") != body.strip("\n"):
+        if (block_in(text, BLOCK) or "") != body.strip("\n"):
             problem = "its block is not what was written"
-        elif outside(after, BLOCK).strip() != outside(before, BLOCK).strip():
-            problem = "what stands beside the block has changed"
-        elif "\0" in after:
+        elif "\0" in text:
             problem = "it holds a NUL"
     except OutputError as error:
         problem = str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -39,10 +40,15 @@ def block_name(session: Session, what: str = "flush") -> str:
 
 def write_block(file: Path, name: str, body: str) -> Written:
     """Put a block into a file that others write too; a missing file is made for a body that is not empty."""
-    if not body and not file.exists():
+    return write_file(file, lambda text: with_block(text, name, body))
+
+
+def write_file(file: Path, change: Callable[[str], str]) -> Written:
+    """Change a file that others write too; a missing one is made if it is not to be empty."""
+    if not file.exists() and not change(""):
         return "unchanged"
     with directories(file.parent):
-        return change_text(file, lambda text: with_block(text, name, body))
+        return change_text(file, change)
 
 
 def write_flush(flush: Flush, places: Places) -> dict[date, tuple[Path, Written]]:

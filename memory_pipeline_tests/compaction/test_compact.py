@@ -124,6 +124,28 @@ def test_what_somebody_writes_meanwhile_stays_when_a_compaction_is_taken_back(
     assert after.startswith(b"# Memory") and after.endswith(b"- A new line.\r\n") and b"Never touch" not in after
 
 
+def test_writers_beside_it_lose_nothing_and_stop_nothing(
+    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, log = workspace / "MEMORY.md", workspace / "DailyLogs" / "2026-03-01.md"
+    other = transcript(tmp_path / "b.jsonl", said(1, "user", "Never deploy on a Friday."))
+
+    def meanwhile(name: str) -> None:
+        if name == "compaction.written":
+            monkeypatch.setattr(compacting, "reached", killpoints.reached)
+            for file in (memory, log):
+                with file.open("ab") as opened:
+                    opened.write(b"- Written meanwhile.\r\n")
+            compacted(settings, other)
+
+    monkeypatch.setattr(compacting, "reached", meanwhile)
+    assert compacted(settings, session_file(tmp_path)).outcome == "compacted"
+    text = memory.read_text(errors="replace")
+    for words in ("Mine stays", "Written meanwhile.", "Never touch the production", "Never deploy on a Friday."):
+        assert words in text
+    assert "Written meanwhile." in log.read_text() and log.read_text().count("## Memory Flush:") == 2
+
+
 def test_a_kill_between_two_files_is_mended_by_running_again(
     settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

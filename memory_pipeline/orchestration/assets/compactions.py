@@ -29,7 +29,7 @@ _GATES = {
     "curated_captured": "Every note marked [CURATE] is among what is kept; else nothing is written.",
     "no_open_decisions": "No question about what is to be decided is the last word on it.",
     "no_contradicting_facts": "What is kept contradicts neither itself nor what stands in MEMORY.md.",
-    "memory_parses": "MEMORY.md has our block once, and all else as it was; else every file has its bytes back.",
+    "memory_parses": "MEMORY.md has our block once, as it was written; else every file has its bytes back.",
     "index_refreshed": "Every turn of a session of a source is in the store and can be searched; else it is imported.",
     "reduction": "What is kept is shorter than what was said by the share that the settings ask for.",
 }
