@@ -31,7 +31,7 @@ from memory_pipeline.conversations.work import (
 from memory_pipeline.records import Chunk, Extraction, ExtractionKind, Turn, derived_id
 from memory_pipeline.wording.agreement import says_the_same
 from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.facts import content_words, find_facts
 
 #: Why sentences and turns gave nothing.
 QUESTIONS = "questions"
@@ -41,6 +41,8 @@ TOLD_BEFORE = "told before"
 OF_NOTHING = "corrections that do not say of what"
 #: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
 _MOST_WORDS_OF_MARK = 6
+#: With another of these, the same words say something else: `never use port 5432`.
+_VALUES = ("number", "time", "date", "identifier")
 _BARE_MARK = re.compile(r"\b(?:important|critical|crucial|essential|vital|urgent)\W*$", re.IGNORECASE)
 
 
@@ -138,7 +140,8 @@ class _Told:
 
     @staticmethod
     def _key(one: Extraction) -> object:
-        return one.project_id, one.kind, one.speaker, frozenset(content_words(one.quote))
+        values = frozenset(fact.value.lower() for fact in find_facts(one.quote) if fact.kind in _VALUES)
+        return one.project_id, one.kind, one.speaker, frozenset(content_words(one.quote)), values
 
 
 def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Extraction]:

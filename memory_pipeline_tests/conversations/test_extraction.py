@@ -151,3 +151,13 @@ def test_the_forms_of_a_topic_are_one_topic() -> None:
     said = ("I saw a movie.", "The movies were long.", "That movie again.", "A recipe is here.", "These recipes work.")
     topics = [one.topics for one in read(talk(*said)).extractions if one.kind == "repetition"]
     assert topics == [("movie",)]
+
+
+def test_the_same_words_about_another_number_are_not_told_before() -> None:
+    told = read(
+        talk("Never use port 5432 for staging.", "Never use port 5433 for staging.", "Never use port 5432 for staging!")
+    )
+    assert [one.quote for one in told.extractions] == [
+        "Never use port 5432 for staging.",
+        "Never use port 5433 for staging.",
+    ]
