@@ -4,6 +4,7 @@ database of each agent, or `sessions.json` of earlier versions."""
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -76,7 +77,27 @@ def _of_database(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
             if usage is not None:
-                yield replace(usage, transcript=f"{database}#{usage.session}")
+                since = _bytes_in(connection, usage.session) if usage.is_stale else 0
+                yield replace(usage, transcript=f"{database}#{usage.session}", bytes_since=since)
+
+
+def _bytes_in(connection: sqlite3.Connection, session: str) -> int:
+    """The bytes of a session's events since its last compaction; 0 without a table of events. They are asked for only
+    where the count of tokens is an old one."""
+    columns = columns_of(connection, "transcript_events")
+    if not {"session_id", "seq", "event_json"} <= set(columns):
+        return 0
+    packed = " + coalesce(length(event_zstd), 0)" if "event_zstd" in columns else ""
+    statement = f"""
+        select coalesce(sum(coalesce(length(cast(event_json as blob)), 0){packed}), 0)
+        from transcript_events
+        where session_id = :session and seq > (
+            select coalesce(max(seq), -1)
+            from transcript_events
+            where session_id = :session and event_json like '%"firstKeptEntryId"%' and event_json like '%"compaction"%'
+        )
+        """
+    return int(connection.execute(statement, {"session": session}).fetchone()[0])
 
 
 def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction) -> ContextUsage | None:

@@ -18,6 +18,8 @@ from memory_pipeline.ingest.sqlite_files import shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings
 
+#: A host waits for its hook; so the hook does not wait long for a night.
+_PATIENCE_S = 3.0
 _NAME = re.compile(r"[\w.-]{1,200}")
 _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 
@@ -25,6 +27,7 @@ _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 def run_hook(host: str, told: Mapping[str, Any], store: Path | None = None) -> int:
     """Compact the session of an event. Returns the exit code: 1 if it could not be done, which a message says."""
     settings = load_project_settings({"store.path": str(store)} if store else None).values
+    settings = settings.with_values({"store.busy_timeout_s": min(settings.store.busy_timeout_s, _PATIENCE_S)})
     session = read_session_file(transcript_of(host, told), settings)
     if not session.turns:
         return 0

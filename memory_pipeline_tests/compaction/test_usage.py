@@ -179,9 +179,15 @@ def test_openclaws_rows_are_read_from_its_file_and_its_database(tmp_path: Path) 
         row = json.dumps(ENTRY | {"totalTokens": 181_000})
         database.execute("insert into session_entries values ('agent:main:main', 'a', ?, 0)", [row])
         database.execute("insert into session_entries values ('agent:main:x', 'e', '{', 0)")
+        old = json.dumps(ENTRY | {"totalTokensFresh": False})
+        database.execute("insert into session_entries values ('agent:main:y', 'f', ?, 0)", [old])
+        database.execute("create table transcript_events (session_id, seq, event_json, event_zstd)")
+        events = [("f", 0, "x" * 50, None), ("f", 1, cut, None), ("f", 2, "é" * 10, None), ("f", 3, None, b"z" * 7)]
+        database.executemany("insert into transcript_events values (?, ?, ?, ?)", events)
     database.close()
     newer = read_openclaw(agent, RULES)
     assert [usage.tokens for usage in newer if usage.session == "a"] == [181_000]
+    assert [(usage.is_stale, usage.bytes_since) for usage in newer if usage.session == "f"] == [(True, 27)]
 
 
 def test_a_directory_without_sessions_has_none(tmp_path: Path) -> None:

@@ -106,6 +106,20 @@ def test_before_a_compaction_the_session_is_compacted_and_nothing_is_printed(hom
 
 
 @pytest.mark.slow
+def test_a_store_that_a_night_holds_delays_a_host_by_seconds_alone(home: Path) -> None:
+    store = Store(home / "data" / "store.duckdb")
+    fill(store, [candidate("x y z")])
+    path = session_file(home / ".claude")
+    source = f'[[sources]]\nname = "cc"\nformat = "claude-code"\npath = "{path.parent.parent}"\n'
+    (home / "memory_pipeline.toml").write_text(source)
+    hooks("install", "claude-code")
+    with store.held(shared=False):
+        code, out, _, took = run_hook(installed("PreCompact"), pre_compact(str(path)))
+    assert (code, out) == (0, "") and took < 20
+    assert "Never touch the production" in (home / "data" / "conversations" / "app" / "MEMORY.md").read_text()
+
+
+@pytest.mark.slow
 def test_a_version_that_names_no_transcript_is_found_by_its_session(home: Path) -> None:
     hooks("install", "claude-code")
     shutil.move(session_file(home).parent.parent, home / ".claude" / "projects")
