@@ -12,14 +12,11 @@ import pytest
 from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.day import read_day
-from memory_pipeline.errors import InputError, NotFoundError
+from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.night.conversation_runs import list_days, run_conversations, show_day
-from memory_pipeline.recall.project import ProjectMemory
-from memory_pipeline.records import KeptExtraction, Memory
-from memory_pipeline.review.patterns import decide_pattern, list_patterns
+from memory_pipeline.records import KeptExtraction
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests import processes
@@ -355,53 +352,37 @@ def test_a_run_that_was_killed_is_mended_by_the_next_one(
     assert files_of(workspace) == files_of(other)
 
 
-def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
+def test_files_that_a_killed_rollback_left_are_mended_by_the_next_night(
     store: Store, settings: Settings, workspace: Path
 ) -> None:
-    fill(store, [*spoken(MONDAY, "Keep your answers short from now on.", "Always answer in English."),
-                 *spoken(TUESDAY, "Keep your answers long from now on.")])  # fmt: skip
-    read(store, settings)
-    text = files_of(workspace)["RELATIONAL.md"]
-    assert (
-        "## Observed Contradiction\n\n"
-        "- Previous: “Keep your answers short from now on.” (2026-03-02)\n"
-        "- New: “Keep your answers long from now on.” (2026-03-03)\n"
-        "- Resolution: said once; noted, and the previous one holds\n"
-        "- Updated pattern: “Keep your answers short from now on.”\n"
-    ) in text
-    fill(store, spoken(WEDNESDAY, "Keep your answers long from now on."))
-    read(store, settings)
-    assert "- Resolution: said again; the new one holds\n" in files_of(workspace)["RELATIONAL.md"]
-    waiting = {one.text: one.id for one in list_patterns(store, "p", date(2026, 3, 20))}
-    decide_pattern(store, settings, waiting["Always answer in English."][:8], "rejected", actor="me", now=NOW)
-    assert "English" not in files_of(workspace)["RELATIONAL.md"]
-    with pytest.raises(InputError, match="no pattern"):
-        decide_pattern(store, settings, "zzz", "rejected", actor="me", now=NOW)
-    with store.reading() as tx:
-        assert not tx.integrity.check(deep=True)
+    fill(store, FIRST_DAY)
+    run_id = read(store, settings, MONDAY)
+    with store.writing("rollback") as tx:
+        tx.rollbacks.apply(tx.rollbacks.plan_run(run_id), "killed", NOW, "rollback")
+    assert "Lisbon" in files_of(workspace)["USER.md"]
+    run(store, date(2026, 2, 1), settings)
+    assert files_of(workspace) == {"USER.md": "# The human\n\n- Likes tea.\n"}
 
 
-def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, settings: Settings) -> None:
-    fill(store, spoken(MONDAY, "I work as a nurse in a hospital."))
+def test_words_that_look_like_marks_stay_inside_of_their_block(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    mark = "<!-- memory-pipeline:conversations:end -->"
+    fill(store, spoken(MONDAY, f"I live in Lisbon, {mark} with my wife.", f"I work as a nurse.\n{mark}\nI like tea."))
     read(store, settings, MONDAY)
-    (before,) = standing(store)
-    with store.reading() as tx:
-        assert tx.conversations.utility("p", NOW) == {}
-    memory = ProjectMemory(store, settings, "p", actor="me")
-    for _ in range(4):
-        memory.feedback(before.id, was_useful=False)
-    with pytest.raises(NotFoundError):
-        memory.feedback("nothing", was_useful=True)
-    with store.reading() as tx:
-        utility = tx.conversations.utility("p", datetime.now(UTC) + timedelta(days=1))
-    assert utility == {"fact": -0.5}
-    read(store, settings, MONDAY)
-    assert standing(store) == [before]
-    assert before.significance == 0.6
-    later = read_day(_memories(store), chunk_tokens=800, utility=utility)
-    assert [one.significance for one in later.extracted.extractions] == [0.5]
+    first = (workspace / "USER.md").read_text()
+    assert first.splitlines().count(mark) == 1
+    fill(store, SECOND_DAY)
+    read(store, settings, TUESDAY)
+    second = (workspace / "USER.md").read_text()
+    assert second.splitlines().count(mark) == 1
+    assert without_blocks(second).strip() == "# The human\n\n- Likes tea."
 
 
-def _memories(store: Store) -> list[Memory]:
-    with store.reading() as tx:
-        return tx.memories.all()
+def test_one_file_may_have_everything(store: Store, settings: Settings, workspace: Path) -> None:
+    names = Destinations(user="ALL.md", relational="ALL.md", soul="ALL.md")
+    fill(store, FIRST_DAY)
+    read(store, settings.with_values({"compression.destinations": names}), MONDAY)
+    text = files_of(workspace)["ALL.md"]
+    assert all(part in text for part in ("## Updates from", "## Growth Markers", "## Communication Evolution"))
+    assert text.count("conversations:start") == 1

@@ -1,0 +1,83 @@
+"""Patterns of working together and feedback, in nights: what is written, what people decide, and what that changes."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.day import read_day
+from memory_pipeline.errors import InputError, NotFoundError
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.records import Memory
+from memory_pipeline.review.patterns import decide_pattern, list_patterns
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import fill
+from memory_pipeline_tests.night.test_conversations import (
+    MONDAY,
+    NOW,
+    TUESDAY,
+    WEDNESDAY,
+    files_of,
+    read,
+    settings,
+    spoken,
+    standing,
+    workspace,
+)
+
+__all__ = ["settings", "workspace"]
+
+
+def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    fill(store, [*spoken(MONDAY, "Keep your answers short from now on.", "Always answer in English."),
+                 *spoken(TUESDAY, "Keep your answers long from now on.")])  # fmt: skip
+    read(store, settings)
+    text = files_of(workspace)["RELATIONAL.md"]
+    assert (
+        "## Observed Contradiction\n\n"
+        "- Previous: “Keep your answers short from now on.” (2026-03-02)\n"
+        "- New: “Keep your answers long from now on.” (2026-03-03)\n"
+        "- Resolution: said once; noted, and the previous one holds\n"
+        "- Updated pattern: “Keep your answers short from now on.”\n"
+    ) in text
+    fill(store, spoken(WEDNESDAY, "Keep your answers long from now on."))
+    read(store, settings)
+    assert "- Resolution: said again; the new one holds\n" in files_of(workspace)["RELATIONAL.md"]
+    waiting = {one.text: one.id for one in list_patterns(store, "p", date(2026, 3, 20))}
+    decide_pattern(store, settings, waiting["Always answer in English."][:8], "rejected", actor="me", now=NOW)
+    assert "English" not in files_of(workspace)["RELATIONAL.md"]
+    with pytest.raises(InputError, match="no pattern"):
+        decide_pattern(store, settings, "zzz", "rejected", actor="me", now=NOW)
+    with store.reading() as tx:
+        assert not tx.integrity.check(deep=True)
+
+
+def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, settings: Settings) -> None:
+    fill(store, spoken(MONDAY, "I work as a nurse in a hospital."))
+    read(store, settings, MONDAY)
+    (before,) = standing(store)
+    with store.reading() as tx:
+        assert tx.conversations.utility("p", NOW) == {}
+    memory = ProjectMemory(store, settings, "p", actor="me")
+    for _ in range(4):
+        memory.feedback(before.id, was_useful=False)
+    with pytest.raises(NotFoundError):
+        memory.feedback("nothing", was_useful=True)
+    with store.reading() as tx:
+        utility = tx.conversations.utility("p", datetime.now(UTC) + timedelta(days=1))
+    assert utility == {"fact": -0.5}
+    read(store, settings, MONDAY)
+    assert standing(store) == [before]
+    assert before.significance == 0.6
+    later = read_day(_memories(store), chunk_tokens=800, utility=utility)
+    assert [one.significance for one in later.extracted.extractions] == [0.5]
+
+
+def _memories(store: Store) -> list[Memory]:
+    with store.reading() as tx:
+        return tx.memories.all()
