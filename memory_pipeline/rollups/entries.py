@@ -11,16 +11,17 @@ from memory_pipeline.records import Memory
 
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.
-DECISION, PATTERN, FACT, THREAD, CLOSED, FIGURE, NOTE = (
-    "decision", "pattern", "fact", "thread", "closed", "figure", "note",
+DECISION, PATTERN, FACT, SAID, THREAD, CLOSED, FIGURE, NOTE = (
+    "decision", "pattern", "fact", "said", "thread", "closed", "figure", "note",
 )  # fmt: skip
 SECTIONS: dict[str, tuple[str, float]] = {
     DECISION: ("Decisions", 0.25),
     PATTERN: ("Patterns and principles", 0.2),
     FACT: ("Facts and lessons", 0.2),
-    THREAD: ("Open threads", 0.15),
+    SAID: ("Said in conversations", 0.1),
+    THREAD: ("Open threads", 0.1),
     CLOSED: ("Closed threads", 0.05),
-    FIGURE: ("Figures", 0.15),
+    FIGURE: ("Figures", 0.1),
     NOTE: ("Also noted", 0.0),
 }
 

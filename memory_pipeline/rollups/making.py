@@ -8,12 +8,14 @@ from datetime import datetime
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
+from memory_pipeline.records.memory import EXTRACTED
 from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import entries_of_day, short
-from memory_pipeline.rollups.entries import CLOSED, NOTE, THREAD, Entry, as_json, from_json, place_of
+from memory_pipeline.rollups.entries import CLOSED, NOTE, SAID, THREAD, Entry, as_json, from_json, place_of
 from memory_pipeline.rollups.pages import Page, page_of
 from memory_pipeline.rollups.periods import Period
+from memory_pipeline.rollups.said import entries_of_conversations
 from memory_pipeline.rollups.threads import Thread, find_threads
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.days import with_days
@@ -40,6 +42,7 @@ class Maker:
         self._readings = tx.rollups.shapes_of_readings(project, _LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
+        self._said = tx.conversations.standing(project)
         self._threads: tuple[datetime, list[Thread]] | None = None
 
     def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
@@ -66,8 +69,8 @@ class Maker:
         gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
         told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
         entries = entries_of_day(period.first, told, series, gone, self._count)
-        entries = without_copies(entries) + self._thread_entries(period)
-        raw = [memory for memory in noted if memory.source.connector != MADE]
+        entries = self._with_said(entries, period) + self._thread_entries(period)
+        raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
 
     def _above(self, period: Period) -> Rollup | None:
@@ -78,9 +81,10 @@ class Maker:
             entry
             for _, one in parts
             for entry in from_json(one.entries)
-            if entry.kind not in (THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
+            if entry.kind not in (SAID, THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
         ]
-        entries = without_copies(self._without_replaced(entries, period.ends_at)) + self._thread_entries(period)
+        entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
+        entries += self._thread_entries(period)
         return self._rollup(period, entries, parts, sum(one.notes for _, one in parts))
 
     def _rollup(
@@ -128,6 +132,10 @@ class Maker:
             if not _is_replaced(entry.memory_id, said, known, as_of)
             and not (entry.kind == NOTE and self._is_reading(known[entry.memory_id], as_of))
         ]
+
+    def _with_said(self, entries: Sequence[Entry], period: Period) -> list[Entry]:
+        said = entries_of_conversations(self._said, period.first, period.last, self._count)
+        return without_copies([*entries, *said])
 
     def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
         """Whether a note of no kind is one of many lines that differ only in figures."""

@@ -17,10 +17,11 @@ _ROLLUPS = RowsOf(Rollup)
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
 #: before its words can be in the store, and a note that knows only its day is of that day everywhere.
 _OF_RAW = """
-    source_connector <> 'night'
+    source_connector not in ('night', 'conversations')
       and greatest((created_at + to_minutes(utc_offset))::date, created_at::date) = $2::date
     """
-_OF_MADE = "source_connector = 'night' and created_at > $2 and created_at <= $3"
+#: What a night makes, of memories or of what was said, is created as of its end.
+_OF_MADE = "source_connector in ('night', 'conversations') and created_at > $2 and created_at <= $3"
 
 
 class Rollups:
@@ -105,11 +106,11 @@ class Rollups:
             """
             select distinct greatest((created_at + to_minutes(utc_offset))::date, created_at::date)
             from memories
-            where project_id = $1 and source_connector <> 'night'
+            where project_id = $1 and source_connector not in ('night', 'conversations')
             union
             select distinct (created_at - to_microseconds(1))::date
             from memories
-            where project_id = $1 and source_connector = 'night'
+            where project_id = $1 and source_connector in ('night', 'conversations')
             union
             select distinct effective_date::date
             from memories

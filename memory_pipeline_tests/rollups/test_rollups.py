@@ -259,6 +259,31 @@ def test_entries_of_a_day_stand_in_the_order_of_their_source(store: Store) -> No
     assert [told.index(text) for text in texts] == sorted(told.index(text) for text in texts)
 
 
+@pytest.mark.slow
+def test_what_was_said_is_told_until_it_is_withdrawn(store: Store) -> None:
+    said = [
+        ("I live in Lisbon.", 0),
+        ("We decided to keep PostgreSQL, because it is known.", 0),
+        ("I live in Porto now.", 1),
+    ]
+    fill(
+        store,
+        [
+            candidate(
+                f"user: {text}", MONDAY + timedelta(days=n, minutes=k), memory_type="conversation", tags=("human",)
+            )
+            for k, (text, n) in enumerate(said)
+        ],
+    )
+    for n in range(2):
+        run(store, MONDAY.date() + timedelta(days=n))
+    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
+    monday, week = text_of(store, "2026-03-09"), text_of(store, "2026-W11")
+    assert "### Said in conversations\n\n- human: I live in Lisbon." in monday
+    assert "### Decisions" in monday and "PostgreSQL" in monday
+    assert "Porto" in week and "Lisbon" not in week
+
+
 def test_a_period_is_read_and_named() -> None:
     assert read_period("2026-W11") == week_of(date(2026, 3, 14))
     assert week_of(date(2026, 3, 8)).key == "2026-W11" and week_of(date(2026, 3, 8)).first == date(2026, 3, 8)
