@@ -374,16 +374,17 @@ class Conversations:
             [list(memory_ids)],
         )
 
-    def turns_kept_elsewhere(self) -> set[str]:
-        """The turns of which active memories say what is worth keeping: these are compared in their place."""
+    def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
+        """The turns of which memories say what is worth keeping, as of a time: these are compared in their place."""
         return set(
             self._sql.strings(
                 """
                 select distinct l.source_id
                 from lineage l
                 join memories m on m.id = l.memory_id
-                where l.relation = 'extracted' and m.rolled_back_at is null
-                """
+                where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
+                """,
+                [to_utc(as_of)],
             )
         )
 
