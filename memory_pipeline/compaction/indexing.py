@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_pipeline.compaction.gates import Gate
-from memory_pipeline.compaction.transcripts import Session
+from memory_pipeline.compaction.transcripts import Session, source_of
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
@@ -19,12 +19,10 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 
-_FORMATS = {"claude-code": "claude-code", "openclaw": "openclaw-sessions"}
-
 
 def index_refreshed(settings: Settings, store: Store, session: Session, actor: str) -> Gate:
     """Every turn of the session is in the store; else they are imported, as the next reading of their source would."""
-    source = _source_of(settings, session)
+    source = source_of(settings, session.agent, session.place)
     if source is None or not store.exists():
         why = "no source of the store has this session" if source is None else "there is no store yet"
         return Gate("index_refreshed", "after", True, "warns", f"{why}; nothing is indexed")
@@ -56,15 +54,6 @@ def _missing(store: Store, session: Session) -> list[str]:
     with store.reading() as tx:
         known = tx.memories.existing(ids)
     return [one for one in ids if one not in known]
-
-
-def _source_of(settings: Settings, session: Session) -> SourceTable | None:
-    """The source that reads a session's file."""
-    file = Path(session.place.partition("#")[0])
-    for source in settings.sources_of_store:
-        if source.format == _FORMATS.get(session.agent) and file.is_relative_to(Path(source.path)):
-            return source
-    return None
 
 
 def _of_source(source: SourceTable, session: Session) -> Iterator[Candidate]:

@@ -17,7 +17,6 @@ from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter, project_by_place
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES
-from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.records import SessionUsage
 
 
@@ -54,10 +53,7 @@ def find_sessions(
             if source.format == "claude-code":
                 found += _of_claude(source, settings, since, followed or {}, watched)
             elif source.format == "openclaw-sessions":
-                project = source.project or project_of_directory(Path(source.path))
-                found += [
-                    replace(one, project=project) for one in read_openclaw(Path(source.path), settings.compaction)
-                ]
+                found += read_openclaw(Path(source.path), settings.compaction)
         except MemoryPipelineError as error:
             watched.problems.append(f"{source.name}: {error}")
         except OSError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.compaction.usage import estimated_tokens
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
@@ -28,6 +29,9 @@ from memory_pipeline.wording.redaction import redact
 
 _BOUNDARY = b'"compact_boundary"'
 _DATABASE = ".sqlite#"
+#: The import formats of agents' sessions, and the project of a session that names none.
+_FORMATS = {"claude-code": "claude-code", "openclaw": "openclaw-sessions"}
+_DEFAULT_PROJECT = "workspace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,22 @@ def _session(
     said = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
     said = [one for one in said if (one.source.line or 0) > since]
     counts = Counter(one.project_id for one in said if one.project_id)
-    named = project or (counts.most_common(1)[0][0] if counts else "workspace")
+    source = source_of(settings, agent, place)
+    named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
     mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
     turns = tuple(_turn(one, named, f"{agent}:{name}", mask) for one in said)
     lines = [turn.line for turn in turns]
     first, last = min(lines, default=0), max(lines, default=0)
     return Session(name, agent, named, place, turns, compactions, first, last, tuple(said))
+
+
+def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
+    """The source that reads the file of an agent's session."""
+    file = Path(place.partition("#")[0])
+    for source in settings.sources_of_store:
+        if source.format == _FORMATS.get(agent) and file.is_relative_to(Path(source.path)):
+            return source
+    return None
 
 
 def _turn(one: Candidate, project: str, conversation: str, mask: Callable[[str], str]) -> Turn:

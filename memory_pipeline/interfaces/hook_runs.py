@@ -13,13 +13,13 @@ from memory_pipeline.compaction.acting import compact_and_index, note
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.exports.exporting import token_counter
-from memory_pipeline.ingest.agents.openclaw_database import EVENTS, database_in
-from memory_pipeline.ingest.sqlite_files import shows_table
+from memory_pipeline.ingest.agents.openclaw_database import EVENTS, database_in, sessions_of
+from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings
 
 #: A host waits for its hook; so the hook does not wait long for a night.
-_PATIENCE_S = 3.0
+_PATIENCE_S = 1.0
 _NAME = re.compile(r"[\w.-]{1,200}")
 _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 
@@ -89,5 +89,7 @@ def _places_of(session: str, key: object) -> Iterator[str]:
     for agent in [agents / named[1]] if named else sorted(agents.glob("*")):
         database = database_in(agent)
         if database is not None and shows_table(database, EVENTS):
-            yield f"{database}#{session}"
+            with reading(database) as connection:
+                if any(one.session_id == session for one in sessions_of(connection)):
+                    yield f"{database}#{session}"
         yield str(agent / "sessions" / f"{session}.jsonl")

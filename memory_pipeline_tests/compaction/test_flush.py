@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
-from datetime import date
+from contextlib import closing
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
 from memory_pipeline.compaction.flushing import flush_sessions
+from memory_pipeline.compaction.sessions import find_sessions, named_session
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest import importer_of
@@ -162,6 +165,40 @@ def test_an_openclaw_session_is_flushed_since_its_last_compaction(tmp_path: Path
     session = read_session_file(str(path), Settings())
     assert (session.agent, session.project, session.compactions) == ("openclaw", "app", 1)
     assert texts(flush_of(session), "rule") == ["Never deploy on a Friday."]
+
+
+def test_a_session_in_openclaws_database_is_found_by_its_name_and_flushed(tmp_path: Path) -> None:
+    def event(number: int, words: str, kind: str = "message") -> tuple[str, int, str, int]:
+        told = {
+            "type": kind,
+            "id": f"m{number}",
+            "message": {"role": "user", "content": [{"type": "text", "text": words}]},
+        }
+        return "a", number, json.dumps(told | {"firstKeptEntryId": "m0"}), int(now.timestamp() * 1000)
+
+    now = datetime.now(UTC)
+    file = tmp_path / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    file.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("create table transcript_events (session_id, seq, event_json, created_at)")
+        database.execute("create table session_entries (session_key, session_id, entry_json)")
+        rows = [
+            event(1, "Never deploy on a Monday."),
+            event(2, "", "compaction"),
+            event(3, "Never deploy on a Friday."),
+        ]
+        database.executemany("insert into transcript_events values (?, ?, ?, ?)", rows)
+        entry = {"totalTokens": 190_000, "contextTokens": 200_000, "updatedAt": now.timestamp() * 1000}
+        database.execute("insert into session_entries values ('agent:main:main', 'a', ?)", [json.dumps(entry)])
+    sources = [{"name": "oc", "format": "openclaw-sessions", "path": str(tmp_path), "project": "app"}]
+    settings = Settings.model_validate({"sources": sources, "store": {"path": str(tmp_path / "store.duckdb")}})
+    (usage,) = find_sessions(settings, now).usages
+    place = named_session("a", [usage])
+    assert (usage.share, place) == (0.95, f"{file}#a")
+    (done,) = flush_sessions(settings, [place])
+    assert (
+        (done.turns, done.rules, done.project) == (1, 1, "app") and "Friday" in done.text and "Monday" not in done.text
+    )
 
 
 @pytest.mark.parametrize("unit", ["set a ", "`a` ", "a.b_", "- [ ] ", "**a**: ", "is now ", "tried to ", "no, not a, "])
