@@ -183,6 +183,12 @@ class CountedRun(KeptDocument):
         description="Memories whose words are no longer in their source, those of edited entries included.",
     )
     sources: tuple[SourceReport, ...] = Field(description="What the run read of each source.")
+    turns_read: int = Field(
+        title="Turns of conversations read", description="Turns of conversations that were read anew."
+    )
+    extractions_kept: int = Field(
+        title="Kept of them", description="What was extracted from these turns, and went to a file or a memory."
+    )
     memories_scanned: int = Field(
         title="Memories scanned (a day old, active, no readings)", description="Eligible memories."
     )

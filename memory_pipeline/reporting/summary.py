@@ -58,6 +58,9 @@ def _figures(report: Report) -> Iterator[str]:
         yield f"  Found again     {found}; enough, nothing needs doing"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
+    if report.turns_read:
+        kept = f"{report.extractions_kept:,} kept (memory-pipeline conversations show {report.partition})"
+        yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
 
 
