@@ -99,7 +99,7 @@ def _text(top: Sequence[str], period: Period, entries: Sequence[Entry], taken: s
 
 
 def _line(entry: Entry, period: Period) -> str:
-    words = plain(entry.words)
+    words = plain(entry.words.removeprefix(f"{entry.day}: "))
     if entry.kind == THREAD:
         since = "" if entry.day == period.last and period.level == "day" else f"since {_day(entry, period)}: "
         return f"- {since}{words}"

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.wording.agreement import status_of
+from memory_pipeline.wording.days import names_another_day
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.sentences import split_statements
@@ -27,6 +28,10 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _HEADING_DONE = re.compile(r"\b(?:complet\w+|done|accomplish\w+|closed|resolved|finished)\b", re.IGNORECASE)
+#: What will happen by itself on a day that is named is no task that somebody has to close.
+_EXPECTED = re.compile(
+    r"\b(?:will (?:take effect|start|begin|run|be)|should (?:start|begin|run)|takes effect)\b", re.IGNORECASE
+)
 #: Counts of tasks, and words that nothing is open.
 _NOTHING = re.compile(
     r"^\W*(?:\w+ ){0,3}\W*(?:none|nothing|all (?:complete|done|clear)\w*|clear|empty|n/a)\W*$|"
@@ -87,6 +92,8 @@ def opens(memory: Memory) -> bool:
         return False
     if _OPENING.match(text):
         return True
+    if _EXPECTED.search(text) and names_another_day(text):
+        return False
     heading = memory.categories[0].replace("-", " ") if memory.categories else ""
     return bool(_HEADING.search(heading)) and not _HEADING_DONE.search(heading)
 

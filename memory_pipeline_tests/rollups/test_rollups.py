@@ -337,6 +337,13 @@ def test_what_does_not_say_that_it_is_done_closes_nothing(text: str) -> None:
     assert all(thread.closed_at is None for thread in find_threads([opened, later], {}) if thread.memory.id == "a")
 
 
+def test_what_happens_by_itself_on_a_named_day_is_no_open_thread() -> None:
+    heading = ("pending-carries-to-next-batch",)
+    expected = memory("a", "The reflection fix will take effect at 21:00 UTC tonight", MONDAY, categories=heading)
+    task = memory("b", "Move the reflection fix to the new host tomorrow", MONDAY, categories=heading)
+    assert [thread.memory.id for thread in find_threads([expected, task], {})] == ["b"]
+
+
 def test_entries_that_differ_in_a_number_or_a_negation_are_no_copies() -> None:
     texts = [
         "Take a backup before updating the router.",
