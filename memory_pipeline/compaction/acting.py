@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from memory_pipeline.compaction.claude_usage import follow, usage_in
 from memory_pipeline.compaction.compacting import compact_session, shown
 from memory_pipeline.compaction.documents import CompactedSession, FlushedSession
 from memory_pipeline.compaction.flushing import flush_session
 from memory_pipeline.compaction.indexing import index_refreshed
+from memory_pipeline.compaction.openclaw_usage import read_openclaw
 from memory_pipeline.compaction.sessions import find_sessions
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.compaction.triggers import make_event
@@ -114,16 +117,7 @@ def note(
     if not store.exists():
         return None
     now = datetime.now(UTC)
-    usage = ContextUsage(
-        session=session.name,
-        agent="openclaw" if session.agent == "openclaw" else "claude-code",
-        tokens=session.tokens,
-        window=max(settings.compaction.window_tokens, session.tokens, 1),
-        at=now,
-        compactions=session.compactions,
-        project=session.project,
-        transcript=session.place,
-    )
+    usage = replace(_usage_of(settings, session, now), project=session.project)
     event = make_event(usage, kind, action, now, by, reason)
     try:
         with store.writing(by) as tx:
@@ -133,3 +127,28 @@ def note(
         _log.warning("what was done to session '%s' could not be recorded: %s", session.name, error)
         return None
     return event
+
+
+def _usage_of(settings: Settings, session: Session, now: datetime) -> ContextUsage:
+    """How full the context of a session is, as its agent's files tell; by its words alone if they do not."""
+    file = Path(session.place.partition("#")[0])
+    found: ContextUsage | None = None
+    try:
+        if session.agent == "claude-code":
+            found = usage_in(file, follow(file), settings.compaction)
+        else:
+            told = read_openclaw(file.parent.parent, settings.compaction)
+            found = next((one for one in told if one.session == session.name), None)
+    except (MemoryPipelineError, OSError) as error:
+        _log.warning("how full the context of session '%s' is could not be read: %s", session.name, error)
+    if found is not None:
+        return replace(found, transcript=session.place)
+    return ContextUsage(
+        session=session.name,
+        agent="openclaw" if session.agent == "openclaw" else "claude-code",
+        tokens=session.tokens,
+        window=max(settings.compaction.window_tokens, session.tokens),
+        at=now,
+        compactions=session.compactions,
+        transcript=session.place,
+    )
