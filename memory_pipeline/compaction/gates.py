@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -23,7 +23,7 @@ _UNDECIDED = re.compile(
     r"decide (?:later|tomorrow|next)|still (?:undecided|to decide)|to be decided|tbd|or should (?:i|we))\b",
     re.IGNORECASE,
 )
-_LEAST_SHARED, _MOST_COMPARED = 2, 400
+_LEAST_SHARED, _MOST_COMPARED = 2, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,24 @@ def no_open_decisions(flush: Flush) -> Gate:
     return Gate("no_open_decisions", "before", not open_, "warns", found)
 
 
-def no_contradicting_facts(new: Sequence[Entry], before: Iterable[Entry]) -> Gate:
+def no_contradicting_facts(new: Sequence[Entry], before: Sequence[Entry]) -> Gate:
     """What is promoted contradicts neither itself nor what stands in the file."""
+    words = {one.key: frozenset(content_words(one.text)) for one in (*new, *before)}
     pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if one.key != other.key)]
-    found = []
-    for one, other in pairs[: _MOST_COMPARED**2]:
-        if len(set(content_words(one.text)) & set(content_words(other.text))) < _LEAST_SHARED:
-            continue
-        if find_conflict(one.text, other.text) is not None:
-            found.append(f"'{one.text}' and '{other.text}'")
+    likely = [(one, other) for one, other in pairs if _may_contradict(words[one.key], words[other.key])]
+    found = [
+        f"'{one.text}' and '{other.text}'"
+        for one, other in likely[:_MOST_COMPARED]
+        if find_conflict(one.text, other.text) is not None
+    ]
     told = f"contradictions, all of which are kept: {'; '.join(found)}" if found else "no fact contradicts another"
     return Gate("no_contradicting_facts", "before", not found, "warns", told)
+
+
+def _may_contradict(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two statements are about the same: they share half of the words of the shorter one."""
+    shared = len(one & other)
+    return shared >= _LEAST_SHARED and 2 * shared >= min(len(one), len(other))
 
 
 def memory_parses(text: str, body: str) -> Gate:
@@ -90,5 +97,5 @@ def memory_parses(text: str, body: str) -> Gate:
 def enough_reduction(before: int, after: int, least: float) -> Gate:
     """What is kept is shorter than the session by so much."""
     share = 1 - after / before if before else 0.0
-    found = f"{before} tokens became {after} ({share:.0%} fewer)"
+    found = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
     return Gate("reduction", "after", share >= least or not before, "warns", found)
