@@ -13,8 +13,6 @@ from datetime import date
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest.foreign import project_of_directory
-from memory_pipeline.ingest.sources import project_of
 
 _WORKSPACE = "openclaw"
 _UNSAFE = re.compile(r"[^\w-]+")
@@ -82,6 +80,10 @@ def folder_of(project_id: str) -> str:
 
 
 def _workspace_of(settings: Settings, project_id: str) -> Path | None:
+    # Importers take long to load, and a night without conversations asks for no place.
+    from memory_pipeline.ingest.foreign import project_of_directory
+    from memory_pipeline.ingest.sources import project_of
+
     for source in settings.sources_of_store:
         if source.format == _WORKSPACE and project_of(source) == project_id:
             return Path(source.path)

@@ -29,7 +29,6 @@ from memory_pipeline.conversations.patterns import RelationshipPattern, patterns
 from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import with_block, without_block
 from memory_pipeline.places import check_is_free
@@ -53,6 +52,8 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
         waiting: dict[str, list[date]] = defaultdict(list)
         for project_id, night in tx.conversations.unwritten():
             waiting[project_id].append(night)
+    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which a quiet night never needs
+
     settings = with_known_projects(settings, store)
     problems = []
     for project_id in projects:

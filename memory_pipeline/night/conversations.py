@@ -19,10 +19,6 @@ from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
 from memory_pipeline.distillers import find_attempt
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.exports.conversations import write_files
-from memory_pipeline.ingest.admission import Occurrences, admit
-from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.gate import check_candidate
-from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import (
@@ -187,6 +183,12 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
 
     It is as old as its turn, and known from the end of its day.
     """
+    # Importers and masking take long to load, and a night without conversations makes no such memory.
+    from memory_pipeline.ingest.admission import Occurrences, admit
+    from memory_pipeline.ingest.candidates import Candidate, RowError
+    from memory_pipeline.ingest.gate import check_candidate
+    from memory_pipeline.ingest.masking import mask_candidate
+
     candidate = Candidate(
         native_id=derived_id("extracted", one.id, one.text),
         project_id=one.project_id,

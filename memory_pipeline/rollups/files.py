@@ -8,7 +8,6 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError
 from memory_pipeline.exports import Exported, export_to
-from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.markers import HEAD, block_in, with_block
 from memory_pipeline.places import check_is_free
 from memory_pipeline.rollups.periods import Period
@@ -24,7 +23,7 @@ class RollupFiles:
 
     def __init__(self, store: Store, settings: Settings, project: str) -> None:
         self._store = store
-        self.places: Places = places_of(with_known_projects(settings, store), project)
+        self.places = _places_of(store, settings, project)
 
     def path_of(self, period: Period) -> Path:
         """The file in which a period stands."""
@@ -53,9 +52,15 @@ def rebuild_memory(store: Store, settings: Settings, project: str, *, budget: in
 
     Every byte outside of our markers stays. Raises OutputError if a file cannot be written.
     """
-    root = places_of(with_known_projects(settings, store), project).root
+    root = _places_of(store, settings, project).root
     root.mkdir(parents=True, exist_ok=True)
     return export_to(store, settings, "openclaw", root, project=project, budget=budget)
+
+
+def _places_of(store: Store, settings: Settings, project: str) -> Places:
+    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which a quiet night never needs
+
+    return places_of(with_known_projects(settings, store), project)
 
 
 def _with(text: str, content: str) -> str:

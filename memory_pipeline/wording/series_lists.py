@@ -55,7 +55,7 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     odd, also_odd = ([_odd_days(series, came, left)] if came or left else [] for left in (went, {}))
     ways = [[*until, *odd, *without], [*until, *odd], [*until, *also_odd]]
     if gone and came:
-        ways.append([f"{until[0]}, {_odd_count(series, came)}"])
+        ways.append([f"{until[0]}; {_odd_count(series, came)}"])
     names = [readable(word) for word in (*gone, *came)]
     ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
     return list(dict.fromkeys(tuple(way) for way in ways if way))

@@ -19,9 +19,10 @@ _DIGIT = re.compile(r"\d")
 _MEASURED = re.compile(r"[\w.-]+ (\d[\d,]*(?:\.\d+)?) ([^\W\d]+)\)?")
 #: So many pairs of one unit in a row are a list, of which the largest are said.
 _LEAST_LISTED = 5
-#: Of a shortened line at most so many pairs are tried, and so many unusual days; a day is worth so many pairs, and a
-#: range a part of one: of what is left out, a reader misses values first.
-_MOST_PAIRS, _MOST_DAYS, _PAIRS_A_DAY, _PAIRS_A_RANGE = 12, 2, 4, 0.4
+#: Of a shortened line at most so many pairs are tried, and so many unusual days. What else there is room for is worth
+#: so many pairs: a second day, the range of the first pair, that of each other one. A reader misses values first.
+_MOST_PAIRS, _MOST_DAYS = 12, 2
+_SECOND_DAY, _FIRST_RANGE, _OTHER_RANGE = 0.9, 1.5, 0.4
 #: A name with one word as its value, as in `trend: increasing`; so many of them belong to the line.
 _SAID_WORD = re.compile(r"[^\W\d][\w ]{0,30}: [^\W\d]\w*(?=$|: )")
 _MOST_WORDS = 3
@@ -71,11 +72,11 @@ def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[s
     whole, farthest = named_values(series), named_values(series, with_others=False)
     ranked = _by_weight(series, pieces, whole)
     choices = [
-        ((days > 0, is_counted, _PAIRS_A_DAY * days + most + _PAIRS_A_RANGE * ranges), most, named, ranges)
+        ((days > 0, is_counted, most + _SECOND_DAY * days + _worth(ranges)), most, named, ranges)
         for most in range(1, min(len(ranked), _MOST_PAIRS) + 1)
         for days in range(min(_MOST_DAYS, len(whole.days)) + 1)
         for named in ((whole.first(days), farthest.first(days)) if days == 1 else (whole.first(days),))
-        for ranges in {1, most}
+        for ranges in {0, 1, most}
         for is_counted in (True, False)
     ]
     for (_, is_counted, _), most, named, ranges in sorted(choices, key=lambda choice: choice[0], reverse=True):
@@ -93,10 +94,15 @@ def shortened(series: Series, pieces: Sequence[Piece], after: str) -> Iterator[s
             yield joined(told) + after + tail + left_out
 
 
+def _worth(ranges: int) -> float:
+    """How many pairs so many ranges are worth."""
+    return _FIRST_RANGE + _OTHER_RANGE * (ranges - 1) if ranges else 0.0
+
+
 def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[int]:
     """The numbers of the pieces with figures, in an order that stays from night to night: what is unusual now, the
-    first that varies, words that all readings say, those that vary in their order, those that hardly vary or count on,
-    and what never varies."""
+    first that varies, those that were unusual on some day, words that all readings say, those that vary in their
+    order, those that hardly vary or count on, and what never varies."""
     figures = {figure.place: figure for figure in series.told if figure.varies}
     first = next((n for n, piece in enumerate(pieces) if figures.keys() & {*piece.places}), -1)
     words = [n for n, piece in enumerate(pieces) if n and piece.says_word and not piece.has_value][:_MOST_WORDS]
@@ -105,10 +111,14 @@ def _by_weight(series: Series, pieces: Sequence[Piece], named: Named) -> list[in
         varying = [figures[place] for place in pieces[n].places if place in figures]
         if any(len(figure.values) - 1 in named.of(figure) for figure in varying):
             return 0
-        if n == first or n in words:
-            return 1 if n == first else 2
+        if n == first:
+            return 1
+        if any(map(named.of, varying)):
+            return 2
+        if n in words:
+            return 3
         is_dull_one = all(is_dull(figure) or figure.rises or figure.falls for figure in varying)
-        return 5 if not varying else 4 if is_dull_one else 3
+        return 6 if not varying else 5 if is_dull_one else 4
 
     return sorted((n for n, piece in enumerate(pieces) if piece.places or n in words), key=lambda n: (weight(n), n))
 
