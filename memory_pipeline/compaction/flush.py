@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from memory_pipeline.compaction.noted import Noted, noted_in
-from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open
+from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
@@ -213,7 +213,9 @@ def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
                 continue
             for key, value in configs_in(said):
                 yield _kept(turn, "config", key, value=value)
-            if is_dead_end(said, of_agent=turn.speaker == "agent"):
+            if turn.speaker == "human" and is_rule(said):
+                yield _kept(turn, "rule", said.quote)
+            elif is_dead_end(said, of_agent=turn.speaker == "agent"):
                 yield _kept(turn, "dead_end", said.quote)
             elif turn.speaker == "agent" and is_open(said):
                 yield _kept(turn, "open", said.quote)

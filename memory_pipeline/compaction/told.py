@@ -6,6 +6,7 @@ import re
 
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.wording.grammar import can_be_order
 
 _I = r"(?:(?:i|we)(?:'ve| have)? )?(?:(?:now|just|also|then|finally|already|successfully) )*"
 _VALUE = r"(?P<value>`[^`]{1,120}`|\"[^\"]{1,120}\"|[^\s,;]+(?: (?:ms|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|MB|GB|KB|%|UTC|a\.m\.|p\.m\.)(?!\w))?)"
@@ -62,6 +63,14 @@ _FAILED = form(
     r"[\w`./' -]{2,60} (?:is|was|are|were) (?:not supported|a red herring|not the (?:cause|problem|culprit|reason|issue)|ruled out)\b",
     r"[\w`./' -]{2,60} (?:failed|broke|crashed) (?:because|due to)\b",
 )
+_AGREED = r"(?:i|we) (?:really |strongly |all )?(?:prefer|want|insist|require|agreed|expect) (?:that )?(?:we|you|it|nobody|this)"
+_RULE = form(
+    r"(?:(?:please|and|but|so|also|then|instead|you (?:must|should)) )*always (?P<verb>[a-z]+)\b",
+    rf"{_AGREED} (?:should |must |are to |is to |to )?(?:never|always) (?P<agreed>[a-z]+)\b",
+    r"(?:we|[\w`./' -]{2,60}) must (?:never|always) (?:be )?(?P<must>[a-z]+)\b",
+)
+#: What a person always does is no rule for others.
+_NO_RULE = frozenset("is are was were be been has have had look remember feel know think wonder love hate".split())
 _HEDGED = re.compile(r"\b(?:would|might|may|could|should|if|will|shall|unless|whether|maybe|perhaps)\b", re.IGNORECASE)
 _NO_EFFORT = re.compile(
     r"\b(?:i|you|he|she|they|people) (?:didn't|don't|doesn't|did not|do not) (?:really )?(?:work|help)\b", re.I
@@ -99,3 +108,12 @@ def is_dead_end(said: Said, *, of_agent: bool = True) -> bool:
     """Whether somebody states that something was tried, and did not work; an agent also, that it failed."""
     found = stated(said, _DEAD_END) or (stated(said, _FAILED) if of_agent else None)
     return found is not None and not _HEDGED.search(found.group()) and not _NO_EFFORT.search(said.read)
+
+
+def is_rule(said: Said) -> bool:
+    """Whether a human states what is always, or never, to be done."""
+    found = stated(said, _RULE, may_depend=True)
+    if found is None:
+        return False
+    verb = next(word.lower() for word in found.groups() if word)
+    return bool(found["must"]) or (verb not in _NO_RULE and can_be_order(verb))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_pipeline.compaction.noted import Noted, noted_in
-from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open
+from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.records import Speaker
 from memory_pipeline_tests.conversations.saying import turn
@@ -62,6 +62,27 @@ def test_a_sentence_tells_what_it_tells_and_nothing_else(sentence: str) -> None:
 def test_of_what_a_human_tells_only_attempts_are_dead_ends() -> None:
     (said,) = own_sentences("My car broke because of the cold.")
     assert is_dead_end(said) and not is_dead_end(said, of_agent=False)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_one"),
+    [
+        ("I prefer that we never delete files in /srv/export/archive.", True),
+        ("Always move them to /mnt/cold instead.", True),
+        ("The migration must never run on Fridays.", True),
+        ("Backups must always be encrypted.", True),
+        ("I want you to always answer in French.", True),
+        ("I always feel tired on Mondays.", False),
+        ("We always go to Spain in summer.", False),
+        ("You always forget the header.", False),
+        ("Always a pleasure!", False),
+        ("It has always been slow.", False),
+        ("Should we always use tabs?", False),
+    ],
+)
+def test_what_is_always_or_never_to_be_done_is_a_rule(sentence: str, is_one: bool) -> None:
+    (said,) = own_sentences(sentence)
+    assert is_rule(said) is is_one
 
 
 def notes(words: str, speaker: Speaker = "agent") -> list[Noted]:

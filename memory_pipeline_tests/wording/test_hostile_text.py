@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from memory_pipeline.compaction.noted import noted_in
-from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open
+from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in
@@ -162,7 +162,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     for read in (
         fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
-        configs_in, is_dead_end, is_done, is_open,
+        configs_in, is_dead_end, is_done, is_open, is_rule,
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
