@@ -26,6 +26,7 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.definitions import defs
 from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
+from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
 from memory_pipeline.orchestration.assets.imported_notes import SOURCE_CHECKS
 from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
@@ -108,6 +109,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
     expected = [
         *SOURCE_CHECKS,
+        *CONVERSATION_CHECKS,
         *checks.SERIES_CHECKS,
         *checks.MERGE_CHECKS,
         *checks.CANONICAL_CHECKS,
@@ -117,7 +119,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *checks.REPORT_CHECKS,
         *checks.EXPORT_CHECKS,
     ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 18
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 23
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories_scanned"].value == 5
