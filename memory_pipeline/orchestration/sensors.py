@@ -2,10 +2,11 @@
 monthly job, dead runs are ended, many waiting memories start a consolidation job, and changed files of sources are
 imported (source_sensor.py)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from dagster import (
+    DagsterRun,
     DagsterRunStatus,
     DefaultSensorStatus,
     RunFailureSensorContext,
@@ -139,17 +140,9 @@ def dead_runs(context: SensorEvaluationContext) -> SkipReason:
     ),
 )
 def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
-    run = context.dagster_run
-    day = run.tags.get("dagster/partition")
+    day = context.dagster_run.tags.get("dagster/partition")
     ended = periods_ending_with(date.fromisoformat(day)) if day else {}
-    for partitions, key in ended.items():
-        name = PERIOD_JOBS[partitions].name
-        yield RunRequest(
-            run_key=f"{name}-{key}-{run.run_id}",
-            job_name=name,
-            partition_key=key,
-            run_config=night_config(NightResource.of_run(run).effective_settings()),
-        )
+    yield from _requests({PERIOD_JOBS[partitions].name: key for partitions, key in ended.items()}, context.dagster_run)
     if not ended:
         yield SkipReason("no week or month ends with this night")
 
@@ -180,19 +173,22 @@ def ended_days(context: RunStatusSensorContext) -> RunRequest | SkipReason:
     description="Sums up the week, the month and the year that end with a day, after the day itself.",
 )
 def ended_rollups(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
-    run = context.dagster_run
-    day = run.tags.get("dagster/partition")
+    day = context.dagster_run.tags.get("dagster/partition")
     ended = rollups_ending_with(date.fromisoformat(day)) if day else {}
-    for partitions, key in ended.items():
-        name = ROLLUP_JOBS[partitions].name
+    yield from _requests({ROLLUP_JOBS[partitions].name: key for partitions, key in ended.items()}, context.dagster_run)
+    if not ended:
+        yield SkipReason("no week, month or year ends with this day")
+
+
+def _requests(keys: Mapping[str, str], run: DagsterRun) -> Iterator[RunRequest]:
+    """Requests for jobs, by name each with its partition, with the settings of the run that they follow."""
+    for name, key in keys.items():
         yield RunRequest(
             run_key=f"{name}-{key}-{run.run_id}",
             job_name=name,
             partition_key=key,
             run_config=night_config(NightResource.of_run(run).effective_settings()),
         )
-    if not ended:
-        yield SkipReason("no week, month or year ends with this day")
 
 
 SENSORS = [

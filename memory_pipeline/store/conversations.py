@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, ExtractionFeedback, KeptExtraction, Memory, PatternDecision
-from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.memories import MEMORIES, Memories
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 
@@ -276,15 +276,7 @@ class Conversations:
         """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
         if not turns:
             return
-        self._sql.run(
-            """
-            update memories
-            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null,
-                rolled_back_at = null
-            where id in (select unnest($1::text[])) and rolled_back_at is not null
-            """,
-            [list(turns)],
-        )
+        Memories(self._sql).revive(list(turns))
         with self._sql.given(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})):
             self._sql.run(
                 """

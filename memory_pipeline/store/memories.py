@@ -342,7 +342,7 @@ class Memories:
         return set(restored)
 
     def revive(self, ids: Sequence[str]) -> None:
-        """Reactivate abstractions that were rolled back, unchanged."""
+        """Reactivate memories that were rolled back, unchanged."""
         if not ids:
             return
         self._sql.run(
