@@ -14,9 +14,11 @@ _KEY = r"(?P<key>(?:the |our |your )?[^\s,;:.]+(?:[._-][^\s,;:]+)?(?: [^\s,;:.]+
 _SET = form(
     rf"{_I}(?:please )?(?:set|sets|changed?|switched?|moved?|bumped?|raised?|lowered?|increased?|decreased?|reduced?|updated?|reset) {_KEY}(?: back)?(?: from (?P<old>`[^`]{{1,80}}`|[^,;]{{1,40}}?))? to {_VALUE}",
 )
-_IS_NOW = form(rf"{_KEY} (?:is|are) now (?:set to )?{_VALUE}")
+_IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
+_IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} again\b")
 _ASSIGNED = re.compile(
-    r"(?<![\w.])`?(?P<key>[A-Z][A-Z0-9]*_[A-Z0-9_]{1,60}|[a-z][\w-]{1,40}(?:\.[\w-]{1,40}){1,6})\s?=\s?(?P<value>[^\s`,;]{1,200})`?"
+    r"(?<![\w.])`?(?P<key>[A-Z][A-Z0-9]*_[A-Z0-9_]{1,60}|[a-z][\w-]{1,40}(?:\.[\w-]{1,40}){1,6}|"
+    r"[a-z][a-z0-9]*(?:_[a-z0-9]+){1,6}(?=\s?=\s?[\d\"']))\s?=\s?(?P<value>[^\s`,;]{1,200})`?"
 )
 #: What a setting is called, if its name does not look like one.
 _NAMED = re.compile(
@@ -81,7 +83,7 @@ def configs_in(said: Said) -> list[tuple[str, str]]:
     """The settings that a sentence changes, each with its value, in the words of the sentence."""
     tried = _TRIED.search(said.read)
     found = [] if tried else [(match["key"], _bare(match["value"])) for match in _ASSIGNED.finditer(said.quote)]
-    for pattern in (_SET, _IS_NOW):
+    for pattern in (_SET, _IS_NOW, _IS_AGAIN):
         for match in pattern.finditer(said.read):
             key, value = (said.quote[slice(*match.span(name))] for name in ("key", "value"))
             is_stated = stated(said, pattern) is not None

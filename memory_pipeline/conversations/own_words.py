@@ -71,7 +71,9 @@ _OTHERS_LINE = re.compile(r"^[ \t]*[*_]{0,2}[A-Z][\w.'-]{1,20}(?: [A-Z][\w.'-]{1
 _LABEL = re.compile(
     r"^[ \t]*[*_]{0,2}(?:important|note|ps|update|correction|decision|reminder|remember|edit|btw|fyi|lesson|urgent|reason|todo|"
     r"critical|crucial|essential|vital|warning|tl;?dr|question|context|background|rule|preference|til|also|nb|sorry|ok|okay|"
-    r"yes|no|one thing|key point|final decision|lessons? learne?d?t?)\b",
+    r"yes|no|one thing|key point|final decision|lessons? learne?d?t?|changed|reverted|done|fixed|added|removed|updated|moved|"
+    r"created|next|result|status|(?:root )?cause|finding|fix|plan|blocked|open|remaining|problem|issue|solution|workaround|"
+    r"conclusion|summary|outcome|policy|constraint|deadline|goal)\b",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^[ \t]*(?:dear|hi|hello|hey) [A-Z][\w. ]{1,40},[ \t]*$", re.IGNORECASE | re.MULTILINE)

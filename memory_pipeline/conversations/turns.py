@@ -19,14 +19,17 @@ _ROLES: Mapping[str, Speaker] = {
     **dict.fromkeys(("assistant", "agent", "ai", "model", "bot"), "agent"),
 }
 _NOBODY = frozenset("system tool toolresult developer function observation context critic".split())
-#: A turn may begin with the role or the name of its speaker, after a time: `[10:02] Dana: ...`.
+#: A turn may begin with the role or the name of its speaker, with a time before or behind it: `[10:02] Dana: ...`,
+#: `**Dana (10:02):** ...`.
+_CLOCK = r"(?:[*_]{0,2}[ \t]*[(\[][^)\]\n]{0,30}\d[^)\]\n]{0,10}[)\]])?"
 _NAMED = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}([^\W\d_][\w .'-]{0,30}?)[*_]{0,2}[ \t]*:[*_]{0,2}(?=\s)"
+    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}([^\W\d_][\w .'-]{0,30}?)"
+    rf"{_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)"
 )
 #: The next speaker, if one memory holds several turns.
 _NEXT = re.compile(
-    r"\n[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human|assistant|agent|ai|bot|system|tool)[*_]{0,2}[ \t]*:"
-    r"[*_]{0,2}(?=\s)",
+    r"\n[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human|assistant|agent|ai|bot|system|tool)"
+    rf"{_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)",
     re.IGNORECASE,
 )
 _LEAST_NAMED = 2
@@ -75,7 +78,11 @@ def _conversation_of(memory: Memory) -> str:
 
 
 def _turns_in(memory: Memory, conversation: str, names: Mapping[str, Speaker]) -> Iterator[Turn]:
-    """The turns of a memory: one, or several if its lines begin with several roles."""
+    """The turns of a memory: one, or several if its lines begin with several roles.
+
+    Where its program has told who speaks, nobody else does: a line of it that begins with another role was pasted or
+    fetched, and from there on it is nobody's. Otherwise any page that an agent reads could speak as the human.
+    """
     starts = [0, *(match.start() + 1 for match in _NEXT.finditer(memory.content)), len(memory.content)]
     tagged = _tagged(memory.tags)
     if _role_tag(memory.tags) in _NOBODY:
@@ -85,6 +92,8 @@ def _turns_in(memory: Memory, conversation: str, names: Mapping[str, Speaker]) -
         name = _NAMED.match(piece)
         said = name[1].strip().casefold() if name else ""
         speaker = _ROLES.get(said) or names.get(said)
+        if tagged is not None and (start or speaker not in (None, tagged) or said in _NOBODY):
+            return
         if speaker is None and said not in _NOBODY and not start:
             speaker, name = tagged, name if said and said in names else None
         words = piece[name.end() if name else 0 :]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.night.eligibility import too_few
@@ -13,6 +14,12 @@ from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 
 _KINDS_TOLD = 3
+#: Steps beside the compression: what fails there costs itself, and is told. Without any result, it is no failure of the
+#: night.
+_BESIDE: Mapping[str, Callable[[int], str]] = {
+    "conversations": lambda number: f", and {how_many(number, 'file or day', 'files or days')} of conversations failed",
+    "sources": lambda number: f", and {how_many(number, 'source')} could not be read",
+}
 
 
 def judge(
@@ -20,10 +27,9 @@ def judge(
 ) -> Report:
     """The report: the figures, the errors, and the resulting verdict."""
     is_night = counted.kind == "night"
-    unread = [error for error in errors if error.stage == "sources"]
-    # Without any result, a source that could not be read is no failure of the night: it costs itself, and is told.
+    beside = Counter(error.stage for error in errors if error.stage in _BESIDE)
     told_errors = (
-        len(errors) if counted.clusters_compressed or counted.duplicates_archived else len(errors) - len(unread)
+        len(errors) if counted.clusters_compressed or counted.duplicates_archived else len(errors) - beside.total()
     )
     verdict, reason = decide_verdict(
         compressed=counted.clusters_compressed,
@@ -40,8 +46,8 @@ def judge(
     )
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
-    if unread and not told_errors:
-        reason += f", and {how_many(len(unread), 'source')} could not be read"
+    if not told_errors:
+        reason += "".join(_BESIDE[stage](number) for stage, number in sorted(beside.items()))
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"

@@ -266,6 +266,8 @@ def test_a_file_that_cannot_be_written_is_written_by_the_next_night(
     (workspace / "SOUL.md").mkdir()
     done = run_conversations(store, settings, [MONDAY], now=NOW)
     assert "SOUL.md" in done.problems[0]
+    night = run(store, MONDAY, settings)
+    assert night.verdict == "IDLE" and "1 file or day of conversations failed" in night.verdict_reason
     (workspace / "SOUL.md").rmdir()
     run(store, TUESDAY, settings)
     assert "check the calendar" in files_of(workspace)["SOUL.md"]
