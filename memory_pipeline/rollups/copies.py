@@ -38,7 +38,7 @@ def without_copies(entries: Sequence[Entry]) -> list[Entry]:
     with_word: dict[str, list[Entry]] = defaultdict(list)
     dropped: set[Entry] = set()
     for entry in sorted(
-        said, key=lambda one: (-one.weight, -len(said[one].words), -one.day.toordinal(), one.memory_id)
+        said, key=lambda one: (-one.weight, -len(said[one].words), -one.day.toordinal(), one.memory_id, one.words)
     ):
         mine = said[entry]
         near = {id(other): other for word in mine.words for other in with_word[word] if other.kind == entry.kind}

@@ -61,6 +61,6 @@ def place_of(memory: Memory) -> str:
 def best_of_each_kind(entries: Sequence[Entry]) -> list[Entry]:
     """The entry of each kind that is worth most, in the order of kinds."""
     best: dict[str, Entry] = {}
-    for entry in sorted(entries, key=lambda one: (-one.weight, -one.day.toordinal(), one.memory_id)):
+    for entry in sorted(entries, key=lambda one: (-one.weight, -one.day.toordinal(), one.memory_id, one.words)):
         best.setdefault(entry.kind, entry)
     return [best[kind] for kind in SECTIONS if kind in best]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.records import MADE, Memory
@@ -148,15 +148,16 @@ class Maker:
         found = []
         for thread in self._threads_by(period.ends_at):
             memory = thread.memory
-            opened_now = period.starts_at < memory.created_at <= period.ends_at or memory.day == period.first
+            is_new = period.first in (thread.opened_on, memory.day)
+            is_closed = thread.is_closed(period.last, period.ends_at)
             words = short(with_days(memory.content, memory.day), self._count) or clipped(memory.content, 200)
-            if thread.is_open_at(period.ends_at) and (period.level != "day" or opened_now):
+            if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
                 age = max((period.last - memory.day).days, 0)
                 found.append(
                     Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4), place_of(memory))
                 )
-            elif thread.closed_at and period.starts_at < thread.closed_at <= period.ends_at:
-                day = thread.closed_by.day if thread.closed_by else thread.closed_at.date()
+            elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
+                day = thread.closed_on or period.last
                 found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0, place_of(memory)))
         return found
 

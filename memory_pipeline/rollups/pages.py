@@ -61,7 +61,8 @@ def page_of(
                 free -= costs[entry]
     text = _text(top, period, entries, taken)
     while taken and count_tokens(text) > budget:  # counts of lines are not quite those of the whole
-        taken.remove(min(taken, key=lambda entry: (-list(SECTIONS).index(entry.kind), entry.weight, entry.memory_id)))
+        kinds = list(SECTIONS)
+        taken.remove(min(taken, key=lambda one: (-kinds.index(one.kind), one.weight, one.memory_id, one.words)))
         text = _text(top, period, entries, taken)
     return Page(text, count_tokens(text), tuple(entry for kind in SECTIONS for entry in _in_order(taken, kind)))
 
@@ -117,7 +118,7 @@ def _best(entries: Sequence[Entry], kind: str, period: Period) -> list[Entry]:
     """The entries of a kind, best first: each further one of the same part of the period counts less, so that no day
     takes all the room of a week, and no month that of a year."""
     mine = [entry for entry in entries if entry.kind == kind]
-    mine.sort(key=lambda entry: (-entry.weight, -entry.day.toordinal(), entry.memory_id))
+    mine.sort(key=lambda entry: (-entry.weight, -entry.day.toordinal(), entry.memory_id, entry.words))
     if kind == THREAD:
         return mine
     of_part: Counter[date] = Counter()
@@ -126,9 +127,9 @@ def _best(entries: Sequence[Entry], kind: str, period: Period) -> list[Entry]:
         part = period_of(_PART[period.level], entry.day).first
         worth[entry] = entry.weight * _ONE_MORE ** of_part[part]
         of_part[part] += 1
-    return sorted(mine, key=lambda entry: (-worth[entry], -entry.day.toordinal(), entry.memory_id))
+    return sorted(mine, key=lambda entry: (-worth[entry], -entry.day.toordinal(), entry.memory_id, entry.words))
 
 
 def _in_order(taken: set[Entry], kind: str) -> list[Entry]:
     mine = [entry for entry in taken if entry.kind == kind]
-    return sorted(mine, key=lambda entry: (entry.day, entry.place, entry.memory_id))
+    return sorted(mine, key=lambda entry: (entry.day, entry.place, entry.memory_id, entry.words))

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.wording.agreement import status_of
@@ -55,9 +55,24 @@ class Thread:
     closed_at: datetime | None = None
     closed_by: Memory | None = None
 
-    def is_open_at(self, as_of: datetime) -> bool:
-        """Whether it had been opened and not been closed by a time."""
-        return self.memory.created_at <= as_of and (self.closed_at is None or self.closed_at > as_of)
+    @property
+    def opened_on(self) -> date:
+        """The day on which it was opened."""
+        return _noted_on(self.memory)
+
+    @property
+    def closed_on(self) -> date | None:
+        """The day on which it was closed; None while it is open."""
+        if self.closed_by is not None:
+            return self.closed_by.day
+        return (self.closed_at - timedelta(microseconds=1)).date() if self.closed_at else None
+
+    def is_closed(self, day: date, ends_at: datetime) -> bool:
+        """Whether it was closed by the end of a day, which is given too: what a note closes is closed on its day, what
+        a night finds gone as of the end of the night's."""
+        if self.closed_by is not None:
+            return _noted_on(self.closed_by) <= day
+        return self.closed_at is not None and self.closed_at <= ends_at
 
 
 def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> list[Thread]:
@@ -83,6 +98,12 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         at = min(ends, default=None)
         found.append(Thread(memory, at, by if by and by.created_at == at else None))
     return found
+
+
+def _noted_on(memory: Memory) -> date:
+    """The later one of a note's day by the clock of its source and its day in UTC: a note that knows only its day is of
+    that day everywhere, and none is told before it can be in the store."""
+    return max(memory.created_on, memory.created_at.astimezone(UTC).date())
 
 
 def opens(memory: Memory) -> bool:

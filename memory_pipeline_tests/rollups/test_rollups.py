@@ -18,9 +18,10 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.copies import without_copies
-from memory_pipeline.rollups.entries import FACT, Entry, from_json
+from memory_pipeline.rollups.entries import FACT, SAID, Entry, from_json
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.making import Maker
+from memory_pipeline.rollups.pages import page_of
 from memory_pipeline.rollups.periods import Period, day_of, month_of, periods_between, read_period, week_of, year_of
 from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
 from memory_pipeline.rollups.threads import find_threads
@@ -88,6 +89,27 @@ def test_a_thread_is_carried_until_a_note_says_that_it_is_done(store: Store) -> 
     assert "### Closed threads\n\n- 18 Mar: TODO: ask Dana" in text_of(store, "2026-W12")
     assert "### Closed threads\n\n- 18 Mar: TODO: ask Dana" in text_of(store, "2026-03")
     assert "ask Dana" not in text_of(store, "2026-04")
+
+
+def test_a_note_that_knows_only_its_day_opens_and_closes_threads_on_that_day(store: Store) -> None:
+    days = [datetime(2026, 3, 19, tzinfo=UTC), datetime(2026, 3, 20, tzinfo=UTC)]
+    told = [DAYS[2][0], DAYS[4][0]]
+    fill(store, [candidate(text, day) for text, day in zip(told, days, strict=True)])
+    make(store, settings_for(store), date(2026, 3, 21))
+    assert "ask Dana" not in text_of(store, "2026-03-18")
+    assert "### Open threads\n\n- TODO: ask Dana" in text_of(store, "2026-03-19")
+    assert "### Closed threads\n\n- TODO: ask Dana" in text_of(store, "2026-03-20")
+
+
+def test_two_sentences_of_one_turn_keep_their_order() -> None:
+    day = date(2026, 3, 9)
+    entries = [Entry(SAID, f"human: sentence {n} says its own", day, "turn", 0.5, "talk:000001") for n in range(8)]
+    orders = (entries, entries[::-1], entries[3:] + entries[:3])
+    for budget in (60, 200):
+        pages = {
+            page_of("p", day_of(day), order, [], 8, budget, lambda text: len(text.split())).text for order in orders
+        }
+        assert len(pages) == 1
 
 
 def test_running_again_changes_no_byte(store: Store) -> None:
