@@ -98,7 +98,7 @@ def test_a_note_that_knows_only_its_day_opens_and_closes_threads_on_that_day(sto
     make(store, settings_for(store), date(2026, 3, 21))
     assert "ask Dana" not in text_of(store, "2026-03-18")
     assert "### Open threads\n\n- TODO: ask Dana" in text_of(store, "2026-03-19")
-    assert "### Closed threads\n\n- TODO: ask Dana" in text_of(store, "2026-03-20")
+    assert "### Closed threads\n\n- 20 Mar: TODO: ask Dana" in text_of(store, "2026-03-20")
 
 
 def test_two_sentences_of_one_turn_keep_their_order() -> None:
