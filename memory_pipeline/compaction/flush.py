@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from memory_pipeline.compaction.noted import Noted, noted_in
+from memory_pipeline.compaction.rejected import is_rejected, rejected_in
 from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
@@ -49,6 +50,8 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
     "learning": "fact",
     "marker": "fact",
 }
+#: What a human may reject after it was said.
+_REVERSIBLE = frozenset(("decision", "config", "fact", "rule"))
 #: Of what a human says about the two: that something is to be so, and not only that it is.
 _ORDERS = re.compile(
     r"\b(?:from now on|going forward|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
@@ -138,7 +141,13 @@ def flush_of(session: Session, chunk_tokens: int = 800) -> Flush:
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
     missed = tuple(text for text in curated if _key(text) not in texts and not _is_in(text, temporary))
-    return Flush(session, tuple(_newest_progress(kept)), len(temporary), missed)
+    rejected = rejected_in(session.turns)
+    standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()))]
+    return Flush(session, tuple(_newest_progress(standing)), len(temporary), missed)
+
+
+def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]]) -> bool:
+    return one.kind in _REVERSIBLE and is_rejected(f"{one.text} {one.value}", rejections)
 
 
 def with_missed(flush: Flush) -> Flush:
