@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memory_pipeline.errors import OutputError
 
@@ -117,6 +117,30 @@ def with_block(text: str, name: str, body: str) -> str:
     if text not in ("", _BOM):
         gap = ends if text.endswith(("\n", "\r")) else 2 * ends
     return f"{text}{gap}{start_of(name)}{inside}{end_of(name)}{ends}"
+
+
+def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, tuple[str, ...]]:
+    """The text in which every line of the block that is not ours stands directly below it, as it was, and these lines.
+
+    `is_ours`: tells a line of this program, which it is given without its end and the blanks before that. Errors as in
+    `with_block`.
+    """
+    place = _place(text, name)
+    if place is None:
+        return text, ()
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text[place[0] : place[1]])
+    others = [line for line in lines if line.strip() and not is_ours(line.rstrip())]
+    if not others:
+        return text, ()
+    ours = "".join(line for line in lines if not line.strip() or is_ours(line.rstrip()))
+    end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place[1])
+    assert end is not None
+    marker, after = end.group(), text[end.end() :]
+    ends = "\r\n" if "\r\n" in text else "\n"
+    gap = ends if after and not after.startswith(("\n", "\r")) else ""
+    marker += "" if marker.endswith(("\n", "\r")) else ends
+    moved = tuple(line.rstrip("\r\n") for line in others)
+    return f"{text[: place[0]]}{ours}{marker}{''.join(others)}{gap}{after}", moved
 
 
 def without_block(text: str, name: str) -> str:

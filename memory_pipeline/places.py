@@ -10,7 +10,17 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import real_path
 
 #: Suffixes of the files next to a store, after the store's name without its extension.
-_BESIDE = (".snapshots", ".dagster", ".night", ".demo", ".answers.jsonl", ".tokens.json", ".tokens.lock", ".index")
+_BESIDE = (
+    ".snapshots",
+    ".dagster",
+    ".night",
+    ".demo",
+    ".answers.jsonl",
+    ".tokens.json",
+    ".tokens.lock",
+    ".index",
+    ".written",
+)
 
 
 def demo_mark(store: Path) -> Path:

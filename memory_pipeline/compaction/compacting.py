@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
+from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
 from memory_pipeline.compaction.gates import (
     Gate,
@@ -20,8 +20,8 @@ from memory_pipeline.compaction.gates import (
     no_contradicting_facts,
     no_open_decisions,
 )
-from memory_pipeline.compaction.keeping import block_name, places_for, write_file
-from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of, with_promoted
+from memory_pipeline.compaction.keeping import block_name, places_for
+from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
@@ -29,8 +29,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.places import Places
 from memory_pipeline.errors import OutputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import block_in, outside, with_block
-from memory_pipeline.shared_files import change_text, remove_unless_changed
+from memory_pipeline.store import Store
 
 Count = Callable[[str], int]
 
@@ -67,7 +66,11 @@ def compact_session(
     known = entries_in(memory)
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = block_of(known, new, rules.memory_tokens, count)
-    promote = partial(with_promoted, new=new, budget=rules.memory_tokens, count=count)
+    run = FileRun(Store.of(settings).path, f"the compaction of session {session.name}")
+
+    def promote(text: str) -> str:
+        return block_of(entries_in(text), new, rules.memory_tokens, count)
+
     logs = _logs(flush, places, rules.summary_tokens // (2 if aggressive else 1), count)
     files: list[FlushedFile] = []
     outcome = "previewed" if preview else "compacted" if session.turns else "nothing to keep"
@@ -75,13 +78,14 @@ def compact_session(
         named = dict.fromkeys([*(block.file for block in logs), *([places.memory] if body else [])])
         files = [FlushedFile(file=str(file), outcome="previewed") for file in named]
     elif all(gate.passed or gate.severity == "warns" for gate in gates):
-        gate, files = _write(logs, places.memory, promote)
+        gate, files = _write(run, logs, places.memory, promote)
         gates.append(gate)
     if any(not gate.passed and gate.severity == "rolls back" for gate in gates):
         outcome, files = "rolled back", []
     after = sum(estimated_tokens(block.body) for block in logs) + sum(estimated_tokens(one.line) for one in new)
     gates.append(enough_reduction(session.tokens, after, rules.least_reduction))
-    return _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
+    told = _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
+    return told.model_copy(update={"run_id": run.run_id}) if run.has_changed and not run.undone_at else told
 
 
 def _without_details(flush: Flush, confidence: float) -> Flush:
@@ -108,72 +112,45 @@ def _logs(flush: Flush, places: Places, most_tokens: int, count: Count) -> list[
     ]
 
 
-def _text_of(file: Path) -> str:
-    return (_bytes_of(file) or b"").decode("utf-8", "surrogateescape")
-
-
-def _write(logs: list[_Block], memory: Path, promote: Callable[[str], str]) -> tuple[Gate, list[FlushedFile]]:
+def _write(
+    run: FileRun, logs: list[_Block], memory: Path, promote: Callable[[str], str]
+) -> tuple[Gate, list[FlushedFile]]:
     """Write the blocks of the logs, and what is promoted; the gate after it, and the files. If it does not hold, or a
     file cannot be written, every file is as it was."""
-    undo: list[tuple[_Block, bytes | None]] = []
-    files: dict[str, str] = {}
+    files: dict[str, FlushedFile] = {}
 
-    def write(block: _Block, change: Callable[[str], str]) -> None:
-        undo.append((block, _bytes_of(block.file)))
-        done = write_file(block.file, change)
-        if files.get(str(block.file), "unchanged") == "unchanged":
-            files[str(block.file)] = done
+    def write(file: Path, name: str, body: str | Callable[[str], str]) -> None:
+        done = run.write(file, name, body)
+        before = files.get(str(file))
+        outcome = done.outcome if before is None or before.outcome == "unchanged" else before.outcome
+        told = "; ".join(filter(None, (before.told if before else "", done.told(file))))
+        files[str(file)] = FlushedFile(file=str(file), outcome=outcome, told=told)
         reached("compaction.written")
 
     made = [""]
 
     def promoted(text: str) -> str:
-        after = promote(text)
-        made[0] = block_in(after, BLOCK) or ""
-        return after
+        made[0] = promote(text)
+        return made[0]
 
     try:
         for block in logs:
-            write(block, partial(with_block, name=block.name, body=block.body))
-        write(_Block(memory, BLOCK, ""), promoted)
+            write(block.file, block.name, block.body)
+        write(memory, BLOCK, promoted)
         gate = memory_parses(_text_of(memory), made[0])
     except OutputError:
-        _undo(undo)
+        run.take_back()
         raise
     if not gate.passed:
-        _undo(undo)
-    return gate, [FlushedFile(file=file, outcome=outcome) for file, outcome in files.items()]
+        run.take_back()
+    return gate, list(files.values())
 
 
-def _undo(written: list[tuple[_Block, bytes | None]]) -> None:
-    """Give the files their bytes back, the last one first. Where somebody has written since, only our block is as it
-    was."""
-    for block, before in reversed(written):
-        text = (before or b"").decode("utf-8", "surrogateescape")
-        now = _bytes_of(block.file)
-        if now is None or now == before:
-            continue
-        present = now.decode("utf-8", "surrogateescape")
-        try:
-            is_ours = outside(present, block.name).rstrip() == outside(text, block.name).rstrip()
-            old = block_in(text, block.name) or ""
-        except OutputError:
-            continue  # it was never written
-        if before is None and is_ours and remove_unless_changed(block.file, now):
-            continue
-        if block.file.exists():
-            change_text(block.file, _back(block, text if is_ours else None, present, old))
-
-
-def _back(block: _Block, before: str | None, after: str, old: str) -> Callable[[str], str]:
-    return lambda now: before if before is not None and now == after else with_block(now, block.name, old)
-
-
-def _bytes_of(file: Path) -> bytes | None:
+def _text_of(file: Path) -> str:
     try:
-        return file.read_bytes()
+        return file.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
-        return None
+        return ""
     except OSError as error:
         raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
 

@@ -12,6 +12,9 @@ class FlushedFile(Document):
 
     file: str = Field(description="The file.")
     outcome: str = Field(description="`created`, `changed`, `unchanged`; of a preview, `previewed`.")
+    told: str = Field(
+        default="", description="What a person wrote between our marks, and where that stands now; empty if nothing."
+    )
 
 
 class FlushedSession(Document):
@@ -30,6 +33,7 @@ class FlushedSession(Document):
     progress: int = Field(description="Entries about what is done and open.")
     temporary: int = Field(description="Notes marked as temporary, which are left out.")
     files: tuple[FlushedFile, ...] = Field(description="The daily logs.")
+    run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
     text: str = Field(description="What stands in them.")
 
 
@@ -63,6 +67,7 @@ class CompactedSession(Document):
     reduction: float = Field(description="The share by which it is shorter.")
     gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
     files: tuple[FlushedFile, ...] = Field(description="The files.")
+    run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
 
 
 class TriggerShown(Document):

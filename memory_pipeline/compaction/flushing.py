@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
+from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
 from memory_pipeline.compaction.keeping import places_for, write_flush
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.store import Store
 
 
 def flush_sessions(
@@ -28,14 +30,18 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     flush = flush_of(session, settings.conversations.chunk_tokens)
     places = places_for(settings, session.project)
     if preview:
-        files = [(places.daily_log(day), "previewed") for day in flush.days]
-    else:
-        files = [(file, str(outcome)) for file, outcome in write_flush(flush, places).values()]
-    return flushed(flush, [FlushedFile(file=str(file), outcome=outcome) for file, outcome in files])
+        return flushed(flush, [FlushedFile(file=str(places.daily_log(day)), outcome="previewed") for day in flush.days])
+    run = FileRun(Store.of(settings).path, f"the flush of session {session.name}")
+    files = write_flush(flush, places, run).values()
+    return flushed(
+        flush,
+        [FlushedFile(file=str(file), outcome=done.outcome, told=done.told(file)) for file, done in files],
+        run.run_id if run.has_changed else None,
+    )
 
 
-def flushed(flush: Flush, files: Iterable[FlushedFile]) -> FlushedSession:
-    """A flush as a document."""
+def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:
+    """A flush as a document. `run_id`: what takes it back."""
     session, counts = flush.session, flush.counts()
     return FlushedSession(
         session=session.name,
@@ -51,5 +57,6 @@ def flushed(flush: Flush, files: Iterable[FlushedFile]) -> FlushedSession:
         progress=counts["done"] + counts["open"],
         temporary=flush.temporary,
         files=tuple(files),
+        run_id=run_id,
         text="\n\n".join(flush_text(flush, day) for day in flush.days),
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.compaction.flush import Flush, Kept
-from memory_pipeline.markers import block_in, with_block
+from memory_pipeline.markers import block_in
 from memory_pipeline.wording.normalise import content_hash
 
 BLOCK = "compacted"
@@ -91,12 +91,6 @@ def entries_in(text: str) -> list[Entry]:
             words = match["text"]
             found.append(Entry(section, day, words, _worth(section, words.startswith(_CURATE), 0.85)))
     return found
-
-
-def with_promoted(text: str, new: Sequence[Entry], budget: int, count: Callable[[str], int]) -> str:
-    """The file with what stands in its block and what is new, within a budget of tokens. Raises OutputError if its
-    markers are broken."""
-    return with_block(text, BLOCK, block_of(entries_in(text), new, budget, count))
 
 
 def block_of(before: Sequence[Entry], new: Sequence[Entry], budget: int, count: Callable[[str], int]) -> str:

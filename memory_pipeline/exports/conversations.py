@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -30,45 +31,56 @@ from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import with_block, without_block
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import KeptExtraction
-from memory_pipeline.shared_files import change_text, remove_unless_changed
+from memory_pipeline.shared_blocks import SharedBlocks
 from memory_pipeline.store import Store, Transaction
 
 #: By file and name of the block, its body.
 Blocks = Mapping[tuple[Path, str], str]
 
 
-def write_files(store: Store, settings: Settings, holder: str, run_id: str | None) -> list[str]:
-    """Write the files of every project of which conversations were read; returns what could not be written.
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """What came of the files, in sentences: `problems`: what could not be written; `moved`: what a person wrote
+    between our marks, and where it stands now."""
+
+    problems: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+
+
+def write_files(store: Store, settings: Settings, holder: str, run_id: str | None) -> WrittenFiles:
+    """Write the files of every project of which conversations were read.
 
     The three files are compared on every call, those of single days only while they may be out of date.
     """
     with store.reading() as tx:
         projects = tx.conversations.projects()
         if not projects:
-            return []
+            return WrittenFiles()
         waiting: dict[str, list[date]] = defaultdict(list)
         for project_id, night in tx.conversations.unwritten():
             waiting[project_id].append(night)
     from memory_pipeline.ingest.sources import with_known_projects  # the importers, which a quiet night never needs
 
     settings = with_known_projects(settings, store)
-    problems = []
+    problems: list[str] = []
+    moved: list[str] = []
     for project_id in projects:
         places = places_of(settings, project_id)
         with store.reading() as tx:
             blocks = blocks_of(tx, project_id, places, waiting[project_id])
-        failed = [
-            problem for (path, name), body in blocks.items() if (problem := _write(places, path, name, body, store))
-        ]
-        problems += [f"{project_id}: {problem}" for problem in failed]
+        failed = []
+        for (path, name), body in blocks.items():
+            problem, told = _write(places, path, name, body, store)
+            failed += [f"{project_id}: {problem}"] if problem else []
+            moved += [told] if told else []
+        problems += failed
         reached("conversations.files")
         if waiting[project_id] and not failed:
             with store.writing(holder, run_id) as tx:
                 tx.conversations.note_written({(project_id, night) for night in waiting[project_id]})
-    return problems
+    return WrittenFiles(tuple(problems), tuple(moved))
 
 
 def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[date]) -> Blocks:
@@ -106,24 +118,16 @@ def patterns_in(
     return patterns_of(kept, tx.conversations.told_again(project_id), tx.conversations.decisions(project_id))
 
 
-def _write(places: Places, path: Path, name: str, body: str, store: Store) -> str | None:
-    """Give a block its body; returns why it could not be written."""
-
-    def changed(text: str) -> str:
-        return with_block(text, name, body) if body else without_block(text, name)
-
+def _write(places: Places, path: Path, name: str, body: str, store: Store) -> tuple[str, str]:
+    """Give a block its body; returns why it could not be written, and what a person should know."""
     try:
         check_is_free(path, store.path)
         if not path.exists() and not body:
-            return None
+            return "", ""
         if body and places.is_workspace and not places.root.is_dir():
-            return f"'{places.root}' does not exist; check the path of the source"
-        if body:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if change_text(path, changed) != "unchanged" and not body:
-            remove_unless_changed(path, b"")
+            return f"'{places.root}' does not exist; check the path of the source", ""
+        return "", SharedBlocks(store.path).write(path, name, body, removes=True).told(path)
     except OutputError as error:
-        return in_words(error)
+        return in_words(error), ""
     except OSError as error:
-        return f"'{path}' could not be written: {cause_and_mend(error)}"
-    return None
+        return f"'{path}' could not be written: {cause_and_mend(error)}", ""

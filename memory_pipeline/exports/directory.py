@@ -15,8 +15,9 @@ from pathlib import Path
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import check_output, directories
-from memory_pipeline.markers import export_of, is_as_written, sealed, with_block
+from memory_pipeline.markers import export_of, is_as_written, sealed
 from memory_pipeline.places import check_is_free
+from memory_pipeline.shared_blocks import SharedBlocks
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -25,12 +26,14 @@ _LONGEST_PAGE = 5_000_000
 
 @dataclass
 class Outcome:
-    """What happened to the files of a directory, by their names in it."""
+    """What happened to the files of a directory, by their names in it. `moved`: what a person wrote in our blocks, and
+    where it stands now, in sentences."""
 
     written: list[str] = field(default_factory=list)
     unchanged: int = 0
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def write_directory(directory: Path, plan: Plan, store: Path, *, force: bool = F
             check_is_free(place, store)
             check_output(place, lambda _: True)
         try:
-            _write(directory, plan, pages, outcome, force)
+            _write(directory, plan, pages, outcome, SharedBlocks(store), force=force)
             for name, text in before.items():
                 if name not in pages and export_of(text) == plan.export:
                     _remove(directory, name, text, outcome)
@@ -83,7 +86,9 @@ def write_directory(directory: Path, plan: Plan, store: Path, *, force: bool = F
     return outcome
 
 
-def _write(directory: Path, plan: Plan, pages: Mapping[str, str], outcome: Outcome, force: bool) -> None:
+def _write(
+    directory: Path, plan: Plan, pages: Mapping[str, str], outcome: Outcome, blocks: SharedBlocks, *, force: bool
+) -> None:
     for name, page in pages.items():
         kept = False
 
@@ -99,11 +104,9 @@ def _write(directory: Path, plan: Plan, pages: Mapping[str, str], outcome: Outco
         else:
             outcome.unchanged += 1
     for (name, block), body in plan.blocks.items():
-
-        def with_new_block(present: str, block: str = block, body: Callable[[str], str] = body) -> str:
-            return with_block(present, block, body(present))
-
-        if change_text(directory / name, with_new_block) != "unchanged":
+        written = blocks.write(directory / name, block, body)
+        outcome.moved += [told] if (told := written.told(directory / name)) else []
+        if written.outcome != "unchanged":
             outcome.written.append(name)
         else:
             outcome.unchanged += (directory / name).exists()

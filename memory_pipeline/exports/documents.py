@@ -23,6 +23,9 @@ class Exported(Document):
     kept: tuple[str, ...] = Field(
         description="Files of an earlier export that a person has changed; they are left as they are."
     )
+    moved: tuple[str, ...] = Field(
+        default=(), description="What a person wrote between our marks, and where it stands now, in sentences."
+    )
     left_out: dict[str, int] = Field(description="Memories that are not in it, by the reason.")
     tokens: int = Field(description="Tokens of what an agent loads at its start; 0 if that is not known.")
 

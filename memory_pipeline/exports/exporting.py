@@ -83,6 +83,7 @@ def _told(
         unchanged=outcome.unchanged,
         removed=tuple(outcome.removed),
         kept=tuple(outcome.kept),
+        moved=tuple(outcome.moved),
         left_out=dict(sorted(left_out.items())),
         tokens=tokens,
     )

@@ -67,6 +67,9 @@ class ConversationRun(Document):
     changed: int = Field(description="How many of them differ from what stood before.")
     snapshot: str | None = Field(description="The snapshot that was taken first.")
     problems: tuple[str, ...] = Field(description="What could not be read or written.")
+    moved: tuple[str, ...] = Field(
+        default=(), description="Files in which lines of a person stood between our marks: they stand below them now."
+    )
 
 
 def run_conversations(
@@ -107,7 +110,7 @@ def run_conversations(
                 else None
             )
             done = read_days(night, spoken)
-            write_pages(night)
+            written = write_pages(night)
         finally:
             store.release_lease(run_id)
     shown = tuple(found for day in done if (found := show_day(store, day.night, day.project_id)))
@@ -117,6 +120,7 @@ def run_conversations(
         changed=sum(day.is_changed for day in done),
         snapshot=snapshot,
         problems=tuple(error.error for error in night.errors),
+        moved=written.moved,
     )
 
 

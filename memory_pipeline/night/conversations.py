@@ -18,7 +18,7 @@ from memory_pipeline.conversations.pages import standing_in
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
 from memory_pipeline.distillers import find_attempt
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.exports.conversations import write_files
+from memory_pipeline.exports.conversations import WrittenFiles, write_files
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import (
@@ -98,14 +98,16 @@ def read_days(night: Night, days: Sequence[SpokenDay]) -> list[DayOfProject]:
     return done
 
 
-def write_pages(night: Night) -> list[str]:
-    """Write the files that do not say what the store holds; nothing in a dry run. Returns what could not be written."""
+def write_pages(night: Night) -> WrittenFiles:
+    """Write the files that do not say what the store holds; nothing in a dry run. Returns what became of them."""
     if night.is_preview:
-        return []
-    problems = write_files(night.store, night.settings, night.holder, night.options.run_id)
-    for problem in problems:
+        return WrittenFiles()
+    written = write_files(night.store, night.settings, night.holder, night.options.run_id)
+    for problem in written.problems:
         night.note_error("", "conversations", problem)
-    return problems
+    for told in written.moved:
+        night.log.warning("%s", told)
+    return written
 
 
 def _read_day(night: Night, day: SpokenDay) -> DayOfProject:

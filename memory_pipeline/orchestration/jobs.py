@@ -173,7 +173,7 @@ def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: S
     since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
     scope = RollbackScope(config.run_id or None, since, config.abstraction or None)
     if config.dry_run:
-        result = preview_rollback(night.store(), scope, cascade=config.cascade)
+        result = preview_rollback(night.store(), night.effective_settings(), scope, cascade=config.cascade)
     else:
         result = roll_back(night.store(), night.effective_settings(), scope, cascade=config.cascade)
     text = as_text(result)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import Field
 
+from memory_pipeline.compaction.file_runs import FileRun, TakenBackFile, file_run, file_runs
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
@@ -73,6 +75,14 @@ class RollbackResult(Document):
         exclude_if=lambda problems: not problems,
         description="Files about conversations that could not be written; the next night writes them.",
     )
+    moved: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda moved: not moved,
+        description="Lines that a person wrote between our marks, and the files in which they stand below them now.",
+    )
+    files: tuple[TakenBackFile, ...] = Field(
+        default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
+    )
     rollups: tuple[str, ...] = Field(
         default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
     )
@@ -88,17 +98,62 @@ class RollbackResult(Document):
     )
 
 
-def preview_rollback(store: Store, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
+def preview_rollback(
+    store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False
+) -> RollbackResult:
     """What a rollback would restore, retire and break; nothing is written."""
+    of_files = _of_files(store, scope)
+    if of_files and not (scope.since and store.exists()):
+        return _taken_back(of_files, scope, preview=True)
     with store.reading() as tx:
-        return _result(tx, scope.plan(tx, cascade=cascade), None)
+        result = _result(tx, scope.plan(tx, cascade=cascade), None)
+    return _with_files(result, _taken_back(of_files, scope, preview=True)) if of_files else result
 
 
 def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
-    """Undo runs or an abstraction and return the effects.
+    """Undo runs or an abstraction and return the effects. A flush or a compaction needs no store for that.
 
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
+    of_files = _of_files(store, scope)
+    if of_files and not (scope.since and store.exists()):
+        return _taken_back(of_files, scope, preview=False)
+    result = _roll_back_store(store, settings, scope, cascade=cascade)
+    return _with_files(result, _taken_back(of_files, scope, preview=False)) if of_files else result
+
+
+def _of_files(store: Store, scope: RollbackScope) -> list[FileRun]:
+    """The flushes and compactions of a scope, the newest first."""
+    if scope.run_id:
+        found = file_run(store.path, scope.run_id)
+        return [found] if found else []
+    since = scope.since
+    runs = [one for one in file_runs(store.path) if since and one.at >= since and not one.undone_at]
+    return runs[::-1]
+
+
+def _taken_back(runs: Sequence[FileRun], scope: RollbackScope, *, preview: bool) -> RollbackResult:
+    """What became of the files of flushes and compactions, or would."""
+    files = [file for run in runs for file in run.take_back(preview=preview)]
+    what = f"since {scope.since.isoformat()}" if scope.since else f"run {runs[0].run_id}, {runs[0].what}"
+    return RollbackResult(
+        rollback_id=None if preview else runs[0].run_id,
+        dry_run=preview,
+        scope=what,
+        run_ids=tuple(run.run_id for run in runs),
+        restored=(),
+        retired=(),
+        dependents=(),
+        files=tuple(files),
+    )
+
+
+def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
+    runs = (*result.run_ids, *other.run_ids)
+    return result.model_copy(update={"run_ids": runs, "files": (*result.files, *other.files)})
+
+
+def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
     with store.reading() as tx:
         scope.plan(tx, cascade=cascade).check_no_dependents()  # a refused rollback must not cost a snapshot
     rollback_id = str(uuid.uuid4())
@@ -109,12 +164,17 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
-        problems = write_files(store, settings, _HOLDER, rollback_id)
+        written = write_files(store, settings, _HOLDER, rollback_id)
         renew_rollups(store, settings, [*plan.restored_ids, *plan.retired_ids], holder=_HOLDER, run_id=rollback_id)
         with store.reading() as tx:
             digest = tx.contents.digest(active_only=True)
             return _result(tx, plan, rollback_id).model_copy(
-                update={"snapshot": snapshot.name, "active_hash": digest, "problems": tuple(problems)}
+                update={
+                    "snapshot": snapshot.name,
+                    "active_hash": digest,
+                    "problems": written.problems,
+                    "moved": written.moved,
+                }
             )
     finally:
         store.release_lease(rollback_id)
@@ -142,12 +202,17 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
     """The effects of a rollback as text."""
     would = "would be " if result.dry_run else ""
     lines = [f"Rollback of {result.scope}" + (" (dry run)" if result.dry_run else "")]
+    if result.files:
+        lines += [f"{file.file}: {would}{file.outcome}{f' ({file.why})' if file.why else ''}" for file in result.files]
+        if not (result.restored or result.retired):
+            return "\n".join(lines)
     for rows, verb in ((result.restored, f"{would}restored"), (result.retired, f"{would}retired")):
         count = "1 memory" if len(rows) == 1 else f"{len(rows)} memories"
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     lines += [f"Could not be written: {problem}" for problem in result.problems]
+    lines += [f"Note: {told}." for told in result.moved]
     if result.rollups:
         shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
         lines.append(f"Summaries {would}made again: {shown}.")

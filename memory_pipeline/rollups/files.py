@@ -8,10 +8,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError
 from memory_pipeline.exports import Exported, export_to
-from memory_pipeline.markers import HEAD, block_in, with_block
+from memory_pipeline.markers import HEAD, block_in
 from memory_pipeline.places import check_is_free
 from memory_pipeline.rollups.periods import Period
-from memory_pipeline.shared_files import Written, change_text
+from memory_pipeline.shared_blocks import SharedBlocks, WrittenBlock
 from memory_pipeline.store import Store
 
 #: The name of the block in every file.
@@ -33,17 +33,16 @@ class RollupFiles:
         of_level = {"week": places.weekly, "month": places.monthly, "year": places.yearly}[period.level]
         return of_level(period.last)
 
-    def write(self, period: Period, content: str) -> Written:
+    def write(self, period: Period, content: str) -> WrittenBlock:
         """Give the file of a period this content between our markers; an empty one takes out what stands there.
 
         Raises OutputError if the file cannot be written, or if the block there is of another project.
         """
         path = self.path_of(period)
         if not content and not path.is_file():
-            return "unchanged"
+            return WrittenBlock("unchanged")
         check_is_free(path, self._store.path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return change_text(path, lambda text: _with(text, content))
+        return SharedBlocks(self._store.path).write(path, BLOCK, lambda text: _checked(text, content), removes=True)
 
 
 def rebuild_memory(store: Store, settings: Settings, project: str, *, budget: int | None = None) -> Exported:
@@ -63,9 +62,10 @@ def _places_of(store: Store, settings: Settings, project: str) -> Places:
     return places_of(with_known_projects(settings, store), project)
 
 
-def _with(text: str, content: str) -> str:
+def _checked(text: str, content: str) -> str:
+    """The content, if the block in a text may have it."""
     before = (block_in(text, BLOCK) or "").split("\n", 1)[0]
     after = content.split("\n", 1)[0]
     if content and before.startswith(HEAD) and before.split(":")[0] != after.split(":")[0]:
         raise OutputError(f"it holds the summary of another project ({before[2:]}); take that block out first")
-    return with_block(text, BLOCK, content)
+    return content

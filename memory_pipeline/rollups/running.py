@@ -39,6 +39,9 @@ class MadeRollup(Document):
         description="`new`, `changed` or `unchanged` in the store; `empty`: there is nothing to say of the period."
     )
     problem: str | None = Field(default=None, description="Why its file could not be written.")
+    moved: str | None = Field(
+        default=None, description="What a person wrote between our marks in it, and where that stands now."
+    )
 
 
 def roll_up(
@@ -100,8 +103,9 @@ def _of_project(
     files = RollupFiles(store, settings, project) if settings.rollups.files else None
     results = []
     for period, one in made.items():
-        path, problem = _write(files, period, one)
-        results.append(_result(project, period, one, before, settings, path, problem))
+        path, problem, moved = _write(files, period, one)
+        made_of = _result(project, period, one, before, settings, path)
+        results.append(made_of.model_copy(update={"problem": problem, "moved": moved}))
     return results
 
 
@@ -110,22 +114,27 @@ def renew_memory(store: Store, settings: Settings, project: str) -> str | None:
     if not settings.rollups.memory_file or not RollupFiles(store, settings, project).places.is_workspace:
         return None
     try:
-        rebuild_memory(store, settings, project)
+        for told in rebuild_memory(store, settings, project).moved:
+            _log.warning("%s", told)
     except (MemoryPipelineError, OSError) as error:
         _log.warning("MEMORY.md of %s was not made again: %s", project, in_words(error))
         return in_words(error)[:1000]
     return None
 
 
-def _write(files: RollupFiles | None, period: Period, one: Rollup | None) -> tuple[Path | None, str | None]:
+def _write(files: RollupFiles | None, period: Period, one: Rollup | None) -> tuple[Path | None, str | None, str | None]:
+    """The file of a period, why it could not be written, and what a person should know of it."""
     if files is None:
-        return None, None
+        return None, None, None
+    path = files.path_of(period)
     try:
-        files.write(period, one.content if one else "")
+        told = files.write(period, one.content if one else "").told(path)
     except (MemoryPipelineError, OSError) as error:
         _log.warning("%s", in_words(error))
-        return files.path_of(period), in_words(error)[:1000]
-    return (files.path_of(period) if one else None), None
+        return path, in_words(error)[:1000], None
+    if told:
+        _log.warning("%s", told)
+    return (path if one else None), None, told or None
 
 
 def _result(
@@ -135,7 +144,6 @@ def _result(
     before: dict[str, Rollup],
     settings: Settings,
     path: Path | None,
-    problem: str | None,
 ) -> MadeRollup:
     known = before.get(rollup_id(project, period))
     status = "empty" if one is None else "new" if known is None else "unchanged" if known == one else "changed"
@@ -149,5 +157,4 @@ def _result(
         budget=settings.rollups.budget_of(period.level),
         file=str(path) if path else None,
         status=status,
-        problem=problem,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,15 @@ from memory_pipeline.compaction.compacting import compact_session
 from memory_pipeline.compaction.documents import CompactedSession
 from memory_pipeline.compaction.flush import flush_of
 from memory_pipeline.compaction.gates import Gate
-from memory_pipeline.compaction.promotion import FACTS, RULES, Entry, block_of, entries_in, with_promoted
+from memory_pipeline.compaction.promotion import BLOCK, FACTS, RULES, Entry, block_of, entries_in
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import OutputError
+from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.markers import with_block
+from memory_pipeline.review.rollback import RollbackResult, RollbackScope, preview_rollback, roll_back
+from memory_pipeline.store import Store
 from memory_pipeline_tests.compaction.a_session import session_file
 from memory_pipeline_tests.compaction.sessions import said, transcript
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
@@ -171,6 +174,67 @@ def test_a_kill_between_two_files_is_mended_by_running_again(
     assert bytes_of(workspace) == whole
 
 
+def test_what_a_person_wrote_in_the_block_stays_below_it(settings: Settings, workspace: Path, tmp_path: Path) -> None:
+    path = session_file(tmp_path)
+    compacted(settings, path)
+    memory = workspace / "MEMORY.md"
+    fixed = memory.read_bytes().replace(b"### Standing Rules\r\n", b"### Standing Rules\r\n\r\n- 2026-03-01: Mine.\r\n")
+    memory.write_bytes(fixed)
+    done = compacted(settings, path)
+    assert memory.read_bytes().endswith(b"<!-- memory-pipeline:compacted:end -->\r\n- 2026-03-01: Mine.\r\n")
+    assert [one.told for one in done.files if one.file == str(memory)] == [
+        f"1 line that a person wrote stands below our block in '{memory}' now"
+    ]
+
+
+def undone(settings: Settings, run_id: str | None, *, preview: bool = False) -> RollbackResult:
+    scope = RollbackScope(run_id=run_id)
+    store = Store.of(settings)
+    return preview_rollback(store, settings, scope) if preview else roll_back(store, settings, scope)
+
+
+def test_a_compaction_is_taken_back_to_the_byte_without_a_store(
+    settings: Settings, workspace: Path, tmp_path: Path
+) -> None:
+    (workspace / "DailyLogs" / "2026-03-01.md").unlink()
+    (workspace / "DailyLogs").rmdir()
+    before = bytes_of(workspace)
+    done = compacted(settings, session_file(tmp_path))
+    after = bytes_of(workspace)
+    assert done.run_id is not None and compacted(settings, session_file(tmp_path)).run_id is None
+    told = {(one.file, one.outcome) for one in undone(settings, done.run_id, preview=True).files}
+    assert (str(workspace / "MEMORY.md"), "restored") in told and bytes_of(workspace) == after
+    undone(settings, done.run_id[:8])
+    assert bytes_of(workspace) == before and not (workspace / "DailyLogs").exists()
+    with pytest.raises(InputError, match="already rolled back"):
+        undone(settings, done.run_id)
+    again = compacted(settings, session_file(tmp_path))
+    assert bytes_of(workspace) == after
+    assert roll_back(Store.of(settings), settings, RollbackScope(since=datetime(2026, 1, 1, tzinfo=UTC))).run_ids == (
+        again.run_id,
+    )
+    assert bytes_of(workspace) == before
+
+
+def test_what_was_written_since_stays_when_a_compaction_is_taken_back(
+    settings: Settings, workspace: Path, tmp_path: Path
+) -> None:
+    memory, log = workspace / "MEMORY.md", workspace / "DailyLogs" / "2026-03-01.md"
+    before = memory.read_bytes()
+    first = compacted(settings, session_file(tmp_path))
+    later = compacted(settings, transcript(tmp_path / "b.jsonl", said(1, "user", "Never deploy on a Friday.")))
+    with log.open("ab") as file:
+        file.write(b"- A new line.\n")
+    found = {Path(one.file): one for one in undone(settings, first.run_id).files}
+    assert found[memory].outcome == "left" and later.run_id is not None and later.run_id in found[memory].why
+    assert found[log].outcome == "block restored" and b"Memory Flush" in log.read_bytes()
+    undone(settings, later.run_id)
+    assert log.read_text().replace("\n\n-", "\n-") == "# A day\n\nMine stays too.\n- A new line.\n"
+    assert b"Friday" not in memory.read_bytes()
+    undone(settings, first.run_id)
+    assert memory.read_bytes() == before
+
+
 def test_contradictions_and_open_decisions_are_told(settings: Settings, workspace: Path, tmp_path: Path) -> None:
     first = said(1, "user", "[CURATE] The staging database listens on port 5433.")
     compacted(settings, transcript(tmp_path / "a.jsonl", first))
@@ -201,13 +265,17 @@ def test_the_summary_keeps_to_its_tokens(tmp_path: Path) -> None:
 def test_the_block_keeps_its_order_and_its_budget() -> None:
     rules = [Entry(RULES, DAY, f"Never do {n} of the many things.", 3.5) for n in range(3)]
     facts = [Entry(FACTS, DAY - timedelta(days=n), f"The host h{n} is in rack {n}.", 1.4) for n in range(40)]
-    text = with_promoted("mine\n", facts[:5], 10_000, estimated_tokens)
-    grown = with_promoted(text, [*rules, *facts], 10_000, estimated_tokens)
+
+    def with_promoted(text: str, new: list[Entry]) -> str:
+        return with_block(text, BLOCK, block_of(entries_in(text), new, 10_000, estimated_tokens))
+
+    text = with_promoted("mine\n", facts[:5])
+    grown = with_promoted(text, [*rules, *facts])
     assert [one.text for one in entries_in(grown)][3:8] == [one.text for one in facts[:5]]
     small = block_of(entries_in(grown), [], 200, estimated_tokens)
     assert estimated_tokens(small) <= 200 and all(rule.line in small for rule in rules)
     assert facts[0].line in small and facts[39].line not in small
-    assert with_promoted(grown, facts, 10_000, estimated_tokens) == grown
+    assert with_promoted(grown, facts) == grown
 
 
 def test_the_command_tells_what_it_did_and_fails_if_it_was_taken_back(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from memory_pipeline.records.trigger import TriggerAction
 from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
+    from memory_pipeline.compaction.documents import FlushedFile
     from memory_pipeline.compaction.transcripts import Session
 
 triggers_app = typer.Typer(
@@ -85,7 +87,7 @@ def flush(
         )
         lines.append(f"{one.session} ({one.agent}, project {one.project}): {how_many(one.turns, 'turn')}; "
                      f"{kept or 'nothing to keep'}.")  # fmt: skip
-        lines += [f"  {file.outcome}: {file.file}" for file in one.files]
+        lines += files_told(one.files, one.run_id)
         if preview and one.text:
             lines += ["", *one.text.split("\n"), ""]
     emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
@@ -131,7 +133,7 @@ def compact(
             f"{how_many(one.kept, 'entry')} in the daily log, {len(one.promoted)} in MEMORY.md, "
             f"{one.tokens_before} tokens became {one.tokens_after}."
         )
-        lines += [f"  {file.outcome}: {file.file}" for file in one.files]
+        lines += files_told(one.files, one.run_id)
         lines += [f"  {'PROBLEM' if gate.severity == 'rolls back' else 'Warning'}: {gate.name}: {gate.found}."
                   for gate in one.gates if not gate.passed]  # fmt: skip
         if preview:
@@ -139,6 +141,13 @@ def compact(
     emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
     if any(one.outcome == "rolled back" for one in done):
         raise typer.Exit(1)
+
+
+def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
+    """What became of the files of a run, and how it is taken back."""
+    told = [f"  {file.outcome}: {file.file}" for file in files]
+    told += [f"  Note: {file.told}." for file in files if file.told]
+    return [*told, f"  Taken back with: memory-pipeline rollback --run-id {run_id[:8]}"] if run_id else told
 
 
 def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:

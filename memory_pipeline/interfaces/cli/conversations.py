@@ -62,6 +62,7 @@ def conversations_run(
     )
     lines = [day_as_text(day) for day in done.days]
     lines += [f"Could not be done: {problem}" for problem in done.problems]
+    lines += [f"Note: {told}." for told in done.moved]
     if done.days:
         lines.append(f"Run {done.run_id}: {len(done.days)} read, {done.changed} changed.")
     emit(done, as_json=json_, text="\n".join(lines) or "No day is open.")

@@ -53,4 +53,5 @@ def exported_text(done: Exported) -> str:
         lines.append(f"Its agent loads {done.tokens:,} tokens of it at every start.")
     lines += [f"Left out, {reason}: {number:,}" for reason, number in done.left_out.items()]
     lines += [f"Kept as a person changed it: {name}" for name in done.kept]
+    lines += [f"Note: {told}." for told in done.moved]
     return "\n".join(lines)

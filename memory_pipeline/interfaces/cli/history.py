@@ -56,7 +56,7 @@ def rollback(
         check_has_come(moment.date(), str(since), datetime.now(UTC))
     scope = RollbackScope(run_id, moment, abstraction)
     if dry_run:
-        result = preview_rollback(opened, scope, cascade=cascade)
+        result = preview_rollback(opened, settings, scope, cascade=cascade)
     else:
         result = roll_back(opened, settings, scope, cascade=cascade)
     emit(result, as_json=json_, text=as_text(result))

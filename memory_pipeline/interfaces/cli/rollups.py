@@ -126,4 +126,5 @@ def _ran(made: Sequence[MadeRollup]) -> str:
     if counted["empty"]:
         told.append(f"Nothing to say of {counted['empty']:,} periods.")
     told += [f"Not written: {one.problem}" for one in made if one.problem]
+    told += [f"Note: {one.moved}." for one in made if one.moved]
     return "\n".join(told)

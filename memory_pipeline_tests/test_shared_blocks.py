@@ -1,0 +1,111 @@
+"""What a person wrote between our markers is never lost, and what this program wrote is never taken for a person's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_pipeline.killpoints import reached
+from memory_pipeline.markers import block_in, end_of, outside, parted, with_block
+from memory_pipeline.shared_blocks import SharedBlocks
+
+
+@pytest.fixture
+def blocks(tmp_path: Path) -> SharedBlocks:
+    return SharedBlocks(tmp_path / "store.duckdb")
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_line_of_a_person_moves_below_the_block_byte_for_byte(
+    tmp_path: Path, blocks: SharedBlocks, ends: str
+) -> None:
+    file = tmp_path / "USER.md"
+    file.write_text(f"# Mine{ends}", newline="")
+    blocks.write(file, "x", "- one\n- two\n- three")
+    text = file.read_bytes().decode()
+    file.write_bytes(text.replace("- two", f"- two (fixed by me)  {ends}\t* I play the cello").encode())
+    done = blocks.write(file, "x", "- one\n- two\n- four")
+    assert done.outcome == "changed" and done.moved == ("- two (fixed by me)  ", "\t* I play the cello")
+    after = file.read_bytes().decode()
+    assert block_in(after, "x") == "- one\n- two\n- four"
+    assert after.endswith(f"{end_of('x')}{ends}- two (fixed by me)  {ends}\t* I play the cello{ends}")
+    assert after.startswith(f"# Mine{ends}")
+    assert "2 lines that a person wrote stand below our block in" in done.told(file)
+    again = blocks.write(file, "x", "- one\n- two\n- four")
+    assert again.outcome == "unchanged" and not again.moved and file.read_bytes().decode() == after
+
+
+def test_a_line_of_a_person_moves_even_if_the_block_stays_or_goes(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one")
+    file.write_text(file.read_text().replace("- one", "- one\n- mine"))
+    assert blocks.write(file, "x", "- one").outcome == "changed"
+    file.write_text(file.read_text().replace("- one", "- one\n- mine too"))
+    assert blocks.write(file, "x", "", removes=True).moved == ("- mine too",)
+    assert file.read_text() == "- mine too\n\n- mine\n"
+
+
+def test_lines_that_this_program_ever_wrote_there_are_its_own(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one")
+    earlier = file.read_text()
+    blocks.write(file, "x", "- two")
+    file.write_text(earlier)  # somebody restored the file
+    assert SharedBlocks(tmp_path / "store.duckdb").write(file, "x", "- three").moved == ()
+    assert outside(file.read_text(), "x").strip() == ""
+
+
+def test_a_block_of_which_nothing_is_known_is_kept_beside_the_store(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    file.write_text(with_block("# Mine\n", "x", "- one\n- I play the cello"))
+    done = blocks.write(file, "x", "- two")
+    assert done.copy is not None and done.copy.read_text() == "- one\n- I play the cello"
+    assert str(done.copy) in done.told(file)
+    assert file.read_text() == with_block("# Mine\n", "x", "- two")
+
+
+def test_a_killed_write_leaves_no_line_that_seems_a_person_s(
+    tmp_path: Path, blocks: SharedBlocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one")
+
+    def killed(place: str) -> None:
+        reached(place)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("memory_pipeline.shared_files.flush_directory", killed)  # the file has changed by then
+        blocks.write(file, "x", "- two")
+    record = max((tmp_path / "store.written").iterdir(), key=lambda one: one.stat().st_mtime_ns)
+    with record.open("a") as torn:
+        torn.write("\nabc")
+    assert block_in(file.read_text(), "x") == "- two"
+    assert blocks.write(file, "x", "- three").moved == ()
+
+
+def test_directories_that_were_made_for_a_block_go_with_it(tmp_path: Path, blocks: SharedBlocks) -> None:
+    mine = tmp_path / "workspace"
+    mine.mkdir()
+    file = mine / "daily" / "a" / "b.md"
+    blocks.write(file, "x", "- one")
+    blocks.write(file.with_name("c.md"), "x", "- one")
+    blocks.write(file, "x", "", removes=True)
+    assert [one.name for one in file.parent.iterdir()] == ["c.md"]
+    blocks.write(file.with_name("c.md"), "x", "", removes=True)
+    assert mine.is_dir() and not any(mine.iterdir())
+    (mine / "daily").mkdir()
+    blocks.write(mine / "daily" / "d.md", "x", "- one")
+    assert not blocks.write(mine / "none" / "d.md", "x", "").moved and not (mine / "none").exists()
+
+
+@given(st.text("ab- \t\r\n<!>", max_size=60), st.lists(st.text("abc- ", max_size=4), max_size=6))
+def test_nothing_but_places_of_lines_changes(text: str, inside: list[str]) -> None:
+    whole = with_block(text.replace("\r", ""), "x", "\n".join(inside) or "z")
+    apart, moved = parted(whole, "x", lambda line: "b" not in line)
+    assert sorted(filter(str.strip, apart.split("\n"))) == sorted(filter(str.strip, whole.split("\n")))
+    assert not any("b" in line for line in (block_in(apart, "x") or "").split("\n"))
+    assert all(line in apart.split("\n") for line in moved)
