@@ -23,7 +23,8 @@ from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTER
 from memory_pipeline.rollups.threads import opens
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_machine_text
-from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.normalise import strip_leading
+from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 #: The longest entry, in tokens; a longer memory is told by its first statements.
 MOST_TOKENS = 70
@@ -74,7 +75,7 @@ def turns_among(noted: Sequence[Memory]) -> int:
 
 def short(text: str, count_tokens: Callable[[str], int]) -> str | None:
     """A text, or the statements at its beginning that are short enough; None if none is."""
-    words = " ".join(without_marks(text).split())
+    words = strip_lead_in(strip_leading(" ".join(without_marks(text).split())))
     if len(words) <= 2 * MOST_TOKENS or count_tokens(words) <= MOST_TOKENS:
         return words
     taken: list[str] = []

@@ -22,7 +22,7 @@ from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.quoting import clipped
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 1
+RULES_VERSION = 2
 #: From so many lines that differ only in figures on, they are readings.
 _LEAST_READINGS = 5
 #: Days after which an open thread is worth half as much as one of today.

@@ -18,7 +18,8 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.copies import without_copies
-from memory_pipeline.rollups.entries import FACT, SAID, Entry, from_json
+from memory_pipeline.rollups.days import short
+from memory_pipeline.rollups.entries import DECISION, FACT, PATTERN, SAID, Entry, from_json
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.making import Maker
 from memory_pipeline.rollups.pages import page_of
@@ -399,3 +400,34 @@ def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) 
     assert len([*tmp_path.rglob("2026-*.md")]) == 3
     with store.reading() as tx:
         assert sql_rows(tx, "select count(*) from rollups") == [(3,)]
+
+
+def test_a_lesson_is_told_once_however_often_it_was_noted_with_another_detail() -> None:
+    def told(*notes: tuple[str, str]) -> list[str]:
+        entries = [Entry(kind, words, LAST, f"{n}", 1.0) for n, (kind, words) in enumerate(notes)]
+        return [entry.words for entry in without_copies(entries)]
+
+    lesson_, seeds = (
+        "Run three seeds before reporting a gain on the dev set.",
+        "Run three seeds before choosing a rate.",
+    )
+    assert len(told((FACT, f"{lesson_} It adds 5 hours."), (FACT, f"{lesson_} The spread was 0.9 points."))) == 1
+    assert told((FACT, f"{lesson_} It adds 5 hours."), (PATTERN, lesson_)) == [lesson_]
+    assert len(told((FACT, lesson_), (FACT, seeds))) == 2
+    assert len(told((FACT, lesson_), (DECISION, lesson_))) == 2
+    assert len(told((FACT, f"{lesson_} It rained."), (FACT, "The cluster sleeps on Sunday. It rained."))) == 2
+    assert (
+        len(told((FACT, "The port of the staging database is 5433."), (FACT, "Port of the staging database: 5432.")))
+        == 2
+    )
+
+
+def test_an_entry_says_nothing_of_how_it_was_written_down() -> None:
+    def told(text: str) -> str | None:
+        return short(text, lambda words: len(words.split()))
+
+    assert (
+        told("11:09 UTC - The insurance is cheaper if it is paid once.")
+        == "The insurance is cheaper if it is paid once."
+    )
+    assert told("Noted again: lower the MTU of the VPN.") == "Lower the MTU of the VPN."

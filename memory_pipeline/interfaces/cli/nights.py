@@ -222,21 +222,46 @@ def _run_periods(
     instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
 ) -> dict[str, str]:
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods.items())
+    return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
+
+
+def run_rollups(instance: DagsterInstance, settings: Settings, last_day: date) -> dict[str, str]:
+    """Sum up every day from the first memory to `last_day`, and each week, month and year of them that has ended: a run
+    for each level. Returns the outcome in words, by job and span."""
+    from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+    from memory_pipeline.orchestration.jobs import ROLLUP_JOBS, daily_rollups_job
+    from memory_pipeline.orchestration.partitions import EVERY_DAY, first_day_of, newest_period
+
+    first_day = first_day_of(settings, of_demo=False) or last_day
+    begin = datetime.combine(first_day, datetime.min.time(), UTC).timestamp()
+    results = {}
+    for partitions, job in {EVERY_DAY: daily_rollups_job, **ROLLUP_JOBS}.items():
+        first = partitions.get_partition_key_for_timestamp(begin)
+        newest = newest_period(partitions, last_day, datetime.now(UTC))
+        if newest is not None and newest >= first:
+            span = {ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: newest}
+            results[f"{job.name} {first} to {newest}"] = _outcome(instance, settings, job.name, None, span)
+    return results
+
+
+def _outcome(
+    instance: DagsterInstance, settings: Settings, name: str, partition: str | None, tags: Mapping[str, str]
+) -> str:
+    """Run a job, and say what became of it."""
     from memory_pipeline.orchestration.resources import HOLDER_TAG
 
-    results = {}
-    for partitions, key in periods.items():
-        name = PERIOD_JOBS[partitions].name
-        result = _job(name).execute_in_process(
-            instance=instance,
-            partition_key=key,
-            raise_on_error=False,
-            tags={HOLDER_TAG: "memory-pipeline backfill"},
-            run_config=_run_config(settings),
-        )
-        causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
-        results[f"{name} {key}"] = "done" if result.success else f"FAILED: {_cause_to_tell(causes)}"
-    return results
+    result = _job(name).execute_in_process(
+        instance=instance,
+        partition_key=partition,
+        raise_on_error=False,
+        tags={HOLDER_TAG: "memory-pipeline backfill", **tags},
+        run_config=_run_config(settings),
+    )
+    causes = [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+    return "done" if result.success else f"FAILED: {_cause_to_tell(causes)}"
 
 
 def observe_store(instance: DagsterInstance, store: Store) -> None:

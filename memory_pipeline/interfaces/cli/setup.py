@@ -29,6 +29,7 @@ from memory_pipeline.interfaces.cli.nights import (
     run_ended_periods,
     run_missing_periods,
     run_night_job,
+    run_rollups,
 )
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
@@ -209,7 +210,7 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
 
 def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
     """Import the demo workspace, as if it ended yesterday, into a new store, run its last seven nights and the newest
-    week and month, and score the results."""
+    week and month, sum up its days, weeks and months, and score the results."""
     from memory_pipeline.demo import scorecard, scoring
     from memory_pipeline.demo.workspace import import_demo, last_nights
 
@@ -230,6 +231,8 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
                 say(f"{period}: {line}")
         for period, line in run_missing_periods(instance, settings, last_day).items():
             say(f"{period}: {line}")
+        for level, line in run_rollups(instance, settings, last_day).items():
+            say(f"{level}: {line}")
         observe_store(instance, store)
     card = scoring.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"

@@ -1,0 +1,41 @@
+"""The main job: the demo, run from the command line, leaves everything that its pages in the UI show."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dagster import AssetKey
+
+from memory_pipeline.definitions import defs
+from memory_pipeline.interfaces.cli.nights import instance_of
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import settings_for
+
+#: No year has ended in the demo, and none of its sessions is still running.
+NOTHING_TO_DO = {"yearly_rollups", "session_compactions"}
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_every_asset_materialized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    store = tmp_path / "demo" / "store.duckdb"
+    done = subprocess.run(
+        [Path(sys.executable).with_name("memory-pipeline"), "demo", "--quiet", "--json", "--store", store],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["memories_after"] < 887
+    with instance_of(settings_for(Store(store))) as instance:
+        keys = set(defs.resolve_asset_graph().materializable_asset_keys)
+        without = {key.to_user_string() for key in keys if instance.get_latest_materialization_event(key) is None}
+        weeks = instance.get_materialized_partitions(AssetKey("weekly_rollups"))
+    assert without <= NOTHING_TO_DO
+    assert len(weeks) >= 6
