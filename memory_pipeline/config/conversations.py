@@ -16,6 +16,9 @@ class Conversations(Section):
     chunk_tokens: int = setting(
         800, "Maximum tokens of the turns that are read together, as one chunk of a conversation.", ge=100, le=8000
     )
+    ask_model: bool = setting(
+        True, "Ask the model that distils about conversations too, if there is one; else the rules alone read them."
+    )
 
 
 class Destinations(Section):

@@ -9,6 +9,7 @@ from datetime import date
 
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import Extracted, extract
+from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.routing import ROUTES, Route, route_of
 from memory_pipeline.conversations.significance import valued_by_use
 from memory_pipeline.conversations.topics import topics_of_day
@@ -26,7 +27,7 @@ class ReadDay:
     """What was read on a day, and what becomes of it.
 
     `memories`: how many were read; `topics`: what the human named, as stems; `routes`: where each extraction goes, by
-    id; `unrouted`: how many go nowhere, by reason.
+    id; `unrouted`: how many go nowhere, by reason; `proposed`: what a model proposed, if one was asked.
     """
 
     memories: int
@@ -36,6 +37,7 @@ class ReadDay:
     topics: frozenset[str]
     routes: Mapping[str, Route]
     unrouted: Mapping[str, int]
+    proposed: Proposals | None = None
 
     def going_to(self, destination: Destination) -> list[Extraction]:
         """The extractions with this destination, in order."""
@@ -46,7 +48,7 @@ class ReadDay:
         found = self.extracted
         kept = [one for one in found.extractions if self.routes[one.id].destination != "drop"]
         turns_kept = {one.turn_id for one in kept}
-        return {
+        counts: dict[str, object] = {
             "memories": self.memories,
             "turns": dict(sorted(found.turns.items())),
             "turns_with_something_kept": len(turns_kept),
@@ -62,6 +64,9 @@ class ReadDay:
             "extractions_dropped": dict(sorted(self.unrouted.items())),
             "told_again": [list(pair) for pair in found.again],
         }
+        if self.proposed is not None:
+            counts["model"] = self.proposed.coverage(one.id for one in found.extractions)
+        return counts
 
 
 def read_day(
@@ -73,16 +78,18 @@ def read_day(
     utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
     steers: Callable[[str], bool] = lambda text: False,
+    proposed: Proposals | None = None,
 ) -> ReadDay:
     """Read the memories of a day's turns.
 
     `known` and `topics_before` as in `extract`; `utility`: by kind, how useful extractions have been, from -1 to 1;
     `closed`: destinations that the settings leave empty; `steers`: whether
-    a text reads like an attempt to steer a model, and therefore goes nowhere.
+    a text reads like an attempt to steer a model, and therefore goes nowhere; `proposed`: what a model proposes beside
+    what the rules find.
     """
     read = turns_of(memories)
     chunks = tuple(chunks_of(read.turns, chunk_tokens))
-    extracted = extract(chunks, known=known, topics_before=topics_before)
+    extracted = extract(chunks, known=known, topics_before=topics_before, proposed=proposed)
     if utility:
         valued = tuple(
             replace(one, significance=valued_by_use(one.significance, utility.get(one.kind, 0.0)))
@@ -107,7 +114,7 @@ def read_day(
             unrouted[reason] += 1
             route = Route("drop")
         routes[one.id] = route
-    return ReadDay(len(memories), read, chunks, extracted, topics_of_day(read.turns), routes, unrouted)
+    return ReadDay(len(memories), read, chunks, extracted, topics_of_day(read.turns), routes, unrouted, proposed)
 
 
 def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:

@@ -17,6 +17,7 @@ from memory_pipeline.conversations.between import boundary_in, dynamic_in, share
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what, withdrawn_by
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.proposals import Proposals, united
 from memory_pipeline.conversations.significance import significance_of
 from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topics_in
 from memory_pipeline.conversations.work import (
@@ -68,13 +69,14 @@ def extract(
     *,
     known: Sequence[Extraction] = (),
     topics_before: Mapping[str, Sequence[date]] | None = None,
+    proposed: Proposals | None = None,
 ) -> Extracted:
     """The extractions of some chunks, in order.
 
     `known`: the extractions of what was said before, without those that were withdrawn, in the order in which they
     were said; those of the turns that are read, and of later days, take no part, so that a day that is read again
     gives the same. `topics_before`: by the stem of a topic, the days on which the human named it (`topics_of_day`).
-    What was told before is no new evidence, and is only counted.
+    What was told before is no new evidence, and is only counted. `proposed`: what a model proposes beside these.
     """
     turns = [turn for chunk in chunks for turn in chunk.turns]
     if not turns:
@@ -92,7 +94,10 @@ def extract(
         sentences += len(own)
         if not own:
             dropped[NOT_OWN] += 1
-        for one in _of_turn(turn, own, dropped):
+        ruled = _of_turn(turn, own, dropped)
+        of_turn = united(turn, ruled, proposed.of(turn)) if proposed else ruled
+        dropped[NOTHING] -= min(dropped[NOTHING], len(of_turn) - len(ruled))
+        for one in of_turn:
             if (before := told.before(one)) is not None:
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
@@ -106,7 +111,7 @@ def extract(
             gone.update(one.withdraws)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
-    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, dropped, tuple(again))
+    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, +dropped, tuple(again))
 
 
 class _Told:
@@ -161,7 +166,7 @@ def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Ext
             kinds = ["marker"]
         if not kinds:
             dropped[NOTHING] += 1
-        found += [(said, _extraction(turn, said, kind, priority=marked)) for kind in kinds]
+        found += [(said, extraction_of(turn, said, kind, priority=marked)) for kind in kinds]
     corrected = [(said.start, said.end) for said, one in found if one.kind == "correction"]
     return [
         one
@@ -187,9 +192,9 @@ def _mark(turn: Turn, said: Said, found: list[tuple[Said, Extraction]]) -> None:
     places = [place for place, (other, _) in enumerate(found) if other is said]
     for place in places:
         one = found[place][1]
-        found[place] = (said, _extraction(turn, said, one.kind, priority=True))
+        found[place] = (said, extraction_of(turn, said, one.kind, priority=True))
     if not places and not is_question(said):
-        found.append((said, _extraction(turn, said, "marker", priority=True)))
+        found.append((said, extraction_of(turn, said, "marker", priority=True)))
 
 
 def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
@@ -232,9 +237,12 @@ def _kinds_by_agent(said: Said) -> Iterator[ExtractionKind]:
         yield "context"
 
 
-def _extraction(turn: Turn, said: Said, kind: ExtractionKind, *, priority: bool) -> Extraction:
+def extraction_of(
+    turn: Turn, said: Said, kind: ExtractionKind, *, priority: bool = False, rationale: str = ""
+) -> Extraction:
+    """The extraction of a sentence of a turn. `rationale`: of a decision, if it is known already."""
     quote = " ".join(said.quote.split())
-    rationale = rationale_of(said) if kind == "decision" else ""
+    rationale = (rationale or rationale_of(said)) if kind == "decision" else ""
     start = turn.offset + said.start
     return Extraction(
         id=derived_id("extraction", turn.memory_id, kind, str(start), str(start + len(said.quote))),

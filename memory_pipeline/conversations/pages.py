@@ -150,7 +150,20 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
         if coverage[name]:
             reasons = "; ".join(f"{why}: {count:,}" for why, count in coverage[name].items())
             told.append(f"Dropped, {of}: {reasons}.")
+    if "model" in coverage:
+        told.append(_of_model(coverage["model"]))
     return told
+
+
+def _of_model(model: Mapping[str, Any]) -> str:
+    """What a model was asked about a day, and what came of it, as a sentence."""
+    words = (
+        f"The model was asked {how_many(model['questions'], 'question')}; {model['extracted']:,} extractions are its"
+    )
+    for name, of in (("refused", "not borne out"), ("left_to_rules", "chunks left to the rules")):
+        if model[name]:
+            words += f"; {of}: {', '.join(f'{why}: {count:,}' for why, count in model[name].items())}"
+    return f"{words}."
 
 
 def place_of(one: KeptExtraction) -> str:

@@ -7,15 +7,19 @@ from memory_pipeline.distillers.draft import DistillationModel
 from memory_pipeline.distillers.extractive import Extractive
 
 
+def asks_claude(settings: Settings) -> bool:
+    """Whether the settings choose Claude: by name, or with `auto` and a key."""
+    return settings.distillation.distiller == "claude" or (
+        settings.distillation.distiller == "auto" and bool(settings.distillation.api_key)
+    )
+
+
 def choose_distiller(settings: Settings) -> DistillationModel:
     """The configured distiller; with `auto`, Claude if there is an API key for it.
 
     Raises ModelError or StrategyError if Claude is requested and its settings are invalid.
     """
-    wants_claude = settings.distillation.distiller == "claude" or (
-        settings.distillation.distiller == "auto" and settings.distillation.api_key
-    )
-    if not wants_claude:
+    if not asks_claude(settings):
         return Extractive()
     from memory_pipeline.distillers.claude import Claude
 

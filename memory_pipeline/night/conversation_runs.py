@@ -15,6 +15,7 @@ from memory_pipeline.conversations.pages import coverage_in_words, place_of, sta
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversation_model import asks_model
 from memory_pipeline.night.conversations import open_days, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
@@ -99,7 +100,9 @@ def run_conversations(
                 if days:
                     spoken = [day for one in sorted(days) for day in tx.conversations.spoken(one, one)]
                 else:
-                    spoken = open_days(tx, yesterday + timedelta(days=1), first=first or yesterday)
+                    spoken = open_days(
+                        tx, yesterday + timedelta(days=1), first=first or yesterday, asks=asks_model(settings)
+                    )
             spoken = [day for day in spoken if night.plan.may_touch(day.project_id)]
             if days and not spoken:
                 named = ", ".join(str(day) for day in sorted(days))

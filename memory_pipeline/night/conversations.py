@@ -15,12 +15,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.day import ReadDay, read_day
 from memory_pipeline.conversations.pages import standing_in
+from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
 from memory_pipeline.distillers import find_attempt
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.exports.conversations import WrittenFiles, write_files
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversation_model import asks_model, with_proposals
 from memory_pipeline.records import (
     EXTRACTED,
     ConversationDay,
@@ -37,6 +39,8 @@ from memory_pipeline.store.conversations import SpokenDay
 
 #: A topic that the human named longer ago is a new one.
 _TOPIC_DAYS = 30
+#: For so many days, a night asks again what a model has not answered yet.
+_ASKED_AGAIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +69,43 @@ def read_conversations(night: Night) -> list[DayOfProject]:
         return []
     with night.store.reading() as tx:
         last = night.options.partition
-        days = open_days(tx, last)
+        days = open_days(tx, last, asks=asks_model(night.settings))
         days += [day for day in tx.conversations.spoken(last, last) if day not in days]
     done = read_days(night, [day for day in days if night.plan.may_touch(day.project_id)])
     write_pages(night)
     return done
 
 
-def open_days(tx: Transaction, last: date, *, first: date | None = None) -> list[SpokenDay]:
+def open_days(tx: Transaction, last: date, *, first: date | None = None, asks: bool = False) -> list[SpokenDay]:
     """The days before `last` that were not read, or of which other turns are known now; by default since the first day
-    that was ever read."""
+    that was ever read.
+
+    `asks`: a model is asked; then also those of the last week of which it has not answered everything.
+    """
     since = first or min((day.night for day in tx.conversations.days()), default=last)
     if since >= last:
         return []
-    known = {(day.project_id, day.night): day.digest for day in tx.conversations.days(first=since)}
+    known = {
+        (day.project_id, day.night): day.digest
+        for day in tx.conversations.days(first=since)
+        if not (asks and day.night >= last - _ASKED_AGAIN and _waits(day))
+    }
     spoken = tx.conversations.spoken(since, last - timedelta(days=1))
     return [day for day in spoken if known.get((day.project_id, day.night)) != day.digest]
+
+
+def _waits(day: ConversationDay) -> bool:
+    """Whether a model has not answered everything that it was asked about a day."""
+    return bool(json.loads(day.coverage).get("model", {}).get("waiting"))
 
 
 def read_days(night: Night, days: Sequence[SpokenDay]) -> list[DayOfProject]:
     """Read these days in order, each in a transaction of its own."""
     done = []
-    for number, day in enumerate(days):
+    for number, (day, proposed) in enumerate(with_proposals(night, days)):
         night.hold_lease()
         try:
-            done.append(_read_day(night, day))
+            done.append(_read_day(night, day, proposed))
         except Exception as error:  # one day never costs the others, or the night
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
@@ -110,7 +126,7 @@ def write_pages(night: Night) -> WrittenFiles:
     return written
 
 
-def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
+def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None) -> DayOfProject:
     rules = night.settings
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
@@ -125,6 +141,7 @@ def _read_day(night: Night, day: SpokenDay) -> DayOfProject:
         topics_before=topics,
         closed=_closed(rules),
         steers=lambda text: find_attempt({"": text}) is not None,
+        proposed=proposed,
     )
     run_id, as_of = night.options.run_id, _end_of(day.night)
     by_id = {memory.id: memory for memory in memories}

@@ -8,7 +8,18 @@ from typing import Literal
 
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
 Stage = Literal[
-    "sources", "conversations", "embed", "distill", "write", "archive", "enrich", "recall", "export", "report", "night"
+    "sources",
+    "conversations",
+    "extraction",
+    "embed",
+    "distill",
+    "write",
+    "archive",
+    "enrich",
+    "recall",
+    "export",
+    "report",
+    "night",
 ]
 
 

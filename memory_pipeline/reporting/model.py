@@ -189,6 +189,11 @@ class CountedRun(KeptDocument):
     extractions_kept: int = Field(
         title="Kept of them", description="What was extracted from these turns, and went to a file or a memory."
     )
+    extractions_by_model: int = Field(
+        default=0,
+        title="Proposed by the model",
+        description="What was extracted from these turns because a model proposed it; the rules found the rest.",
+    )
     memories_scanned: int = Field(
         title="Memories scanned (a day old, active, no readings)", description="Eligible memories."
     )

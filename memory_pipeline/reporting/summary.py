@@ -59,7 +59,8 @@ def _figures(report: Report) -> Iterator[str]:
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
     if report.turns_read:
-        kept = f"{report.extractions_kept:,} kept (memory-pipeline conversations show {report.partition})"
+        by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
+        kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations show {report.partition})"
         yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
 

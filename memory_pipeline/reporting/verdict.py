@@ -18,6 +18,7 @@ _KINDS_TOLD = 3
 #: night.
 _BESIDE: Mapping[str, Callable[[int], str]] = {
     "conversations": lambda number: f", and {how_many(number, 'file or day', 'files or days')} of conversations failed",
+    "extraction": lambda number: ", and the model could not be asked about conversations",
     "sources": lambda number: f", and {how_many(number, 'source')} could not be read",
 }
 

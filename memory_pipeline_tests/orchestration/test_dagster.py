@@ -53,7 +53,8 @@ from memory_pipeline.records import (
     SourceReading,
 )
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.conversations.model_answers import attentive
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
 
 DAY = "2026-03-03"
@@ -527,3 +528,22 @@ def test_the_code_location_loads_as_dagster_loads_it() -> None:
         "consolidation",
     }
     assert names < {job.name for job in defs.resolve_all_job_defs()}
+
+
+@pytest.mark.slow
+def test_the_extractions_show_what_a_model_was_asked_and_what_it_cost(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "Peanuts have sent me to the emergency room twice."
+    spoken = candidate(words, datetime(2026, 3, 2, 9, tzinfo=UTC), memory_type="conversation", tags=("human",))
+    fill(store, [spoken])
+    with MessagesServer(attentive((words, "fact", {}))).running() as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", server.key)
+        monkeypatch.setenv("MEMORY_PIPELINE_DISTILLATION_BASE_URL", server.url)
+        result = launch(instance, "2026-03-02")
+    metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
+    shown = {name: metadata["extractions"][name].value for name in metadata["extractions"] if "model" in name}
+    assert shown["model_calls"] == shown["model_questions"] == shown["extracted_by_model"] == 1
+    assert shown["model_cost_usd"] > 0 and shown["model_problems"] == "none"
+    assert metadata["reports"]["total_llm_calls"].value == 1
+    assert all(e.passed for e in result.get_asset_check_evaluations())

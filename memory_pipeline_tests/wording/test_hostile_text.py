@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
 from memory_pipeline.conversations.significance import significance_of
 from memory_pipeline.conversations.topics import topics_in
 from memory_pipeline.conversations.work import (
@@ -39,6 +41,7 @@ from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.markers import block_in, export_of, is_as_written, without_block, without_blocks
+from memory_pipeline.records import Chunk
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.threads import find_threads, opens
@@ -64,7 +67,8 @@ from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
 from memory_pipeline.wording.whole import is_cut_off
-from memory_pipeline_tests.build import NOW, memory
+from memory_pipeline_tests.build import NOW, memory, settings_for
+from memory_pipeline_tests.conversations.model_answers import proposal
 from memory_pipeline_tests.conversations.saying import turn
 
 #: Each of these, written again and again, once took time with the square or the cube of its length.
@@ -169,6 +173,10 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     topics_in(text[:500])
     significance_of("fact", text[:500])
+    quoted_all = proposal(1, text[:500], "context", text=text[:499], rationale=text)
+    for one, _ in [questions_about([Chunk((turn(text[:2_900]),))], settings_for(Path("none")), lambda told: False)]:
+        for asked in one:
+            asked.question.check(TurnsAnswer.model_validate({"extractions": [quoted_all], "suspicious": []}))
     assert time.process_time() - began < _LIMIT_S
 
 

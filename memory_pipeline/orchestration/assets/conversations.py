@@ -21,6 +21,7 @@ from dagster import (
 from memory_pipeline.conversations.day import is_routed_as_told
 from memory_pipeline.conversations.pages import place_of
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversation_model import ModelBill, asks_model, bill_of
 from memory_pipeline.night.conversations import DayOfProject, read_conversations
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.asset_defaults import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
@@ -102,7 +103,8 @@ _SPECS = [
         EXTRACTIONS,
         CHUNKS,
         "What is worth keeping, as sentences that say it themselves, with speaker, line and significance. What was "
-        "told before is counted; a correction withdraws what it corrects.",
+        "told before is counted; a correction withdraws what it corrects. With an API key, a model proposes more, of "
+        "which what the turns bear out is kept.",
         {"duckdb", "python"},
         column_schema=schema_of(KeptExtraction),
         column_lineage=lineage_of_columns({"turn_id": [(CHUNKS, "turns")]}),
@@ -130,6 +132,7 @@ def conversations(
             yield _result(spec, [], 0, held)
         return
     known = len(tonight.errors)
+    bill = bill_of(tonight) if asks_model(tonight.settings) else None
     try:
         take_snapshot(tonight)
         days = read_conversations(tonight)
@@ -139,8 +142,12 @@ def conversations(
     problems = [error.error for error in tonight.errors[known:] if error.stage == "conversations"]
     if days:
         context.log.info(in_words(days))
-    for name, figures in _figures(days, tonight).items():
-        yield MaterializeResult(asset_key=AssetKey(name), metadata=figures)
+    figures = _figures(days, tonight)
+    if bill is not None:
+        unasked = [error.error for error in tonight.errors[known:] if error.stage == "extraction"]
+        figures[EXTRACTIONS] |= _of_model(days, bill_of(tonight).since(bill), unasked)
+    for name, shown in figures.items():
+        yield MaterializeResult(asset_key=AssetKey(name), metadata=shown)
     for spec, (failures, looked_at) in zip(CONVERSATION_CHECKS, _failures(days, problems), strict=True):
         yield _result(spec, failures, looked_at)
 
@@ -215,6 +222,27 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
             "changed_days": sum(day.is_changed for day in days),
             **preview(routed[:50], "Nothing went anywhere."),
         },
+    }
+
+
+def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
+    """What a model was asked, what came of it, and what it cost."""
+    proposed = [day.found.proposed for day in days if day.found.proposed is not None]
+    found = {one.id for day in days for one in day.extractions}
+    refused = Counter[str]()
+    left = Counter[str]()
+    for one in proposed:
+        refused.update(one.refused)
+        left.update(one.left)
+    return {
+        "model_questions": sum(one.questions for one in proposed),
+        "model_calls": bill.calls,
+        "model_answers_reused": bill.reused,
+        "model_cost_usd": bill.cost_usd,
+        "extracted_by_model": len(found & {each for one in proposed for each in one.ids}),
+        "not_borne_out": _told(refused),
+        "chunks_left_to_rules": _told(left),
+        "model_problems": "; ".join(problems) or "none",
     }
 
 

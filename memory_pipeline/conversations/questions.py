@@ -1,0 +1,318 @@
+"""Questions to a model about turns of a conversation, and the check of its answers.
+
+The model proposes, and the turns decide: whose words they are is known before, the quote must be words of that turn,
+and what says more than its quote is replaced by it. Only sentences of the speakers' own are sent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.extraction import extraction_of
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.prompts import VERSION, read_prompt
+from memory_pipeline.conversations.proposals import TurnKey, key_of
+from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
+from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.llm import Declined, Prompt, Question
+from memory_pipeline.records import Chunk, Extraction, ExtractionKind, Speaker, Turn
+from memory_pipeline.wording.days import with_days
+from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.redaction import redact
+
+PROMPT_VERSION = f"conversation-{VERSION}"
+#: At most so many tokens of turns are asked about at once: the instructions are as long as a chunk.
+_AT_ONCE = 2_000
+#: A quote has at least so many words, unless it is a whole sentence.
+_LEAST_QUOTED = 3
+#: Sentences that one quote may go over.
+_MOST_SENTENCES = 2
+#: By how much the model's word may move what follows from the kind and the words.
+_MOST_MOVED = 0.1
+#: A text must have this share of the quote's words with a meaning, so that it drops an interjection and no statement.
+_LEAST_TOLD = 0.75
+
+STEERS = "reads like an attempt to steer a model"
+NO_TURN = "a turn that does not exist"
+NO_QUOTE = "a quote that the turn does not have"
+TOO_SHORT = "a quote of too few words"
+NOT_FROM = "a kind that is not kept from this speaker"
+NOT_STATED = "a question, a wish, or what somebody else said"
+NOT_SELF = "nothing about its speaker"
+
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"\w+")
+_SELF = re.compile(r"\b(?:i|im|ive|i'\w+|me|my|mine|myself|we|us|our|ours|we'\w+)\b", re.IGNORECASE)
+#: About whom these are, somebody says by himself.
+_ABOUT_SELF: Mapping[Speaker, frozenset[ExtractionKind]] = {
+    "human": frozenset(("fact", "preference", "emotion")),
+    "agent": frozenset(("preference", "learning")),
+}
+_UNREAL = re.compile(
+    r"\b(?:i wish|if only|what if|imagine|pretend|suppose|hypothetically|let's say|as if|as though)\b", re.IGNORECASE
+)
+#: What nobody states of himself: conditions, the past, and what others say.
+_NOT_OF_SELF = re.compile(
+    r"^\W*(?:if|unless|whether)\b|\bused to (?!it\b|that\b|this\b|the\b)|\b(?:would have|could have|maybe|perhaps)\b|"
+    r"\b(?:he|she|they|people|(?:my|the|his|her) \w+|(?-i:[A-Z])\w+) (?:always |often |still |just |once )?"
+    r"(?:say|says|said|think|thinks|thought|tell|tells|told|claim|claims|claimed|believe|believes|believed|wrote|writes)\b",
+    re.IGNORECASE,
+)
+#: What narrows a statement must stay in a text that says it again.
+_LIMIT = re.compile(
+    r"\b(?:not|never|no|nobody|nothing|none|only|unless|except|until|till|if|when|while|but|without|before|after|"
+    r"any more|anymore|yet|still|maybe|usually|mostly|always|sometimes|\w+n't)\b",
+    re.IGNORECASE,
+)
+
+#: What a model may propose: a topic that recurs is counted, and a mark is found by its words.
+ProposedKind = Literal[
+    "correction", "trust", "boundary", "emotion", "decision", "fact", "preference", "dynamic", "learning", "context"
+]
+
+
+class ProposedExtraction(BaseModel):
+    """One thing that a model proposes to keep."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turn: int
+    kind: ProposedKind
+    quote: str = Field(max_length=4000)
+    text: str = Field(max_length=4000)
+    rationale: str = Field(max_length=4000)
+    significance: float = Field(ge=0, le=1)
+
+
+class TurnsAnswer(BaseModel):
+    """A model's answer about some turns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    extractions: list[ProposedExtraction]
+    suspicious: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What is left of an answer: the extractions by turn, and what was refused, by reason."""
+
+    by_turn: Mapping[TurnKey, tuple[Extraction, ...]]
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsQuestion:
+    """A question about the turns of some chunks of one conversation."""
+
+    question: Question[TurnsAnswer, Accepted]
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A turn as it is sent: its own sentences, the same with secrets masked, and as one text."""
+
+    turn: Turn
+    own: tuple[Said, ...]
+    masked: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.masked)
+
+
+def questions_about(
+    chunks: Sequence[Chunk], settings: Settings, steers: Callable[[str], bool]
+) -> tuple[list[TurnsQuestion], int]:
+    """The questions about some chunks, and how many of the chunks are left to the rules because of an attempt to steer
+    their reader. Chunks without a sentence of anybody's own need no question.
+
+    The questions follow from the turns alone, so that the answers of a day that is read again are known.
+    """
+    questions: list[TurnsQuestion] = []
+    hostile = 0
+    for _, those in groupby(chunks, key=lambda chunk: chunk.turns[0].conversation):
+        sent: list[list[_Sent]] = []
+        for chunk in those:
+            turns = [one for one in map(_sent, chunk.turns) if one.own]
+            if any(steers(" ".join(said.quote for said in one.own)) for one in turns):
+                hostile += 1
+            elif turns:
+                sent.append(turns)
+        questions += [_question([one for part in parts for one in part], len(parts), settings) for parts in _full(sent)]
+    return questions, hostile
+
+
+def _full(chunks: Sequence[Sequence[_Sent]]) -> Iterator[list[Sequence[_Sent]]]:
+    """The chunks of a conversation, as many at once as one question takes."""
+    parts: list[Sequence[_Sent]] = []
+    tokens = 0
+    for chunk in chunks:
+        size = _tokens(chunk)
+        if parts and tokens + size > _AT_ONCE:
+            yield parts
+            parts, tokens = [], 0
+        parts.append(chunk)
+        tokens += size
+    if parts:
+        yield parts
+
+
+def _tokens(turns: Sequence[_Sent]) -> int:
+    """About how many tokens the words of some turns are."""
+    return sum(len(one.words) for one in turns) // 4 + 1
+
+
+def _sent(turn: Turn) -> _Sent:
+    own = own_sentences(turn.words)
+    return _Sent(turn, own, tuple(_SPACE.sub(" ", said.quote) for said in own))
+
+
+def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQuestion:
+    secrets = personal = 0
+    sent: list[_Sent] = []
+    for one in turns:
+        masked = []
+        for words in one.masked:
+            text, counts = redact(words, personal=settings.distillation.mask_personal)
+            secrets += counts["secret"]
+            personal += counts["email"] + counts["phone"]
+            masked.append(text)
+        sent.append(replace(one, masked=tuple(masked)))
+    user = {
+        "turns": [
+            {"number": number, "speaker": one.turn.speaker, "words": one.words}
+            for number, one in enumerate(sent, start=1)
+        ]
+    }
+    question = Question.about(
+        Prompt(read_prompt("extract"), json.dumps(user, ensure_ascii=False, indent=1)),
+        version=PROMPT_VERSION,
+        schema=TurnsAnswer,
+        check=lambda answer: _accepted(answer, sent),
+        source_tokens=_tokens(sent),
+        settings=settings,
+        masked_secrets=secrets,
+        masked_personal=personal,
+    )
+    return TurnsQuestion(question, chunks)
+
+
+def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent]) -> Accepted | Declined:
+    """What the turns bear out of an answer. One that found an attempt to steer it is not believed at all."""
+    if answer.suspicious:
+        return Declined("the model found instructions")
+    by_turn: dict[TurnKey, dict[str, Extraction]] = {}
+    refused: Counter[str] = Counter()
+    for proposed in answer.extractions:
+        if not 1 <= proposed.turn <= len(sent):
+            refused[NO_TURN] += 1
+            continue
+        one = sent[proposed.turn - 1]
+        extraction = _extraction(proposed, one)
+        if isinstance(extraction, str):
+            refused[extraction] += 1
+        else:
+            by_turn.setdefault(key_of(one.turn), {}).setdefault(extraction.id, extraction)
+    return Accepted({key: tuple(those.values()) for key, those in by_turn.items()}, refused)
+
+
+def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
+    """The extraction that is proposed, in the words of its turn; or why there is none."""
+    turn = sent.turn
+    if ROUTES[proposed.kind, turn.speaker].destination == "drop":
+        return NOT_FROM
+    said = _said(proposed.quote, sent)
+    if isinstance(said, str):
+        return said
+    if is_question(said) or _UNREAL.search(said.read):
+        return NOT_STATED
+    if proposed.kind in _ABOUT_SELF[turn.speaker]:
+        if _NOT_OF_SELF.search(said.read):
+            return NOT_STATED
+        if not _SELF.search(said.read):
+            return NOT_SELF
+    rationale = _rationale(proposed, sent)
+    one = extraction_of(turn, said, proposed.kind, rationale=rationale)
+    moved = max(-_MOST_MOVED, min(_MOST_MOVED, proposed.significance - one.significance))
+    one = replace(one, significance=round(min(1.0, max(0.0, one.significance + moved)), 3))
+    is_quoted = ROUTES[one.kind, one.speaker].destination != "memory"
+    text = one.text if is_quoted else _told(proposed.text, one)
+    return replace(one, text=text)
+
+
+def _said(quote: str, sent: _Sent) -> Said | str:
+    """The whole sentences of a turn that have a quote, word for word; or what is wrong with it.
+
+    A part of a sentence would lose what narrows it: `if`, `not`, `except`.
+    """
+    wanted = _SPACE.sub(" ", quote).strip()
+    words = _WORD.findall(wanted)
+    if len(words) < _LEAST_QUOTED and wanted not in sent.masked:
+        return TOO_SHORT
+    place = _place(wanted, sent.words)
+    if place is None:
+        return NO_QUOTE
+    start, touched = 0, []
+    for said, masked in zip(sent.own, sent.masked, strict=True):
+        if start < place + len(wanted) and place < start + len(masked):
+            touched.append(said)
+        start += len(masked) + 1
+    first, last = touched[0], touched[-1]
+    if len(touched) == 1:
+        return first
+    together = sent.turn.words[first.start : last.end]
+    if len(touched) > _MOST_SENTENCES or len(_WORD.findall(together)) != sum(
+        len(_WORD.findall(said.quote)) for said in touched
+    ):
+        return NO_QUOTE  # something of somebody else stands between them
+    read = " ".join(said.read for said in touched)
+    return Said(together, first.start, read, before=first.before, after=last.after)
+
+
+def _place(wanted: str, words: str) -> int | None:
+    """Where some words stand in others, from the beginning of a word to the end of one."""
+    found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", words) if wanted else None
+    return found.start() if found else None
+
+
+def _rationale(proposed: ProposedExtraction, sent: _Sent) -> str:
+    """The reason of a decision, if the turn has it word for word."""
+    wanted = _SPACE.sub(" ", proposed.rationale).strip()
+    if proposed.kind != "decision" or len(_WORD.findall(wanted)) < _LEAST_QUOTED:
+        return ""
+    own = " ".join(_SPACE.sub(" ", said.quote) for said in sent.own)
+    return wanted.strip(" ,(.!") if _place(wanted, own) is not None else ""
+
+
+def _told(text: str, one: Extraction) -> str:
+    """The model's wording of an extraction, if the quote bears it out and nothing of that is lost; else the quote."""
+    text = _SPACE.sub(" ", text).strip()
+    quote = _SPACE.sub(" ", one.quote).strip()
+    if not text or text == quote or len(text) > len(quote) + 1:
+        return one.text
+    limits = Counter(match.group().lower() for match in _LIMIT.finditer(quote))
+    if limits != Counter(match.group().lower() for match in _LIMIT.finditer(text)):
+        return one.text
+    wanted, told = set(content_words(quote)), set(content_words(text))
+    if not wanted or len(wanted & told) < _LEAST_TOLD * len(wanted):
+        return one.text
+    problem = (
+        find_unborne_in(text, Evidence([quote], [[one.day]]))
+        or find_invention([quote], text, [one.day])
+        or find_contradiction([quote], text)
+        or check_preservation([quote], text, ()).lost
+    )
+    return one.text if problem else with_days(text, one.day)

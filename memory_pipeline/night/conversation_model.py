@@ -1,0 +1,143 @@
+"""What a model proposes to keep of conversations, if the settings choose one: asked about several days at once, before
+these are read. What it does not answer is left to the rules, and told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.chunks import chunks_of
+from memory_pipeline.conversations.proposals import Proposals
+from memory_pipeline.conversations.questions import STEERS, Accepted, TurnsQuestion, questions_about
+from memory_pipeline.conversations.turns import turns_of
+from memory_pipeline.distillers import asks_claude, attempt_in
+from memory_pipeline.errors import ModelError
+from memory_pipeline.llm import Declined, ModelClient
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.distillation import answer_book, session_of
+from memory_pipeline.store.conversations import SpokenDay
+
+#: Days are asked about until they have so many questions: in batch mode these are one batch.
+_QUESTIONS_AT_ONCE = 400
+NO_ANSWER = "the model gave no answer"
+UNREADABLE = "the answer could not be read"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBill:
+    """What was asked in a run: calls with every attempt, answers that were known already, and the cost."""
+
+    calls: int
+    reused: int
+    cost_usd: float
+
+    def since(self, before: ModelBill) -> ModelBill:
+        """What was asked after an earlier look."""
+        cost = round(self.cost_usd - before.cost_usd, 6)
+        return ModelBill(self.calls - before.calls, self.reused - before.reused, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    day: SpokenDay
+    questions: list[TurnsQuestion]
+    hostile: int
+
+
+def asks_model(settings: Settings) -> bool:
+    """Whether a model is asked about conversations: the one that distils, unless the settings say no."""
+    return settings.conversations.ask_model and asks_claude(settings)
+
+
+def with_proposals(night: Night, days: Sequence[SpokenDay]) -> Iterator[tuple[SpokenDay, Proposals | None]]:
+    """Each day, in order, with what the model proposes to keep of it; without anything if no model is asked.
+
+    An error of the model is noted once, and the days that it has not answered are left to the rules.
+    """
+    client = _client(night) if days and asks_model(night.settings) else None
+    if client is None:
+        yield from ((day, None) for day in days)
+        return
+    group: list[_Asked] = []
+    told: set[str] = set()
+    for number, day in enumerate(days, start=1):
+        night.hold_lease()
+        group.append(_asked(night, day))
+        if number == len(days) or sum(len(one.questions) for one in group) >= _QUESTIONS_AT_ONCE:
+            yield from _answered(night, client, group, told)
+            group = []
+
+
+def bill_of(night: Night) -> ModelBill:
+    """What the run has asked so far."""
+    calls = answer_book(night).calls()
+    sent = [call for call in calls if call.mode != "cache"]
+    return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
+
+
+def _client(night: Night) -> ModelClient | None:
+    try:
+        return ModelClient(night.settings)
+    except ModelError as error:  # no price: nothing can be asked
+        night.note_error("", "extraction", error)
+        return None
+
+
+def _asked(night: Night, day: SpokenDay) -> _Asked:
+    with night.store.reading() as tx:
+        memories = tx.conversations.turns(day.project_id, day.night)
+    try:
+        chunks = chunks_of(turns_of(memories).turns, night.settings.conversations.chunk_tokens)
+        questions, hostile = questions_about(chunks, night.settings, lambda text: attempt_in(text) is not None)
+    except Exception:  # one day never costs the others; who reads it notes the error
+        night.log.exception("preparing the questions about %s on %s", day.project_id, day.night)
+        return _Asked(day, [], 0)
+    if hostile:
+        night.log.warning(
+            "%s, %s: %d chunks are left to the rules: they %s", day.project_id, day.night, hostile, STEERS
+        )
+    return _Asked(day, questions, hostile)
+
+
+def _answered(
+    night: Night, client: ModelClient, group: Sequence[_Asked], told: set[str]
+) -> Iterator[tuple[SpokenDay, Proposals]]:
+    """The days with the answers about them. `told`: the errors that were noted already."""
+    questions = {
+        (place, number): one.question for place, asked in enumerate(group) for number, one in enumerate(asked.questions)
+    }
+    results: dict[tuple[int, int], Accepted | Declined | Exception] = {}
+    try:
+        found = client.ask(questions, session_of(night), "conversations")
+        results.update(found)
+    except ModelError as error:
+        if str(error) not in told:
+            night.note_error("", "extraction", error)
+            told.add(str(error))
+    for place, asked in enumerate(group):
+        answers = [results.get((place, number)) for number in range(len(asked.questions))]
+        yield asked.day, _proposals(night, asked, answers)
+
+
+def _proposals(night: Night, asked: _Asked, answers: Sequence[Accepted | Declined | Exception | None]) -> Proposals:
+    refused: Counter[str] = Counter()
+    left: Counter[str] = Counter({STEERS: asked.hostile})
+    proposals = Proposals(questions=len(asked.questions))
+    by_turn = dict(proposals.by_turn)
+    waiting = 0
+    for one, answer in zip(asked.questions, answers, strict=True):
+        if isinstance(answer, Accepted):
+            by_turn |= answer.by_turn
+            refused.update(answer.refused)
+        elif isinstance(answer, Declined):
+            left[answer.reason.split(":")[0]] += one.chunks
+            waiting += answer.again
+        elif answer is None or isinstance(answer, ModelError):
+            left[NO_ANSWER] += one.chunks
+            waiting += 1
+        else:
+            night.log.error("reading a model's answer about %s", asked.day.night, exc_info=answer)
+            left[UNREADABLE] += one.chunks
+    return replace(proposals, by_turn=by_turn, refused=refused, left=+left, waiting=waiting)
