@@ -173,7 +173,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     topics_in(text[:500])
     significance_of("fact", text[:500])
-    quoted_all = proposal(1, text[:500], "context", text=text[:499], rationale=text)
+    quoted_all = proposal(1, text[:500], "context", text=text[:499], rationale=text[:4_000])
     for one, _ in [questions_about([Chunk((turn(text[:2_900]),))], settings_for(Path("none")), lambda told: False)]:
         for asked in one:
             asked.question.check(TurnsAnswer.model_validate({"extractions": [quoted_all], "suspicious": []}))
