@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -61,13 +61,9 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
         waiting: dict[str, list[date]] = defaultdict(list)
         for project_id, night in tx.conversations.unwritten():
             waiting[project_id].append(night)
-    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which a quiet night never needs
-
-    settings = with_known_projects(settings, store)
     problems: list[str] = []
     moved: list[str] = []
-    for project_id in projects:
-        places = places_of(settings, project_id)
+    for project_id, places in places_of_projects(store, settings, projects).items():
         with store.reading() as tx:
             blocks = blocks_of(tx, project_id, places, waiting[project_id])
         failed = []
@@ -81,6 +77,14 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
             with store.writing(holder, run_id) as tx:
                 tx.conversations.note_written({(project_id, night) for night in waiting[project_id]})
     return WrittenFiles(tuple(problems), tuple(moved))
+
+
+def places_of_projects(store: Store, settings: Settings, projects: Iterable[str]) -> dict[str, Places]:
+    """The places of projects, also of those that follow from what their sources brought."""
+    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which a quiet night never needs
+
+    known = with_known_projects(settings, store)
+    return {project: places_of(known, project) for project in projects}
 
 
 def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[date]) -> Blocks:
@@ -101,7 +105,9 @@ def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[dat
     for night in nights:
         ever = tx.conversations.of_night(project_id, night, also_gone=True)
         for day in sorted({one.day for one in ever}):
-            blocks[places.daily_log(day), DECISIONS] = decisions_block(project_id, day, standing)
+            then = {old for one in everything if one.day <= day for old in one.withdraws}  # the log is of its day
+            of_day = [one for one in everything if one.id not in then]
+            blocks[places.daily_log(day), DECISIONS] = decisions_block(project_id, day, of_day)
         row = tx.conversations.day(project_id, night)
         those = [one for one in everything if one.night == night]
         body = summary_block(project_id, night, json.loads(row.coverage), those) if row else ""

@@ -16,10 +16,12 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model
-from memory_pipeline.night.conversations import open_days, read_days, write_pages
+from memory_pipeline.night.conversation_order import ConversationOrder
+from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
 from memory_pipeline.store import Store, create_snapshot
+from memory_pipeline.store.conversations import SpokenDay
 
 _HOLDER = "memory-pipeline conversations"
 
@@ -56,7 +58,10 @@ class ListedDay(Document):
     project_id: str = Field(description="The project.")
     day: date = Field(description="The day, by UTC.")
     turns: int = Field(description="The memories of its turns.")
-    state: str = Field(description="`read`, `open` (never read), or `late` (other turns are known since).")
+    state: str = Field(
+        description="`read`, `open` (never read), `late` (other turns are known since), `stale` (an earlier day "
+        "was read since), or `taken back` (by a rollback; it is read when it is asked for)."
+    )
     kept: int = Field(description="What was extracted from it and kept.")
 
 
@@ -68,6 +73,10 @@ class ConversationRun(Document):
     changed: int = Field(description="How many of them differ from what stood before.")
     snapshot: str | None = Field(description="The snapshot that was taken first.")
     problems: tuple[str, ...] = Field(description="What could not be read or written.")
+    open_again: tuple[date, ...] = Field(
+        default=(), description="Later days that are open again, since what stands before them has changed."
+    )
+    left: str | None = Field(default=None, description="That a person took days back, which are left.")
     moved: tuple[str, ...] = Field(
         default=(), description="Files in which lines of a person stood between our marks: they stand below them now."
     )
@@ -92,30 +101,31 @@ def run_conversations(
     run_id = str(uuid.uuid4())
     options = NightOptions(max(days or [yesterday]), run_id, projects=tuple(projects))
     night = Night(store, settings, options, holder=_HOLDER, progress=progress)
+
+    def mine(day: SpokenDay) -> bool:
+        return night.plan.may_touch(day.project_id)
+
     with store.kept_open():
         night.hold_lease()
         try:
             with store.reading() as tx:
                 first = tx.conversations.first_spoken()
-                if days:
-                    spoken = [day for one in sorted(days) for day in tx.conversations.spoken(one, one)]
-                else:
-                    spoken = open_days(
-                        tx, yesterday + timedelta(days=1), first=first or yesterday, asks=asks_model(settings)
-                    )
-            spoken = [day for day in spoken if night.plan.may_touch(day.project_id)]
-            if days and not spoken:
+                order = ConversationOrder(tx, yesterday, first=first or yesterday, asks=asks_model(settings))
+            asked = [day for day in order.spoken if days and day.night in days and mine(day)]
+            if days and not asked:
                 named = ", ".join(str(day) for day in sorted(days))
                 raise InputError(f"nothing was said on {named}; 'memory-pipeline conversations list' has the days")
             snapshot = (
                 create_snapshot(store, "conversations", datetime.now(UTC), settings.store.snapshots_kept).name
-                if spoken
+                if asked or (not days and any(mine(day) and order.is_due(day) for day in order.spoken))
                 else None
             )
-            done = read_days(night, spoken)
+            done = read_days(night, order, asked, also_open=not days)
             written = write_pages(night)
         finally:
             store.release_lease(run_id)
+    again = sorted({day.night for day in order.spoken if order.state_of(day) == "stale" and mine(day)})
+    left = [] if days else [day for day in order.taken_back() if mine(day)]
     shown = tuple(found for day in done if (found := show_day(store, day.night, day.project_id)))
     return ConversationRun(
         run_id=run_id,
@@ -124,6 +134,8 @@ def run_conversations(
         snapshot=snapshot,
         problems=tuple(error.error for error in night.errors),
         moved=written.moved,
+        open_again=tuple(again),
+        left=left_in_words(left) if left else None,
     )
 
 
@@ -152,9 +164,9 @@ def list_days(store: Store, project: str | None, today: date) -> list[ListedDay]
         if first is None:
             return []
         known = {(row.project_id, row.night): row for row in tx.conversations.days(project)}
-        spoken = tx.conversations.spoken(first, today)
+        order = ConversationOrder(tx, today, first=first)
     listed = []
-    for day in spoken:
+    for day in order.spoken:
         if project not in (None, day.project_id):
             continue
         row = known.get((day.project_id, day.night))
@@ -164,7 +176,7 @@ def list_days(store: Store, project: str | None, today: date) -> list[ListedDay]
                 project_id=day.project_id,
                 day=day.night,
                 turns=day.turns,
-                state="open" if row is None else "read" if row.digest == day.digest else "late",
+                state=order.state_of(day),
                 kept=sum(count for name, count in routed.items() if name != "drop"),
             )
         )

@@ -1,14 +1,14 @@
 """Conversations in a night: what was said on its day is read, and what is worth keeping goes where it belongs.
 
 A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
-until they are written. A day that is read again is replaced, and no other. What a night finds unread between the first
-day that was ever read and its own is read too, and what came late with it.
+until they are written. A day that is read again is replaced, and no other. What a night finds open between the first
+day that was ever read and its own is read too (`conversation_order.py`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -23,6 +23,7 @@ from memory_pipeline.exports.conversations import WrittenFiles, write_files
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model, with_proposals
+from memory_pipeline.night.conversation_order import TOPIC_DAYS, ConversationOrder
 from memory_pipeline.records import (
     EXTRACTED,
     ConversationDay,
@@ -36,11 +37,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
-
-#: A topic that the human named longer ago is a new one.
-_TOPIC_DAYS = 30
-#: For so many days, a night asks again what a model has not answered yet.
-_ASKED_AGAIN = timedelta(days=7)
+from memory_pipeline.wording.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,50 +64,64 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     """
     if night.options.moment is not None:  # words are still being said on that day
         return []
+    last = night.options.partition
     with night.store.reading() as tx:
-        last = night.options.partition
-        days = open_days(tx, last, asks=asks_model(night.settings))
-        days += [day for day in tx.conversations.spoken(last, last) if day not in days]
-    done = read_days(night, [day for day in days if night.plan.may_touch(day.project_id)])
+        order = ConversationOrder(tx, last, asks=asks_model(night.settings))
+    done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
+    if left := [day for day in order.taken_back() if night.plan.may_touch(day.project_id)]:
+        night.log.info("%s", left_in_words(left))
     return done
 
 
-def open_days(tx: Transaction, last: date, *, first: date | None = None, asks: bool = False) -> list[SpokenDay]:
-    """The days before `last` that were not read, or of which other turns are known now; by default since the first day
-    that was ever read.
-
-    `asks`: a model is asked; then also those of the last week of which it has not answered everything.
-    """
-    since = first or min((day.night for day in tx.conversations.days()), default=last)
-    if since >= last:
-        return []
-    known = {
-        (day.project_id, day.night): day.digest
-        for day in tx.conversations.days(first=since)
-        if not (asks and day.night >= last - _ASKED_AGAIN and _waits(day))
-    }
-    spoken = tx.conversations.spoken(since, last - timedelta(days=1))
-    return [day for day in spoken if known.get((day.project_id, day.night)) != day.digest]
+def left_in_words(days: Sequence[SpokenDay]) -> str:
+    """That days were taken back by a person, and how they are read again."""
+    nights = sorted({day.night for day in days})
+    return (
+        f"{how_many(len(nights), 'day')} of conversations stay taken back, as a rollback left them, until "
+        f"'memory-pipeline conversations run --date {nights[0]}' asks for them"
+    )
 
 
-def _waits(day: ConversationDay) -> bool:
-    """Whether a model has not answered everything that it was asked about a day."""
-    return bool(json.loads(day.coverage).get("model", {}).get("waiting"))
+def _days_to_read(
+    night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool
+) -> Iterator[tuple[SpokenDay, Proposals | None]]:
+    """Each day to read, in order, with what a model proposes to keep of it. A day that comes open while those before it
+    are read follows them."""
+    certain = [day for day in order.spoken if day in asked or (also_open and order.is_due(day))]
+    certain = [day for day in certain if night.plan.may_touch(day.project_id)]
+    others = iter(order.spoken)
+
+    def come_open(until: SpokenDay | None = None) -> Iterator[tuple[SpokenDay, Proposals | None]]:
+        for day in others:
+            if day == until:
+                return
+            if also_open and night.plan.may_touch(day.project_id) and order.is_due(day):
+                yield from with_proposals(night, [day])
+
+    for day, proposed in with_proposals(night, certain):
+        yield from come_open(day)
+        yield day, proposed
+    yield from come_open()
 
 
-def read_days(night: Night, days: Sequence[SpokenDay]) -> list[DayOfProject]:
-    """Read these days in order, each in a transaction of its own."""
+def read_days(
+    night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool = True
+) -> list[DayOfProject]:
+    """Read the days that are asked for, and with `also_open` those that are open, in order, each in a transaction of
+    its own."""
     done = []
-    for number, (day, proposed) in enumerate(with_proposals(night, days)):
+    for number, (day, proposed) in enumerate(_days_to_read(night, order, asked, also_open=also_open)):
         night.hold_lease()
         try:
-            done.append(_read_day(night, day, proposed))
+            done.append(_read_day(night, day, proposed, order.basis_of(day)))
+            with night.store.reading() as tx:
+                order.note_read(tx, done[-1].kept)
         except Exception as error:  # one day never costs the others, or the night
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
             night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
-        night.progress("conversations", number + 1, len(days))
+        night.progress("conversations", number + 1, max(len(asked), number + 1))
     return done
 
 
@@ -126,12 +137,12 @@ def write_pages(night: Night) -> WrittenFiles:
     return written
 
 
-def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None) -> DayOfProject:
+def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: str) -> DayOfProject:
     rules = night.settings
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night))
-        topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=_TOPIC_DAYS))
+        topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=TOPIC_DAYS))
         utility = tx.conversations.utility(day.project_id, _end_of(day.night))
     found = read_day(
         memories,
@@ -159,6 +170,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None) -> DayOf
         digest=day.digest,
         topics=tuple(sorted(found.topics)),
         coverage=json.dumps(found.coverage(), sort_keys=True, ensure_ascii=False),
+        basis=basis,
     )
     reached("conversations.day")
     with night.writing() as tx:

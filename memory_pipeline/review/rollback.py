@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +15,7 @@ from memory_pipeline.compaction.file_runs import FileRun, TakenBackFile, file_ru
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.conversations import write_files
+from memory_pipeline.exports.conversations import blocks_of, places_of_projects, write_files
 from memory_pipeline.rollups.renewing import renew_rollups, rollups_of
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
@@ -51,6 +53,14 @@ class RolledBackMemory(Document):
     content: str = Field(description=f"Its first {_WORDS} characters.")
 
 
+class ChangedFile(Document):
+    """What a rollback would change in a file about conversations."""
+
+    file: str = Field(description="The file.")
+    removed: tuple[str, ...] = Field(description="Lines that it would take away.")
+    added: tuple[str, ...] = Field(description="Lines that would stand there again.")
+
+
 class DependentMemory(Document):
     """A memory that was made later of what a rollback takes back."""
 
@@ -80,6 +90,11 @@ class RollbackResult(Document):
         exclude_if=lambda moved: not moved,
         description="Lines that a person wrote between our marks, and the files in which they stand below them now.",
     )
+    lines: tuple[ChangedFile, ...] = Field(
+        default=(),
+        exclude_if=lambda lines: not lines,
+        description="In a dry run, what would change in the files about conversations.",
+    )
     files: tuple[TakenBackFile, ...] = Field(
         default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
     )
@@ -106,7 +121,10 @@ def preview_rollback(
     if of_files and not (scope.since and store.exists()):
         return _taken_back(of_files, scope, preview=True)
     with store.reading() as tx:
-        result = _result(tx, scope.plan(tx, cascade=cascade), None)
+        plan = scope.plan(tx, cascade=cascade)
+        result = _result(tx, plan, None)
+    if not plan.dependents:
+        result = result.model_copy(update={"lines": tuple(lines_of(store, settings, plan))})
     return _with_files(result, _taken_back(of_files, scope, preview=True)) if of_files else result
 
 
@@ -120,6 +138,35 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
         return _taken_back(of_files, scope, preview=False)
     result = _roll_back_store(store, settings, scope, cascade=cascade)
     return _with_files(result, _taken_back(of_files, scope, preview=False)) if of_files else result
+
+
+def lines_of(store: Store, settings: Settings, plan: RollbackPlan) -> list[ChangedFile]:
+    """What a rollback would change in the files about conversations: it is done, looked at, and undone."""
+    if not plan.run_ids:
+        return []
+    with store.reading() as tx:
+        days = tx.conversations.read_by_runs(plan.run_ids)
+    if not days:
+        return []
+    places = places_of_projects(store, settings, days)
+    found: list[ChangedFile] = []
+    with suppress(_Undone), store.writing(_HOLDER) as tx:
+        before = {project: blocks_of(tx, project, places[project], list(days[project])) for project in days}
+        tx.rollbacks.apply(plan, "dry run", datetime.now(UTC), _HOLDER)
+        for project, blocks in before.items():
+            after = blocks_of(tx, project, places[project], list(days[project]))
+            for place in dict.fromkeys((*blocks, *after)):
+                one, other = blocks.get(place, "").split("\n"), after.get(place, "").split("\n")
+                gone, come = Counter(one) - Counter(other), Counter(other) - Counter(one)
+                if gone or come:
+                    lost, new = (tuple(filter(None, each.elements())) for each in (gone, come))
+                    found.append(ChangedFile(file=str(place[0]), removed=lost, added=new))
+        raise _Undone
+    return found
+
+
+class _Undone(Exception):
+    """Ends a transaction of which nothing is to be kept."""
 
 
 def _of_files(store: Store, scope: RollbackScope) -> list[FileRun]:
@@ -211,6 +258,10 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
+    for file in result.lines:
+        lines.append(f"In {file.file}:")
+        both = [*(f"  - would go: {line}" for line in file.removed), *(f"  + again: {line}" for line in file.added)]
+        lines += both[:most] + ([f"  ... and {len(both) - most} more lines"] if len(both) > most else [])
     lines += [f"Could not be written: {problem}" for problem in result.problems]
     lines += [f"Note: {told}." for told in result.moved]
     if result.rollups:

@@ -20,6 +20,8 @@ _DECISIONS = RowsOf(PatternDecision)
 _FEEDBACK = RowsOf(ExtractionFeedback)
 #: So many voices for and against count as none: few say little about the use of a kind.
 _VOICES = 4
+#: What two readings of a day may differ in that say the same.
+_OF_THE_RUN = ("run_id", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")
 #: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
 _TURNS = """
     memory_type = 'conversation' and abstraction_level = 0 and source_connector not in ('night', 'conversations')
@@ -158,6 +160,39 @@ class Conversations:
         )
         return {str(topic): list(days) for topic, days in rows}
 
+    def read_by_runs(self, run_ids: Sequence[str]) -> dict[str, list[date]]:
+        """By project, the days of which what one of these runs made stands."""
+        rows = self._sql.rows(
+            """
+            select project_id, list(night order by night)
+            from conversation_days
+            where run_id in (select unnest($1::text[])) and gone_at is null
+            group by 1
+            order by 1
+            """,
+            [list(run_ids)],
+        )
+        return {str(project): list(nights) for project, nights in rows}
+
+    def taken_back(self) -> set[tuple[str, date]]:
+        """The projects and days that a rollback took back, and for which nobody has asked since."""
+        rows = self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back")
+        return {(str(project), night) for project, night in rows}
+
+    def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
+        """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
+        rows = self._sql.rows(
+            """
+            select night, sha256(string_agg(concat_ws(chr(31), id, kind, speaker, text, destination, memory_id,
+                                                      array_to_string(withdraws, ',')), chr(30) order by id))
+            from extractions
+            where project_id = $1 and gone_at is null and ($2 is null or night = $2)
+            group by 1
+            """,
+            [project_id, night],
+        )
+        return {one: str(digest) for one, digest in rows}
+
     def unwritten(self) -> list[tuple[str, date]]:
         """The projects and days whose files may not say what the store holds."""
         rows = self._sql.rows(
@@ -172,11 +207,25 @@ class Conversations:
     def keep(self, day: ConversationDay, extractions: Sequence[KeptExtraction], at: datetime) -> list[str] | None:
         """Let a day be what one run made of it; returns the memories of which nothing stands any more.
 
-        Returns None, and writes nothing, if it is that already: then it stays that of the run which made it first.
+        Returns None if it is that already: then it stays that of the run which made it first. Nobody has taken back
+        what is read again.
         """
         before = self.day(day.project_id, day.night)
         standing = self.of_night(day.project_id, day.night)
+        self._sql.run(
+            """
+            update conversation_days
+            set is_taken_back = false
+            where project_id = $1 and night = $2 and is_taken_back
+            """,
+            [day.project_id, day.night],
+        )
         if before and _same(_DAYS, before, day) and _all_same(standing, extractions):
+            if before.basis != day.basis:
+                self._sql.run(
+                    "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null",
+                    [day.project_id, day.night, day.basis],
+                )
             return None
         self._sql.run(
             """
@@ -230,6 +279,15 @@ class Conversations:
             select project_id, night
             from conversation_days
             where run_id in (select unnest($1::text[])) and gone_at is null
+            """,
+            [runs],
+        )
+        self._sql.run(
+            """
+            update conversation_days t
+            set is_taken_back = true
+            from taken_back b
+            where t.project_id = b.project_id and t.night = b.night and t.run_id in (select unnest($1::text[]))
             """,
             [runs],
         )
@@ -401,7 +459,7 @@ class Conversations:
 
 def _same(rows: RowsOf[Any], one: object, other: object) -> bool:
     """Whether two records are the same, but for the run that made them and what became of them."""
-    names = [name for name in rows.names if name not in ("run_id", "is_written", "gone_at", "gone_by")]
+    names = [name for name in rows.names if name not in _OF_THE_RUN]
     return all(getattr(one, name) == getattr(other, name) for name in names)
 
 

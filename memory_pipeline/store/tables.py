@@ -93,7 +93,7 @@ TABLES = (
     Table("source_readings", ("run_id", "source"), record="source_reading"),
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
     Table("conversation_days", ("project_id", "night", "run_id"), ":", _ANY, record="conversation_day",
-          state=("digest", "is_written", "gone_at", "gone_by"), columns=ConversationDay),
+          state=("digest", "is_written", "gone_at", "gone_by", "basis", "is_taken_back"), columns=ConversationDay),
     Table("extraction_feedback", ("id",), logged=_NEW, record="extraction_feedback", columns=ExtractionFeedback),
     Table("relationship_patterns", ("id",), logged=_NEW_AND_CHANGED, record="relationship_pattern",
           columns=PatternDecision),

@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 #: `store_hash` of the earlier store with its log, as the program that made it gave it.
 EARLIER_HASH = "5a8960a3dc0391d57cb3da9d500a71f0306892327b1836831595d02e3bf08db2"
 #: The digest of all triggers at the newest migration.
-TRIGGERS = "b638e117460d7a3d189ce4efc2959b36a69126df9416e49d4e4a2330ff2e6dd7"
+TRIGGERS = "a495c9bcfb0159eff28909464f18d586c12163e20c1ed8cca1b017c780dc5eae"
 #: Tables that the earlier program did not have.
 LATER = (
     "session_usage", "source_files", "source_pending", "source_readings", "source_entries", "extractions",
@@ -122,6 +122,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (9, "009_triggers.sql"),
                 (10, "010_patterns.sql"),
                 (11, "011_extraction_feedback.sql"),
+                (12, "012_conversation_order.sql"),
             ]
         )
 

@@ -37,7 +37,12 @@ def conversations_run(
         list[str] | None, typer.Option("--date", metavar="DAY", help="Read this day, by UTC; may be repeated.")
     ] = None,
     all_open: Annotated[
-        bool, typer.Option("--all-open", help="Read every day that was never read, or to which turns came late.")
+        bool,
+        typer.Option(
+            "--all-open",
+            help="Read every day that was never read, to which turns came late, or "
+            "before which an earlier day was read.",
+        ),
     ] = False,
     project: ProjectOption = None,
     quiet: QuietOption = False,
@@ -65,7 +70,16 @@ def conversations_run(
     lines += [f"Note: {told}." for told in done.moved]
     if done.days:
         lines.append(f"Run {done.run_id}: {len(done.days)} read, {done.changed} changed.")
-    emit(done, as_json=json_, text="\n".join(lines) or "No day is open.")
+    elif not done.problems:
+        lines.append("No day is open.")
+    if done.open_again:
+        which = "1 later day is" if len(done.open_again) == 1 else f"{len(done.open_again)} later days are"
+        lines.append(
+            f"{which} open again, since what stands before changed: the next night reads them, or "
+            "'memory-pipeline conversations run --all-open'."
+        )
+    lines += [f"{done.left}."] if done.left else []
+    emit(done, as_json=json_, text=lines)
     if done.problems:
         raise typer.Exit(1)
 

@@ -1,0 +1,118 @@
+"""Which days of conversations are open, in their order: never read, read before turns came late, or read before an
+earlier day was.
+
+What a day says depends on the days before it: a later sentence withdraws an earlier one, and what was told before is
+not told again. So each day that is read keeps a hash of what stood before it. Another hash means that it is open.
+What a person took back is read again only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Literal
+
+from memory_pipeline.records import ConversationDay
+from memory_pipeline.store import Transaction
+from memory_pipeline.store.conversations import SpokenDay
+
+#: A topic that the human named longer ago is a new one.
+TOPIC_DAYS = 30
+#: For so many days, a night asks again what a model has not answered yet.
+_ASKED_AGAIN = timedelta(days=7)
+State = Literal["open", "late", "stale", "read", "taken back"]
+
+
+class ConversationOrder:
+    """The days of conversations from the first one that is looked at to the last, as the store has them, and as they
+    become while they are read one after the other. `asks`: whether a model is asked."""
+
+    def __init__(self, tx: Transaction, last: date, *, first: date | None = None, asks: bool = False) -> None:
+        self._last, self._asks = last, asks
+        conversations = tx.conversations
+        rows = conversations.days()
+        since = first or min((row.night for row in rows), default=last)
+        self.spoken: Sequence[SpokenDay] = conversations.spoken(min(since, last), last)
+        self._rows = {(row.project_id, row.night): row for row in rows}
+        self._taken_back = conversations.taken_back()
+        self._said: dict[str, dict[date, str]] = {}
+        self._topics: dict[str, dict[date, str]] = {}
+        for project in {day.project_id for day in self.spoken}:
+            self._said[project] = conversations.digests(project)
+            self._topics[project] = {}
+        for row in rows:
+            if row.project_id in self._topics:
+                self._note_topics(row)
+        self._bases: dict[str, tuple[list[date], list[str]]] = {}
+
+    def state_of(self, day: SpokenDay) -> State:
+        """What is known of a day now."""
+        row = self._rows.get((day.project_id, day.night))
+        if (day.project_id, day.night) in self._taken_back:
+            return "taken back"
+        if row is None:
+            return "open"
+        if row.digest != day.digest:
+            return "late"
+        return "stale" if row.basis and row.basis != self.basis_of(day) else "read"
+
+    def is_due(self, day: SpokenDay) -> bool:
+        """Whether a day is to be read though nobody asks for it: also one of which a model has not answered everything,
+        if one is asked."""
+        state = self.state_of(day)
+        if state != "read":
+            return state != "taken back"
+        is_new = day.night >= self._last - _ASKED_AGAIN
+        return self._asks and is_new and _waits(self._rows[day.project_id, day.night])
+
+    def taken_back(self) -> list[SpokenDay]:
+        """The days that a person took back."""
+        return [day for day in self.spoken if self.state_of(day) == "taken back"]
+
+    def basis_of(self, day: SpokenDay) -> str:
+        """A hash of what stands before a day: what was extracted, and the topics of the weeks before it."""
+        if day.project_id not in self._bases:
+            self._bases[day.project_id] = _chain(self._said[day.project_id])
+        nights, hashes = self._bases[day.project_id]
+        said = hashes[bisect_left(nights, day.night)]
+        topics = self._topics[day.project_id]
+        since = day.night - timedelta(days=TOPIC_DAYS)
+        named = [f"{night}:{topics[night]}" for night in sorted(topics) if since <= night < day.night]
+        return _hash("\n".join([said, *named]))
+
+    def note_read(self, tx: Transaction, row: ConversationDay) -> None:
+        """Take over what one day is now."""
+        key = (row.project_id, row.night)
+        self._rows[key] = row
+        self._taken_back -= {key}
+        self._topics[row.project_id].pop(row.night, None)
+        self._note_topics(row)
+        said = self._said[row.project_id]
+        before = said.pop(row.night, None)
+        said.update(tx.conversations.digests(row.project_id, row.night))
+        if said.get(row.night) != before:
+            self._bases.pop(row.project_id, None)
+
+    def _note_topics(self, row: ConversationDay) -> None:
+        if row.topics:
+            self._topics[row.project_id][row.night] = _hash("\n".join(row.topics))
+
+
+def _waits(day: ConversationDay) -> bool:
+    return bool(json.loads(day.coverage).get("model", {}).get("waiting"))
+
+
+def _chain(said: dict[date, str]) -> tuple[list[date], list[str]]:
+    """The days on which something was said, and a hash of all before each of them; the last one is of all."""
+    nights = sorted(said)
+    hashes = [_hash("")]
+    for night in nights:
+        hashes.append(_hash(f"{hashes[-1]}\n{night}\n{said[night]}"))
+    return nights, hashes
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

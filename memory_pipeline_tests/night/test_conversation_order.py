@@ -1,0 +1,163 @@
+"""Days of conversations in any order give what they give in order; and what a person took back stays taken back."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.night.conversation_runs import list_days, run_conversations
+from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import fill, run, settings_for
+from memory_pipeline_tests.night.test_conversations import NOW, files_of, spoken
+
+DAYS = [date(2026, 3, 11) + timedelta(days=n) for n in range(4)]
+TALKS = [
+    spoken(DAYS[0], "I live in Lisbon.", "We decided to use Postgres because the team knows it."),
+    spoken(DAYS[1], "I live in Porto now, not Lisbon.", "I prefer short answers."),
+    spoken(DAYS[2], "Correction: we use DuckDB, not Postgres.", "I prefer short answers."),
+    spoken(DAYS[3], "I live in Rome now."),
+]
+
+
+def settings_in(store: Store, place: Path) -> Settings:
+    place.mkdir(exist_ok=True)
+    source = SourceTable(name="shop", path=str(place), project="p", exclude=("*.md",))
+    return settings_for(store, connectors__workspace="", sources=()).with_values({"sources": (source,)})
+
+
+def what_stands(store: Store) -> object:
+    with store.reading() as tx:
+        assert not tx.integrity.check(deep=True)
+        extracted = [(one.id, one.destination, one.withdraws, one.text) for one in tx.conversations.standing("p")]
+        memories = sorted(
+            (m.id, m.content, m.archived_at, m.consolidated_into_id) for m in tx.memories.all(include_archived=True)
+            if m.rolled_back_at is None
+        )  # fmt: skip
+        return extracted, memories
+
+
+def states(store: Store) -> list[str]:
+    return [day.state for day in list_days(store, None, date(2026, 3, 20))]
+
+
+@pytest.fixture(scope="module")
+def in_order(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, dict[str, str]]:
+    place = tmp_path_factory.mktemp("in_order")
+    store = Store(place / "store.duckdb")
+    settings = settings_in(store, place / "shop")
+    for talk in TALKS:
+        fill(store, talk)
+    for day in DAYS:
+        run_conversations(store, settings, [day], now=NOW)
+    return what_stands(store), files_of(place / "shop")
+
+
+def read_in(order: list[int], store: Store, settings: Settings) -> None:
+    for talk in TALKS:
+        fill(store, talk)
+    for number in order:
+        run_conversations(store, settings, [DAYS[number]], now=NOW)
+    run_conversations(store, settings, None, now=NOW)
+
+
+def test_a_later_day_is_read_again_when_an_earlier_one_was(
+    store: Store, tmp_path: Path, in_order: tuple[object, dict[str, str]]
+) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    for talk in TALKS:
+        fill(store, talk)
+    run_conversations(store, settings, [DAYS[3]], now=NOW)
+    done = run_conversations(store, settings, [DAYS[0]], now=NOW)
+    assert done.open_again == (DAYS[3],) and states(store) == ["read", "open", "open", "stale"]
+    run_conversations(store, settings, None, now=NOW)
+    assert states(store) == ["read"] * 4
+    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
+    user = files_of(tmp_path / "shop")["USER.md"]
+    assert "Rome" in user and "Porto" not in user and "Lisbon" not in user
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [list(order) for order in permutations(range(4))][1:])
+def test_any_order_of_days_ends_as_in_order(
+    store: Store, tmp_path: Path, order: list[int], in_order: tuple[object, dict[str, str]]
+) -> None:
+    read_in(order, store, settings_in(store, tmp_path / "shop"))
+    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", range(4))
+def test_turns_that_come_late_end_as_if_they_had_come_in_time(
+    store: Store, tmp_path: Path, late: int, in_order: tuple[object, dict[str, str]]
+) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    for number, talk in enumerate(TALKS):
+        fill(store, talk if number != late else talk[1:])
+    run_conversations(store, settings, None, now=NOW)
+    fill(store, TALKS[late][:1])
+    run_conversations(store, settings, None, now=NOW)
+    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
+
+
+def test_reading_a_day_that_changes_nothing_leaves_the_later_ones(store: Store, tmp_path: Path) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    fill(store, TALKS[1])
+    run_conversations(store, settings, [DAYS[1]], now=NOW)
+    fill(store, spoken(DAYS[0], "Fine.", "Thanks."))
+    assert run_conversations(store, settings, [DAYS[0]], now=NOW).open_again == ()
+    assert states(store) == ["read", "read"]
+
+
+def test_what_a_person_took_back_is_read_again_only_when_it_is_asked_for(store: Store, tmp_path: Path) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    for talk in TALKS[:2]:
+        fill(store, talk)
+    run_conversations(store, settings, [DAYS[0]], now=NOW)
+    run_id = run_conversations(store, settings, [DAYS[1]], now=NOW).run_id
+    whole, files = what_stands(store), files_of(tmp_path / "shop")
+    roll_back(store, settings, RollbackScope(run_id=run_id))
+    assert states(store) == ["read", "taken back"]
+    left = run_conversations(store, settings, None, now=NOW)
+    assert not left.days and left.left is not None and "--date 2026-03-12" in left.left
+    fill(store, TALKS[2])
+    fill(store, spoken(DAYS[1], "I like tea.", hour=20))
+    run(store, DAYS[2], settings)
+    assert states(store) == ["read", "taken back", "read"]
+    assert "Porto" not in files_of(tmp_path / "shop")["USER.md"]
+    run_conversations(store, settings, [DAYS[1]], now=NOW)
+    assert states(store)[1] == "read" and "Porto" in files_of(tmp_path / "shop")["USER.md"]
+    assert whole and files
+
+
+def test_a_night_of_the_day_itself_asks_for_it(store: Store, tmp_path: Path) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    fill(store, TALKS[0])
+    run_id = run_conversations(store, settings, [DAYS[0]], now=NOW).run_id
+    roll_back(store, settings, RollbackScope(run_id=run_id))
+    run(store, DAYS[0], settings)
+    assert states(store) == ["read"]
+
+
+def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store, tmp_path: Path) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    for talk in TALKS[:2]:
+        fill(store, talk)
+    run_conversations(store, settings, [DAYS[0]], now=NOW)
+    before = files_of(tmp_path / "shop")
+    run_id = run_conversations(store, settings, [DAYS[1]], now=NOW).run_id
+    after = files_of(tmp_path / "shop")
+    found = {Path(one.file).name: one for one in preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}
+    assert "- “I live in Porto now, not Lisbon.”" in found["USER.md"].removed
+    assert found["USER.md"].added == ("## Updates from 2026-03-11", "- “I live in Lisbon.”")
+    assert f"daily/{DAYS[1]}.md" in {Path(one.file).relative_to(tmp_path / "shop").as_posix() for one in
+                                     preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}  # fmt: skip
+    assert files_of(tmp_path / "shop") == after
+    roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)), cascade=True)
+    assert files_of(tmp_path / "shop") == {} and not any((tmp_path / "shop").iterdir())
+    assert before
