@@ -35,7 +35,7 @@ def test_a_day_is_read_shown_and_taken_back(tmp_path: Path) -> None:
     assert "-> user" in shown and "4 turns read (1 by the agent, 3 by the human)" in shown
     assert "No day is open." in command("conversations", "run", "--all-open").out
     assert command("rollback", "--run-id", done["run_id"]).code == 0
-    assert json.loads(command("conversations", "list", "--json").out)[0]["state"] == "open"
+    assert json.loads(command("conversations", "list", "--json").out)[0]["state"] == "taken back"
 
 
 def test_a_pattern_is_listed_confirmed_and_rejected(tmp_path: Path) -> None:
