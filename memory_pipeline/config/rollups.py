@@ -12,6 +12,10 @@ class RollupSettings(Section):
     week_tokens: int = setting(1000, "Maximum tokens of the summary of a week.", ge=100, le=20_000)
     month_tokens: int = setting(1500, "Maximum tokens of the summary of a month.", ge=100, le=20_000)
     year_tokens: int = setting(2500, "Maximum tokens of the summary of a year.", ge=100, le=50_000)
+    ask_model: bool = setting(
+        True,
+        "Ask the model that distils to say weeks, months and years in short, above their lists, if there is a model.",
+    )
     files: bool = setting(
         True, "Whether summaries are also written to files, in the workspace of a project or beside the store."
     )

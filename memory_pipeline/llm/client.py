@@ -28,14 +28,19 @@ class ModelClient:
         self._price = price_of(settings)
 
     def ask(
-        self, questions: Mapping[KeyT, Question[AnswerT, ResultT]], session: Session, step: str
+        self,
+        questions: Mapping[KeyT, Question[AnswerT, ResultT]],
+        session: Session,
+        step: str,
+        *,
+        only_kept: bool = False,
     ) -> Iterator[tuple[KeyT, ResultT | Declined | Exception]]:
         """Ask all questions at once, and yield the results of their checks, by the questions' names and in their
         order.
 
         Identical prompts are sent once. `step` names the work in the progress. An exception fails only its own
-        question. Raises ModelError if the model cannot be used (key, name, server), after yielding the results that
-        were possible.
+        question. `only_kept`: nothing is sent, and what has no cached answer has no result. Raises ModelError if the
+        model cannot be used (key, name, server), after yielding the results that were possible.
         """
         session.answers.take_over_previews()
         most = self._settings.distillation.max_prompt_tokens
@@ -46,7 +51,8 @@ class ModelClient:
             session.answers.record(reply, "cache", 0.0, "1")
         hopeless: ModelError | None = None
         try:
-            for reply in self._replies([request for key, request in requests.items() if key not in kept], session):
+            left = [request for key, request in requests.items() if key not in kept]
+            for reply in () if only_kept else self._replies(left, session):
                 replies[reply.request.prompt_hash] = reply
                 session.progress(step, len(replies), len(requests))
         except ModelError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memory_pipeline.config.rollups import RollupSettings
@@ -13,6 +14,7 @@ from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import entries_of_day, short
 from memory_pipeline.rollups.entries import CLOSED, NOTE, SAID, THREAD, Entry, as_json, from_json, place_of
+from memory_pipeline.rollups.in_short import Telling, is_told
 from memory_pipeline.rollups.pages import Page, page_of
 from memory_pipeline.rollups.periods import Period
 from memory_pipeline.rollups.said import entries_of_conversations
@@ -39,6 +41,7 @@ class Maker:
         self._tx, self._project, self._settings = tx, project, settings
         self._count = _remembering(count_tokens)
         self._made: dict[str, Rollup | None] = {}
+        self._told: dict[str, tuple[Period, Sequence[Entry], list[Period], int]] = {}
         self._readings = tx.rollups.shapes_of_readings(project, _LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
@@ -60,6 +63,26 @@ class Maker:
     def made(self) -> dict[str, Rollup | None]:
         """The rollups that were made or read, by id; None for periods of which there is nothing to say."""
         return self._made
+
+    def tellings(self) -> dict[str, Telling]:
+        """What may be said in short of the rollups that were made, by id."""
+        found: dict[str, Telling] = {}
+        for known, (period, _, below, _) in self._told.items():
+            one = self._made[known]
+            if one is not None:
+                telling = Telling(period, tuple(from_json(one.entries)), tuple(below), one.budget_tokens)
+                if is_told(telling):
+                    found[known] = telling
+        return found
+
+    def say_in_short(self, known: str, words: str) -> None:
+        """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
+        room beside these is counted."""
+        one, (period, entries, below, notes) = self._made[known], self._told[known]
+        assert one is not None
+        page = page_of(self._project, period, entries, below, notes, one.budget_tokens, self._count, words)
+        if page.entries:
+            self._made[known] = replace(one, content=page.text, token_count=page.tokens)
 
     def _day(self, period: Period) -> Rollup | None:
         if period.first not in self._days:
@@ -96,8 +119,10 @@ class Maker:
         page: Page = page_of(self._project, period, entries, [p for p, _ in parts], notes, budget, self._count)
         if not page.entries:
             return None
+        known = rollup_id(self._project, period)
+        self._told[known] = (period, entries, [part for part, _ in parts], notes)
         return Rollup(
-            id=rollup_id(self._project, period),
+            id=known,
             project_id=self._project,
             level=period.level,
             period=period.key,

@@ -21,7 +21,7 @@ def rollups_of(tx: Transaction, memories: Iterable[Memory]) -> list[Rollup]:
 def renew_rollups(store: Store, settings: Settings, memory_ids: Collection[str], *, holder: str, run_id: str) -> None:
     """Make those rollups again that say any of these memories or are of their days, finer ones first.
 
-    The caller holds the lease of the store.
+    The caller holds the lease of the store. Nothing is asked of a model.
     """
     with store.reading() as tx:
         found = tx.rollups.about(memory_ids) if memory_ids else []
@@ -29,4 +29,4 @@ def renew_rollups(store: Store, settings: Settings, memory_ids: Collection[str],
         mine = [one for one in found if one.project_id == project]
         mine.sort(key=lambda one: (ROLLUP_LEVELS.index(one.level), one.starts_at))
         periods = [read_period(one.period) for one in mine]
-        roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project])
+        roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project], only_kept=True)

@@ -16,6 +16,7 @@ from memory_pipeline.exports.exporting import token_counter
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
+from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
 from memory_pipeline.rollups.making import Maker, rollup_id
 from memory_pipeline.rollups.periods import Period, periods_between
 from memory_pipeline.store import Store
@@ -38,6 +39,10 @@ class MadeRollup(Document):
     status: str = Field(
         description="`new`, `changed` or `unchanged` in the store; `empty`: there is nothing to say of the period."
     )
+    in_short: str | None = Field(
+        default=None,
+        description="`said`: it begins with what a model says in short; or why it does not. Null if none was asked.",
+    )
     problem: str | None = Field(default=None, description="Why its file could not be written.")
     moved: str | None = Field(
         default=None, description="What a person wrote between our marks in it, and where that stands now."
@@ -53,9 +58,12 @@ def roll_up(
     run_id: str,
     projects: Sequence[str] = (),
     progress: Progress = lambda step, done, total: None,
+    only_kept: bool = False,
 ) -> list[MadeRollup]:
     """Make the rollups of periods, finer ones first, of some projects or of all. What a period is made from and is not
     there yet is made too.
+
+    `only_kept`: no model is asked, and of what one says in short the answers that are kept are used.
 
     The caller holds the lease of the store. A file that cannot be written costs only itself.
     """
@@ -64,7 +72,7 @@ def roll_up(
         chosen = list(projects) or tx.memories.projects()
     done: list[MadeRollup] = []
     for project in chosen:
-        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress)
+        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress, only_kept)
     return done
 
 
@@ -85,6 +93,7 @@ def _of_project(
     count: Callable[[str], int],
     by: tuple[str, str],
     progress: Progress,
+    only_kept: bool,
 ) -> list[MadeRollup]:
     with store.reading() as tx:
         before = tx.rollups.read(project, [rollup_id(project, period) for period in periods])
@@ -93,7 +102,14 @@ def _of_project(
         for number, period in enumerate(periods, 1):
             made[period] = maker.rollup(period, anew=True)
             progress(f"rollups of {project}", number, len(periods))
-        others = maker.made
+    asked = maker.tellings() if asks_model(settings) else {}
+    short, why_not = say_in_short(store, settings, asked, by, count, only_kept=only_kept)
+    for known, words in short.items():
+        maker.say_in_short(known, words)
+    others = maker.made
+    made = {period: others[rollup_id(project, period)] for period in made}
+    for why in sorted(set(why_not.values())):
+        _log.warning("%d rollups of %s are not said in short: %s", list(why_not.values()).count(why), project, why)
     kept = [one for one in others.values() if one is not None]
     empty = [known for known, one in others.items() if one is None]
     if any(one != before.get(one.id) for one in kept) or any(known in before for known in empty):
@@ -105,7 +121,9 @@ def _of_project(
     for period, one in made.items():
         path, problem, moved = _write(files, period, one)
         made_of = _result(project, period, one, before, settings, path)
-        results.append(made_of.model_copy(update={"problem": problem, "moved": moved}))
+        known = rollup_id(project, period)
+        of_model = SAID if known in short else why_not.get(known)
+        results.append(made_of.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
     return results
 
 

@@ -25,6 +25,7 @@ from dagster import (
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.conversation_model import bill_of
 from memory_pipeline.orchestration.asset_defaults import (
     DAILY_SUMMED,
     MONTHLY_FRESH,
@@ -41,6 +42,7 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
 from memory_pipeline.rollups.checking import RollupProblems, find_problems
 from memory_pipeline.rollups.entries import best_of_each_kind, from_json
+from memory_pipeline.rollups.in_short import SAID, asks_model
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.rollups.running import MadeRollup, renew_memory, roll_up
@@ -128,6 +130,9 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
     problems = _renew_memory(tonight, level, newest, made)
     for key, day in last_days.items():
         context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
+    if asks_model(tonight.settings):
+        bill = bill_of(tonight)
+        context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
     told = [one for one in made if one.level == level and one.status != "empty"]
     context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
     found = find_problems(tonight.store, made)
@@ -185,6 +190,7 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "notes": sum(one.notes for one in mine),
         "entries": sum(one.entries for one in mine),
         "tokens": sum(one.tokens for one in mine),
+        "said_in_short": sum(one.in_short == SAID for one in mine),
         "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
         "counts": preview(rows, "There is nothing to say of it.")["preview"],
         **preview(first, "There is nothing to say of it."),
