@@ -13,11 +13,12 @@ from memory_pipeline.wording.memo import remembered
 ON_ALL, ON_PART, ON_SUBJECT, ON_SOMETHING = 1, 2, 3, 4
 _ALL = re.compile(
     r"\b(?:say|says|said|think|thinks|thought|confirm|confirms|do|does|did) so\b"
-    r"|\b(?:afterwards|beforehand|instead)[.!]?$"
+    r"|\b(?:afterwards|beforehand|instead|then|even so)[.!]?$"
+    r"|\b(?:about|after|because of|before|by|despite|exactly|for|from|of|over|to|with|without) (?:this|that)[.!]?$"
     r"|^(?:because of (?:this|that)|that is why|this is why|for (?:this|that) reason|as a result|therefore|hence|so)\b",
     re.IGNORECASE,
 )
-_SOMETHING = re.compile(r"^(?:then|afterwards|otherwise|instead)\b", re.IGNORECASE)
+_SOMETHING = re.compile(r"^(?:then|afterwards|otherwise|instead)\b|\bthe same \w+[.!]?$", re.IGNORECASE)
 _PART = re.compile(r"\bof (?:them|these|those)\b|^the (?:\w+ )?(?:ones?|same|latter|former)\b", re.IGNORECASE)
 _DEMONSTRATIVES = frozenset(("this", "that", "these", "those"))
 _PERSONAL = frozenset(("it", "they", "he", "she"))

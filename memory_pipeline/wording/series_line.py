@@ -43,6 +43,11 @@ _MARKS = (
     (re.compile(r"\s*(?:\||→|->|=>)\s*"), ", "),
     (re.compile(r"(?<=[;,.:] )- (?=[^\W\d])"), ""),
 )
+#: A label that is the name of a figure like those that follow: `Orders: 95, Revenue 4779.90 EUR`.
+_ONE_OF_SEVERAL = re.compile(
+    r"([^\W\d][\w ]{0,30}): (?=[\U000F0000-\U000FFFFD]?[-+]?\d[\d.,]*%?(?: [^\W\d]{1,4})?, [A-Z][\w ]{0,30} "
+    r"[\U000F0000-\U000FFFFD]?[-+]?\d)"
+)
 _COLON_BEFORE_NUMBER = re.compile(r"(?<=[\w)]):\s+(?=[\U000F0000-\U000FFFFD]?[-+]?[\d\x01])")
 #: Before a figure in a line with marks stands a character of its own: this one plus the number of its place.
 _FIRST_MARK, _MOST_MARKS = 0xF0000, 0xFFFD
@@ -198,7 +203,7 @@ def structure_of(series: Series, place: int) -> str:
         else:  # a sentence ends, and so do structures that a program cut off
             opened = []
     key = _KEY_OF_STRUCTURE.search(text, 0, opened[-1]) if opened else None
-    return readable(key.group(1)) if key else ""
+    return readable(key.group(1).rpartition(". ")[2]) if key else ""
 
 
 def subject_of(series: Series) -> str:
@@ -263,7 +268,7 @@ def _plain(text: str) -> str:
     start = label.end() if label else 0
     lead = _SHOUTED.sub(lambda match: match.group().replace("_", " ").lower(), text[:start])
     rest = _COLON_BEFORE_NUMBER.sub(" ", text[start:])
-    return capitalised((lead + rest).rstrip(" .;,:"))
+    return capitalised(_ONE_OF_SEVERAL.sub(r"\1 ", lead + rest, count=1).rstrip(" .;,:"))
 
 
 def _without_channels(text: str) -> str:

@@ -52,35 +52,36 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     rare = [(word, len(days)) for word, days in missing.items() if days and word not in went]
     until = [_gone(series, gone)] if gone else []
     without = [f"without {_by_count(rare)}"] if rare else []
-    odd, also_odd = ([_odd_days(series, came, left)] if came or left else [] for left in (went, {}))
-    ways = [[*until, *odd, *without], [*until, *odd], [*until, *also_odd]]
-    if gone and came:
-        ways.append([f"{until[0]}; {_odd_count(series, came)}"])
+    odd = [_odd_days(series, came, went)] if came or went else []
+    ways = [[*until, *odd, *without], [*until, *odd]]
+    if gone and odd:
+        ways.append([f"{until[0]}; {_odd_days_alone(series, came, went)}"])
     names = [readable(word) for word in (*gone, *came)]
     ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
     return list(dict.fromkeys(tuple(way) for way in ways if way))
 
 
 def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
-    """`28 March: with reasoning, without world_model`."""
-    days = sorted({at for found in (*came.values(), *went.values()) for at in found})
+    """`only on 28 March with reasoning, without world_model`."""
     said: dict[str, list[str]] = {}
-    for at in days:
+    for at in _days_in(came, went):
         told = [
             f"{word} {listed([readable(one) for one, found in some.items() if at in found])}"
             for word, some in (("with", came), ("without", went))
             if any(at in found for found in some.values())
         ]
         said.setdefault(", ".join(told), []).append(day_of(at, series.newest.at.year))
-    return "; ".join(f"{listed(list(dict.fromkeys(on)))} {text}" for text, on in said.items())
+    return "; ".join(f"only on {listed(list(dict.fromkeys(on)))} {text}" for text, on in said.items())
 
 
-def _odd_count(series: Series, came: dict[str, list[datetime]]) -> str:
-    """`28 March 2 others`."""
-    days = dict.fromkeys(
-        day_of(at, series.newest.at.year) for at in sorted(at for some in came.values() for at in some)
-    )
-    return f"{listed(list(days))} {_others(len(came))}"
+def _odd_days_alone(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
+    """`only 28 March differs`: where there is no room for the names."""
+    days = dict.fromkeys(day_of(at, series.newest.at.year) for at in _days_in(came, went))
+    return f"only {listed(list(days))} differ{'' if len(days) > 1 else 's'}"
+
+
+def _days_in(*some: dict[str, list[datetime]]) -> list[datetime]:
+    return sorted({at for found in some for days in found.values() for at in days})
 
 
 def _gone(series: Series, gone: dict[str, list[datetime]]) -> str:

@@ -12,7 +12,7 @@ from memory_pipeline.wording.series_line import amount, called, measure_of, name
 
 
 @dataclass(frozen=True, slots=True)
-class _Unusual:
+class UnusualValue:
     """An unusual value: its figure, which of its values it is, and the day in words."""
 
     figure: Figure
@@ -31,7 +31,7 @@ class Named:
     farthest values. `outside`: for each place of a figure, the numbers of the values that are told apart. `untold`: how
     many more days there are, the values of which are among the usual ones."""
 
-    days: tuple[tuple[_Unusual, ...], ...]
+    days: tuple[tuple[UnusualValue, ...], ...]
     outside: dict[int, frozenset[int]]
     untold: int = 0
 
@@ -73,12 +73,12 @@ def named_values(series: Series, most_apart: int = 0, *, with_others: bool = Tru
     for figure in varying:
         also_odd = odd if with_others else odd & series.other_outcomes
         found[figure.place] |= {n for n in also_odd if is_off(series, figure, n, odd)}
-    days: dict[tuple[object, str], list[_Unusual]] = {}
+    days: dict[tuple[object, str], list[UnusualValue]] = {}
     for figure in varying:
         for n in sorted(found[figure.place] - series.lone_outcomes):
             at = figure.values[n].at
             day = "now" if n == len(figure.values) - 1 else when(series, at)
-            days.setdefault((at.date(), day), []).append(_Unusual(figure, n, day))
+            days.setdefault((at.date(), day), []).append(UnusualValue(figure, n, day))
     newest = series.newest.at.date()
     ordered = sorted(days.items(), key=lambda item: (item[0][0] != newest, min(one.rank for one in item[1]), item[0]))
     return Named(
@@ -138,7 +138,7 @@ def unusual(series: Series, named: Named, said: Collection[int] = (), *, brief: 
     return f" {'Most unusual' if named.untold else 'Unusual'}: {'; '.join(told)}." if told else ""
 
 
-def _day(series: Series, values: Sequence[_Unusual], *, brief: bool) -> str:
+def _day(series: Series, values: Sequence[UnusualValue], *, brief: bool) -> str:
     varying = [figure for figure in series.told if figure.varies and not repeats_outcome(series, figure)]
     is_alone = len(varying) == 1 or (brief and units_tell(series))
     words: dict[str, None] = {}
@@ -151,7 +151,7 @@ def _day(series: Series, values: Sequence[_Unusual], *, brief: bool) -> str:
     return f"{', '.join(words)} {_on(series, values[0], brief=brief)}" if day != "now" else f"{', '.join(words)} now"
 
 
-def _on(series: Series, one: _Unusual, *, brief: bool) -> str:
+def _on(series: Series, one: UnusualValue, *, brief: bool) -> str:
     """The day of a value. `brief`: the one reading that came before the newest on its day is called earlier."""
     if one.day.startswith("earlier"):
         return one.day
@@ -168,7 +168,7 @@ def units_tell(series: Series) -> bool:
     return all(units) and len(set(units)) == len(units)
 
 
-def _in_words(series: Series, one: _Unusual, *, is_alone: bool) -> str:
+def _in_words(series: Series, one: UnusualValue, *, is_alone: bool) -> str:
     place, text = one.figure.place, one.figure.values[one.number].text
     if is_alone:
         return amount(series, place, text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
+from typing import Literal
 
 from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
@@ -24,7 +25,8 @@ from memory_pipeline.wording.series_line import (
     subject_of,
 )
 from memory_pipeline.wording.series_lists import changes_in_lists, lists_of
-from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of, shortened
+from memory_pipeline.wording.series_long import in_parts, left_out_sentence
+from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
 from memory_pipeline.wording.series_ranges import (
     DAYS,
     EXTREMES,
@@ -38,17 +40,21 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-9"
+WORDS_VERSION = "series-10"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
 _MOST_DAYS, _MOST_APART = 4, 4
+_DAY = r" on \d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?"
 #: Where a series memory begins to count.
 _COUNTED = re.compile(
-    r"(?: on \d{1,2} [A-Z][a-z]+ \d{4}(?:, \d\d:\d\d)?; (?:the [a-z]+est of )?\d+ readings since "
+    rf"(?:(?:{_DAY})?; (?:the [a-z]+est of )?\d+ readings since |, as in all \d+ readings since "
     r"|, \d+ times from \d{1,2} ).*$",
     re.DOTALL,
 )
+#: The day of a long line stands before its values, and what was unusual behind them.
+_DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
+_BESIDE = re.compile(r" \((?:up to|down to|usually) [^()]{1,200}\)")
 _MOST_WORDS = 8
 #: An outcome of at most so many of so many readings is rare.
 _RARE, _ENOUGH_FOR_RARE = 2, 8
@@ -56,6 +62,10 @@ _RARE, _ENOUGH_FOR_RARE = 2, 8
 _WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
 #: A line with more characters is told in parts.
 _LONGEST_LINE = 600
+
+#: What is said of the parts of a line: that each varies, if it does; that of all but one, which is left out; or the
+#: newest values of all.
+_Parts = Literal["all", "all but one", "newest"]
 
 
 def describe_series(series: Series, count_tokens: Callable[[str], int], most: int) -> str:
@@ -80,7 +90,8 @@ def is_true(series: Series, text: str) -> bool:
 def line_in(text: str) -> str:
     """What a series memory says of its line, without the words in which it counts: a person asks by the former. Another
     text is left as it is."""
-    return _COUNTED.sub("", text)
+    line = _COUNTED.sub("", text)
+    return text if line == text else _BESIDE.sub("", _DAY_BEFORE.sub("", line, count=1))
 
 
 def _versions(series: Series) -> Iterator[str]:
@@ -95,11 +106,13 @@ def _versions(series: Series) -> Iterator[str]:
     is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
     numbers = (len(telling),) if is_long else range(len(telling), -1, -1)
     days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
-    yield from _whole(series, telling, after, numbers, days, is_strict=True)
+    yield from _whole(series, telling, after, numbers, days, "all")
+    yield from _whole(series, telling, after, numbers, days, "all but one")
     for many in (_MOST_WORDS, 2, 1) if series.words else (0,):
-        yield from shortened(series, pieces, after + _counted(series, many, with_repeated=False))
+        counted = _counted(series, many, with_repeated=False)
+        yield from in_parts(series, pieces, f"{_span(series)}{_all_well(series)}", counted)
     if not is_long:
-        yield from _whole(series, telling, after, numbers, (*days, 0))
+        yield from _whole(series, telling, after, numbers, (*days, 0), "newest")
     yield f"{subject_of(series)}{after}"
 
 
@@ -109,11 +122,9 @@ def _whole(
     after: str,
     numbers: Sequence[int],
     most_days: Sequence[int],
-    *,
-    is_strict: bool = False,
+    parts: _Parts,
 ) -> Iterator[str]:
-    """The line with the ranges of so many figures, and with what is unusual on so many days. `is_strict`: no figure of
-    which a reader would not learn that it varies; one such is left out of the line."""
+    """The line with the ranges of so many figures, and with what is unusual on so many days."""
     if len(headline(series)) > _LONGEST_LINE:
         return
     said: dict[object, str] = {}
@@ -124,15 +135,15 @@ def _whole(
                 continue
             figures = sorted(chosen, key=lambda figure: figure.place)
             for named in _namings(series, days):
-                starts = _starts(series, pieces, _left_out(telling, figures, named), is_strict=is_strict)
+                starts = _starts(series, pieces, _left_out(telling, figures, named), parts)
                 tails = [unusual(series, named, _said_now(series, figures), brief=brief) for brief in (False, True)]
                 levels = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES)
-                for tail, counted, start in product(dict.fromkeys(tails), counteds, starts):
+                for tail, counted, (start, more) in product(dict.fromkeys(tails), counteds, starts):
                     for level in levels[:-1] if any(map(is_dull, figures)) else levels:
                         key = (tuple(figure.place for figure in figures), level, named.outside_key)
                         if key not in said:
                             said[key] = ranges(series, figures, level, named)
-                        yield f"{start}{after}{counted}{said[key]}{tail}"
+                        yield f"{start}{after}{counted}{said[key]}{tail}{more}"
 
 
 def _left_out(telling: Sequence[Figure], figures: Sequence[Figure], named: Named) -> set[int]:
@@ -141,20 +152,21 @@ def _left_out(telling: Sequence[Figure], figures: Sequence[Figure], named: Named
     return {figure.place for figure in telling} - told
 
 
-def _starts(series: Series, pieces: Sequence[Piece], left_out: set[int], *, is_strict: bool) -> list[str]:
-    """The line with its newest values but for those in the places that are left out, and without what never
-    varies. `is_strict`: nothing, if more than one part of the line is to be left out, or a part of such a part."""
+def _starts(series: Series, pieces: Sequence[Piece], left_out: set[int], parts: _Parts) -> list[tuple[str, str]]:
+    """The line with its newest values, and without what never varies; with the sentence about the part that is left
+    out of it. Nothing, if more would have to be left out than may be."""
     varying = {figure.place for figure in series.told if figure.varies}
     kept = [piece for n, piece in enumerate(pieces) if not n or not left_out & {*piece.places}]
-    if not is_strict:
+    if parts == "newest":
         kept = list(pieces)
-    elif len(pieces) - len(kept) > 1 or any(left_out & {*piece.places} for piece in kept):
+    elif len(pieces) - len(kept) != (parts == "all but one") or any(left_out & {*piece.places} for piece in kept):
         return []
     whole = joined(kept) if len(kept) < len(pieces) else headline(series)
     shorter = joined([one for n, one in enumerate(kept) if not n or not one.places or varying & {*one.places}])
     for share in series.repeated_shares:
         shorter = shorter.replace(f" ({share})", "")
-    return list(dict.fromkeys((whole, shorter)))
+    more = left_out_sentence(len(left_out)) if len(kept) < len(pieces) else ""
+    return [(start, more) for start in dict.fromkeys((whole, shorter))]
 
 
 def _namings(series: Series, days: int) -> list[Named]:

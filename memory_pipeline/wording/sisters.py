@@ -1,5 +1,5 @@
-"""Lines that are another line but for how it ended: another outcome in the place of one (`failure` for `success`), or
-more behind it (a further sentence, one more pair in its last bracket)."""
+"""Lines that are another line but for how it ended: another outcome in the place of one (`failure` for `success`), more
+behind it (a further sentence, one more pair in its last bracket), or another last sentence behind many figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from memory_pipeline.wording.templates import Line, read_line, words_in
 #: Where a line may be cut: before a further sentence; so many of these are tried.
 _SENTENCE_END = re.compile(r"[.!](?=\s+[A-Z])")
 _MOST_CUTS = 4
+#: A line with so many places is known by them.
+_MANY_PLACES = 5
 #: One more pair at the end of the last bracket.
 _LAST_PAIR = re.compile(r", [\w.-]{1,40}=[^\s,()]{1,40}(?=\)[.!]?$)")
 _NUMBERED = re.compile(r"\d\s?$")
@@ -23,7 +25,8 @@ def likened(line: Line, model: Line, varying: Collection[int] = ()) -> Line | No
     The places of the result are those of `model`: `words_in` of both have the same length.
     """
     wanted = _folded(model, varying)
-    return next((cut for cut in _cuts(line) if _folded(cut, varying) == wanted), None)
+    found = next((cut for cut in _cuts(line) if _folded(cut, varying) == wanted), None)
+    return found or _with_its_end(line, model, varying)
 
 
 def outcomes_in(line: Line) -> list[int]:
@@ -44,6 +47,23 @@ def _cuts(line: Line) -> Iterator[Line]:
         yield read_line(line.text[: end.start()])
     if pair := _LAST_PAIR.search(line.text):
         yield read_line(line.text[: pair.start()] + line.text[pair.end() :])
+
+
+def _with_its_end(line: Line, model: Line, varying: Collection[int]) -> Line | None:
+    """A line with many figures that differs from another one in the last sentence only, which has none, with the last
+    sentence of that one; or None."""
+    ends = [match.start() for match in _SENTENCE_END.finditer(model.text)]
+    if not ends or len(model.places) < _MANY_PLACES or model.places[-1].end > ends[-1]:
+        return None
+    head = read_line(model.text[: ends[-1]])
+    if any(number >= len(words_in(head)) for number in varying):
+        return None
+    wanted = _folded(head, varying)
+    for end in [match.start() for match in _SENTENCE_END.finditer(line.text)][: -_MOST_CUTS - 1 : -1]:
+        cut = read_line(line.text[:end])
+        if len(cut.places) == len(model.places) and _folded(cut, varying) == wanted:
+            return Line(cut.text + model.text[ends[-1] :], cut.places)
+    return None
 
 
 def _folded(line: Line, varying: Collection[int]) -> str:

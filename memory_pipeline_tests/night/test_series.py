@@ -69,7 +69,7 @@ def problems(store: Store) -> list[str]:
 def test_the_newest_value_speaks_and_extremes_have_their_days(store: Store) -> None:
     (text,) = after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
     assert text == (
-        "Crates: 310 kg, Moist 0.61 on 6 March 2026; 6 readings since 1 March. Crates 280 kg (4 March) to 350 kg "
+        "Crates 310 kg, Moist 0.61 on 6 March 2026; 6 readings since 1 March. Crates 280 kg (4 March) to 350 kg "
         "(3 March); Moist 0.55 (2 March) to 0.66 (5 March), median 0.605."
     )
     assert not [text for text in active(store) if text.startswith("**Crates**")] and problems(store) == []
