@@ -1,5 +1,4 @@
-"""Knowledge-base entries of the demo's agents, in groups that recommend one thing, and single ones; and conversations
-with their users."""
+"""Knowledge-base entries of the demo's agents, in groups that recommend one thing, and single ones."""
 
 from __future__ import annotations
 
@@ -68,36 +67,4 @@ LATE_ENTRY = (
     "research",
     KnowledgeEntry("Log the commit of each experiment", "Write the git commit into the result file of each experiment.",
         ("EXP-44: the reviewers asked for the exact code.",)),
-)  # fmt: skip
-
-#: By project and day: who said what. Those of the last day are left for a later night.
-CONVERSATIONS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
-    ("webshop", "2026-02-20", (
-        ("user", "I want to be clear: never send anything to the landlord without showing me first."),
-        ("assistant", "Understood. I will show you every letter before it goes out."),
-        ("user", "No, that's wrong, the appointment is on Thursday and not on Wednesday."),
-        ("assistant", "Thank you for the correction, I have moved it to Thursday."),
-        ("user", "You can decide about the restaurant yourself, I trust your choice."),
-        ("assistant", "Then I will take the quiet one near the river."))),
-    ("webshop", "2026-03-04", (
-        ("user", "Important: the spring sale starts on 2026-03-20, not a day earlier, the supplier insists on it."),
-        ("assistant", "I have set the start of the spring sale to 2026-03-20 and removed the draft for the 18th."),
-        ("user", "How do the returns of the canvas sneakers look?"),
-        ("assistant", "They make up 31% of all returns this month, mostly because of size 38."),
-        ("user", "Then put a note about the size on the page. You don't need to ask me for such things."))),
-    ("webshop", "2026-03-18", (
-        ("user", "The newsletter draft is too long. Keep it to three products from now on."),
-        ("assistant", "Shortened to three products: the linen shirts, the wool blankets and the hiking socks."),
-        ("user", "Better. Please remember that I read drafts on the phone, so no wide tables."),
-        ("assistant", "Noted: drafts without wide tables."))),
-    ("webshop", "2026-03-31", (
-        ("user", "Dana is away next week, so Marco approves the prices until she is back."),
-        ("assistant", "Understood, price changes go to Marco until Dana is back."),
-        ("user", "And again: three products in the newsletter, not five."),
-        ("assistant", "Sorry, I have cut it back to three products."))),
-    ("homelab", "2026-03-31", (
-        ("user", "I want to be clear: no updates of anything while I am travelling."),
-        ("assistant", "All automatic updates are paused until you tell me that you are back."),
-        ("user", "The noise at night was the heat pump, not the server fan. You were wrong there."),
-        ("assistant", "Thank you, I have corrected the note about the noise."))),
 )  # fmt: skip

@@ -18,7 +18,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
-from memory_pipeline.demo.entries import CONVERSATIONS, KNOWLEDGE, LATE_ENTRY
+from memory_pipeline.demo.conversations import conversations
+from memory_pipeline.demo.entries import KNOWLEDGE, LATE_ENTRY
 from memory_pipeline.demo.paraphrases import PARAPHRASES
 from memory_pipeline.demo.telemetry import TELEMETRY
 from memory_pipeline.ingest.openclaw import entry_id
@@ -319,10 +320,10 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
         f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n",
     )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
-    for owner, day_of_talk, turns in CONVERSATIONS:
-        if owner == project:
-            day_written = demo.dated(day_of_talk)
-            said = "\n\n".join(f"{who}: {demo.dated(words)}" for who, words in turns)
+    for talk in conversations():
+        if talk.project == project:
+            day_written = demo.dated(talk.day)
+            said = "\n\n".join(f"{turn.role}: {demo.dated(turn.words)}" for turn in talk.turns)
             _write(root / "raw" / f"{day_written}.md", f"# Conversation {day_written}\n\n{said}\n")
 
 
