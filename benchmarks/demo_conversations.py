@@ -91,9 +91,7 @@ def _judge(
             kinds = {
                 one.kind
                 for one in found
-                if one.turn_id == turn.memory_id
-                and one.kind != "repetition"
-                and start <= _middle(turn, one) < end
+                if one.turn_id == turn.memory_id and one.kind != "repetition" and start <= _middle(turn, one) < end
             }
             if counts(part.words):
                 _count(score, talk, part, frozenset(kinds), returned=returned)

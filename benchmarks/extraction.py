@@ -1,11 +1,13 @@
 """How much of what people and agents say worth keeping is found, and how much of what is found is right, by kind.
 
-    python benchmarks/extraction.py [--held-out] [--misses] [--memorybank FILE [--seed 1] [--draw 60]]
+    python benchmarks/extraction.py [--held-out] [--misses] [--demo [--half 0|1]]
+    python benchmarks/extraction.py --memorybank FILE [--seed 1] [--draw 60]
 
 Without options, the figures of the planted conversations that may be looked at while rules are changed
-(planted_conversations.py); `--held-out` gives those of the others. `--memorybank` reads dialogues in the format of
-MemoryBank's `memory_bank_en.json` and prints a sample of what is found, for a person to judge. Goal: precision >= 0.9
-by kind.
+(planted_conversations.py); `--held-out` gives those of the others. `--demo` gives those of the demo's labelled
+conversations (memory_pipeline/demo/conversations.py), read day after day: of all their sentences, of the half that may
+be looked at (0), or of the other one (1). `--memorybank` reads dialogues in the format of MemoryBank's
+`memory_bank_en.json` and prints a sample of what is found, for a person to judge. Goal: precision >= 0.9 by kind.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from demo_conversations import is_in_half, score_demo
 from planted_conversations import plant_conversations
 
 from memory_pipeline.conversations.chunks import chunks_of
@@ -46,13 +49,27 @@ def score(*, held_out: bool, misses: bool, part: str = "") -> None:
         if misses and kinds != planted.kinds:
             says = " // ".join(turn.words for turn in planted.turns)
             print(f"expected {sorted(planted.kinds)} found {sorted(kinds)} near {planted.looks_like!r}: {says[:150]!r}")
+    show(right, wrong, lost)
+    print(f"near misses: {near}, of which something was found in {fell}")
+
+
+def show(right: Counter[str], wrong: Counter[str], lost: Counter[str]) -> None:
+    """Print precision and recall by kind."""
     print(f"{'kind':<14}{'right':>7}{'wrong':>7}{'lost':>7}{'precision':>11}{'recall':>9}")
     for kind in (*EXTRACTION_KINDS, "all"):
         r, w, m = (sum(c.values()) if kind == "all" else c[kind] for c in (right, wrong, lost))
         precision = f"{r / (r + w):.3f}" if r + w else "-"
         recall = f"{r / (r + m):.3f}" if r + m else "-"
         print(f"{kind:<14}{r:>7}{w:>7}{m:>7}{precision:>11}{recall:>9}")
-    print(f"near misses: {near}, of which something was found in {fell}")
+
+
+def score_of_demo(half: int | None, *, misses: bool) -> None:
+    """Print precision and recall by kind of the demo's conversations, or of one half of their sentences."""
+    found = score_demo(lambda words: half is None or is_in_half(words, half))
+    if misses:
+        print("\n".join(found.told))
+    show(found.right, found.wrong, found.lost)
+    print(f"near misses: {found.near}, of which something was found in {found.fell}")
 
 
 def memorybank_turns(path: Path) -> list[Turn]:
@@ -98,12 +115,16 @@ def main() -> None:
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--part", default="")
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--demo", action="store_true")
+    parser.add_argument("--half", type=int, choices=(0, 1))
     parser.add_argument("--memorybank", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--draw", type=int, default=60)
     chosen = parser.parse_args()
     if chosen.memorybank:
         draw(chosen.memorybank, chosen.seed, chosen.draw)
+    elif chosen.demo:
+        score_of_demo(chosen.half, misses=chosen.misses)
     else:
         score(held_out=chosen.held_out, misses=chosen.misses, part=chosen.part)
 

@@ -7,7 +7,8 @@ import re
 from memory_pipeline.conversations.forms import ADVERBS, IM, MOMENT, WERE, form, stated
 from memory_pipeline.conversations.own_words import Said
 
-_ROLE_WORDS = (
+#: What people are, by trade or by nature.
+ROLE_WORDS = (
     r"nurse|chef|cook|pilot|student|vegetarian|vegan|pescatarian|mum|mom|dad|father|mother|parent|single (?:mum|mom|dad|parent)|"
     r"widow(?:er)?|clerk|coach|surgeon|vet|veterinarian|judge|priest|monk|nun|mechanic|freelancer|intern|postdoc|"
     r"undergrad|undergraduate|graduate|grad|introvert|extrovert|night owl|early bird|morning person|native speaker|"
@@ -61,6 +62,12 @@ _LANGUAGES = (
     r"chinese|mandarin|cantonese|japanese|korean|hindi|urdu|bengali|punjabi|tamil|vietnamese|thai|swedish|norwegian|"
     r"danish|finnish|greek|czech|hungarian|romanian|catalan|swahili|farsi|persian|esperanto"
 )
+#: Programs and services to which people move as well.
+_TOOLS = (
+    r"(?:slack|teams|discord|zoom|linux|ubuntu|debian|fedora|arch|windows|macos|mac|android|ios|iphone|notion|obsidian|todoist|jira|linear|github|gitlab|bitbucket|aws|azure|gcp|google|gmail|outlook|"
+    r"proton\w*|firefox|chrome|safari|brave|vim|neovim|emacs|vs ?code|vscode|cursor|python|rust|go|java|kotlin|typescript|node|react|vue|svelte|postgres\w*|mysql|mariadb|sqlite|mongo\w*|redis|docker|"
+    r"podman|kubernetes|nginx|caddy|whatsapp|signal|telegram|spotify|netflix|dropbox|nextcloud|wordpress|shopify|stripe|paypal|claude|chatgpt|openai|gemini|plan|team|version|option|room|line|page|level|part|chapter|q[1-4])\b"
+)
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = (
     r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty)"
@@ -73,7 +80,26 @@ _LASTING_DO = (
     r"volunteer|garden|farm|translate|train|sleep|wake up|get up|take (?:insulin|medication|pills)|wear|keep|grow|share|freelance|"
     r"foster|own|drive|ride|build|restore|brew|sail|surf|ski|fish|hunt|fence|box|meditate|pray|moonlight|mentor|tutor|babysit"
 )
+_KIN = rf"(?:my|our) {_FAMILY}"
+_HABIT = (
+    r"(?:lives?|works?|teach(?:es)?|runs?|owns?|plays?|stud(?:y|ies)|speaks?|goes|go|attends?|drives?|commutes?|helps?|takes?|looks? after|does|makes?|"
+    r"cooks?|travels?|sails?|sings?|volunteers?|trains?|coach(?:es)?|starts? (?:school|nursery|university|college|kindergarten|a new job|work|an apprenticeship)|turns? (?:\d+|[a-z]+ (?:in|on|next|this))|"
+    r"is (?:a|an|the|from|called|named|allergic|deaf|blind|retired|vegetarian|vegan|diabetic|pregnant|on (?:leave|dialysis|insulin))|has (?:a|an|two|three|asthma|diabetes|adhd|dementia|cancer|allergies|epilepsy))"
+)
 _FACT = form(
+    rf"(?-i:[A-Z])[\w'-]+,? (?:who is )?{_KIN},? (?:\w+ )?{_HABIT}\b",
+    rf"{_KIN},? (?-i:[A-Z])[\w'-]+,? (?:now |also |still |both |currently |just |usually )?{_HABIT}\b (?!me\b|you\b|care\b|fun\b|nuts\b|mad\b|sense\b|crazy\b|sure\b|it\b|that\b|this\b)",
+    rf"{_KIN} (?:now |also |still |both |currently |usually )?(?:works?|lives?|teach(?:es)?|owns?|stud(?:y|ies)|commutes?|attends?|volunteers?|coach(?:es)?|is (?:a|an|the) {_NOUN_PHRASE}(?:{ROLE_WORDS})\b) ?(?!me\b|you\b|out\b|hard\b|well\b|fine\b|it\b|like\b|with\b|on (?:it|that|this))\w*",
+    rf"(?-i:[A-Z])[\w'-]+ (?:is|'s) {_KIN}\b",
+    rf"{_KIN}(?:'s)? (?:is|are|'s) (?:called )?(?-i:[A-Z])[\w'-]+(?=\s*(?:[,.;!]|$|and\b))",
+    rf"[\w' -]{{3,40}} belongs? to {_KIN} (?-i:[A-Z])[\w'-]+",
+    rf"i (?:have |'ve )?(?:just |recently )?(?:switched|changed|started|got|took|found|quit|left|lost) (?:jobs\b|careers?\b|(?:a|my) (?:new |old )?job\b|a (?:new )?(?:position|role) (?:as|at|in)|as an? {_NOUN_PHRASE}(?:{ROLE_WORDS})\b)",
+    rf"{IM} (?:now |currently |usually |always |only |mostly )?(?:in|at) (?:the |my |our )?[\w'-]+(?: [\w'-]+){{0,2}} (?:on |from |every )(?:{_DAY}s?|weekdays|weekends|week)\b",
+    rf"i (?:don't |do not |never |only |always |usually )?work (?:on )?(?:{_DAY}s?|weekends|weekdays|mornings|afternoons|evenings|nights|from {_DAY}s?)\b",
+    rf"(?:on )?(?:{_DAY}s|weekends|mornings|evenings|afternoons|sundays)(?:,)? (?:belong to|are for|are reserved for|i (?:am|'m|have|teach|train|work|play|spend)|we (?:have|spend|visit)) (?!that\b|this\b|not\b)\w",
+    r"i(?:'ve| have)? (?:just |recently |finally )?(?:moved|relocated|emigrated) (?:here |back |over )?(?:from [\w ]{2,30} )?to (?!"
+    + _TOOLS
+    + r")(?-i:[A-Z])[\w' -]{1,40}? ?(?:last|this|a (?:few )?|\w+|in) ?(?:\w+ )?(?:weeks?|months?|years?|spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})(?: ago)?\b",
     rf"i (?:currently |mostly |mainly |usually |also |still |only |normally )?(?:{_LASTING_DO}) (?!the\b|this\b|that\b|it\b|them\b|these\b|those\b|you\b|your\b|out of\b|into\b|for now|on it|to\b|"
     rf"a (?:lot|bit|few|test|script|query|loop|check|new|quick)\b|my (?:tests?|code|script|app|build|server)\b)[\w'-]+(?: [\w'-]+){{0,6}}? (?:every|each|\w+ (?:days|times|nights|hours) a|on (?:{_DAY}s|weekends)|for a living|"
     rf"since (?:19|20)\d\d|as a hobby|with my|part[- ]time|in my (?:spare|free) time|for fun|in (?-i:[A-Z])|to (?-i:[A-Z])|at (?:a|the) (?:local )?(?:school|university|college|gym|club|hospital))",
@@ -98,7 +124,7 @@ _FACT = form(
     r"from (?:home|\w+ing)|part[- ]time|full[- ]time|nights|shifts|remotely)",
     rf"{IM} (?:currently |now |also |actually |still |just )?(?:working|employed) (?:as an?|at|for) \w",
     rf"my (?:job|profession|occupation|day job) is (?:as )?(?:an? |in (?!danger|jeopardy|doubt|trouble)|at (?!stake|risk)|with ){_NOUN_PHRASE}\w+",
-    rf"{IM} (?:currently |now |also |actually |originally |basically )?(?:an?|the|your) {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b(?! (?:question|problem|issue|here\?|when|mistake))",
+    rf"{IM} (?:currently |now |also |actually |originally |basically )?(?:an?|the|your) {_NOUN_PHRASE}(?:{ROLE_WORDS})\b(?! (?:question|problem|issue|here\?|when|mistake))",
     rf"{IM} {ADVERBS}(?:severely |mildly |badly |highly |happily |recently |newly )?(?:{_STATES})",
     rf"(?:i|we)(?: (?:also |now |already |currently )?have|'ve got| got| own) (?!to\b|a (?:question|problem)\b)(?:an?|{_NUMBER}|some|severe|mild|bad|chronic) {_NOUN_PHRASE}(?:{_OWNED})(?=\s*(?:[,.;!)(&+]|$|[\u2600-\u27bf\U0001f300-\U0001faff]|(?:and|with|who|named|called|in|from|at|that|but|aged|living|on|because|so|too|as well|which|since|now|both|already|lol|btw|here)\b))",
     r"(?:i|we) have (?:severe |mild |bad |chronic )?(?:asthma|diabetes|adhd|dyslexia|migraines|arthritis|epilepsy|insomnia|hay fever|kids|children)\b",
@@ -112,7 +138,7 @@ _FACT = form(
     rf"i(?:'ve| have) (?:been )?(?:\w+ ){{1,6}}(?:for (?:about |over |almost |nearly |more than |the (?:last|past) )?{_NUMBER} (?:years|decades|months)\b|since (?:19|20)\d\d\b)",
     rf"i (?:mainly |mostly |always |usually |normally |typically )?(?:own|drive|ride|teach) (?!a (?:lot|copy|bit|share)\b)(?:an?|my|the \w+ \w+|maths?|{_LANGUAGES}|yoga|physics|history|biology|chemistry) ?\w*",
     rf"i play (?:the )?(?:{_NOUN_PHRASE})(?:piano|guitar|violin|cello|drums|flute|bass|trumpet|saxophone|football|soccer|tennis|chess|basketball|volleyball|badminton|hockey|cricket|rugby|golf|handball)\b",
-    rf"my {_FAMILY}(?:'s name)?(?: (?-i:[A-Z]\w+))?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{_ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
+    rf"my {_FAMILY}(?:'s name)?(?: (?-i:[A-Z]\w+))?(?:'s| is|, \w+, is) (?:called|named|an? {_NOUN_PHRASE}(?:{ROLE_WORDS})\b|{_NUMBER}\b(?! (?:minutes|hours|days|weeks|of|%))|from (?-i:[A-Z])|allergic to|{_STATES})",
     rf"my {_FAMILY}'s name(?:'s| is) \w+",
     rf"my {_FAMILY} (?:also |both |now |still |currently )?(?:lives?|works? (?:as|at|for|in)|was born|were born|stud(?:ies|y) \w+|speaks? (?:{_LANGUAGES})|turn(?:s|ed) \d+|has (?:asthma|diabetes|adhd|dementia|cancer|allergies))\b",
     rf"i (?:also |now |currently )?(?:run|co-run|founded|own|manage) (?:an?|my own|our) {_NOUN_PHRASE}(?:{_BUSINESS})\b",
@@ -123,18 +149,19 @@ _FACT = form(
     rf"{IM} (?:currently |still |now )?on (?:(?:parental|maternity|paternity|sick|medical|unpaid) leave|(?:a )?sabbatical|medication|insulin|disability|dialysis|a gluten)\b",
     rf"my {_FAMILY}'s (?:birthday|anniversary|\d+(?:st|nd|rd|th)(?: birthday)?) is (?:on|in) \w+",
     r"(?:our|my) (?:wedding )?anniversary is (?:on|in) \w+",
-    rf"as an? {_NOUN_PHRASE}(?:{_ROLE_WORDS}),? (?:i|we)\b",
+    rf"as an? {_NOUN_PHRASE}(?:{ROLE_WORDS}),? (?:i|we)\b",
     rf"{IM} in (?:my (?:twenties|thirties|forties|fifties|sixties|seventies|(?:first|second|third|fourth|final|last) (?:year|semester))|(?:marketing|sales|hr|finance|retail|logistics|academia|publishing|insurance|real estate)\b)",
     r"i (?:did|finished|completed|got|have) my (?:phd|degree|master's|masters|bachelor's|apprenticeship|training) (?:at|in|from) \w+",
     r"i (?:also )?(?:volunteer|sing|coach|moonlight) (?:at|for|with|in|as) \w+",
     r"my time ?zone is (?:currently |now |still )?(?:(?-i:[A-Z]{2,5})\b|utc|gmt|[ce]e?s?t\b|p[sd]?t\b|\w+/\w+|(?:central|eastern|pacific|mountain|british) )",
     rf"i(?:'ve| have)? (?:got )?{_NUMBER} years of experience\b",
+    r"i wear (?:[\w-]+ ){0,2}?(?:glasses|hearing aids?|contacts|contact lenses|braces|a pacemaker|an insulin pump|a prosthesis|a wig|a hijab|a kippah)\b",
     r"every (?:day|morning|evening|week|weekend|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?,? i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|cook|read|play|train|write|bake|paint|draw|teach)\b",
     r"i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|train|write|bake|paint|draw|spend) (?:[\w-]+ ){0,7}?(?:every|each) (?:single )?(?:day|morning|evening|week|weekend|night|other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
 )
 _BACHELOR = re.compile(r"\bnot\b", re.IGNORECASE)
 _NO_FACT = re.compile(
-    r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life|if)\b|\bof my own\b"
+    r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life)\b|\bof my own\b"
     r"|\b(?:the happiest|the luckiest|happy|lucky|proud|terrible|horrible|bad|good|huge|big|real|such a|total) (?:man|person|fan)\b",
     re.IGNORECASE,
 )
@@ -142,14 +169,15 @@ _NO_FACT = re.compile(
 _VAGUE_OBJECT = (
     r"(?!it\b|this\b|that\b|these\b|those\b|them\b|him\b|her\b|you\b|your\b|how\b|what\b|when\b|where\b|why\b|one\b|"
     r"to (?:think|believe|say|see|hear|know|ask|bother|admit|break|interrupt|nag|complain|be|have|help|share|talk|chat)\b|"
-    r"the (?!\w+ of\b|outdoors|sea|sun|rain|snow|beach|mountains?|ocean|countryside|cold|heat|theatre|cinema|forest|smell|sound|feeling)|"
+    r"the (?!(?!one\b|ones\b|idea\b|way\b|part\b|thing\b|first\b|second\b|last\b|version\b|draft\b|option\b)\w+ (?:of|in|at|from|by)\b|outdoors|sea|sun|rain|snow|beach|mountains?|ocean|countryside|cold|heat|theatre|cinema|forest|smell|sound|feeling)|"
     r"all (?:of )?(?:it|this|that|these)|both\b|everything about (?:it|this|that)|my (?:new|old)\b|our\b|the way\b|him\b|a lot\b|a new\b|being (?:called|able)\b|so\b|and\b|or\b|about\b|"
     r"because\b|very\b|too\b|even\b|myself\b|option\b|version\b|variant\b|plan [a-z0-9]\b|number\b|proposal\b|draft\b|yours\b|working with you|talking (?:to|with) you|chatting with you|each other\b|either\b|neither\b|any of\b|an? (?:table|word|copy|hug|drink)\b)"
 )
 _PREFERENCE = form(
     rf"i {ADVERBS}(?:prefer|like|love|enjoy|adore|hate|dislike|detest|despise|loathe) {_VAGUE_OBJECT}\w",
+    rf"i {ADVERBS}(?:prefer|like|love|enjoy|hate|dislike) (?:the )?[\w' -]{{2,40}}? (?:more|better|less) than (?!you\b|i\b|me\b|ever\b|anything\b|that\b|this\b|it\b)\w",
     rf"i {ADVERBS}(?:don'?t|do not|never) {ADVERBS}(?:like|enjoy|love|drink|eat) {_VAGUE_OBJECT}\w",
-    rf"i (?:really |just |absolutely )?(?:can't|cannot|cant|can not) (?:stand|bear) {_VAGUE_OBJECT}\w",
+    rf"i (?:myself |really |just |absolutely |personally )*(?:can't|cannot|cant|can not) (?:stand|bear) {_VAGUE_OBJECT}\w",
     rf"{IM} (?:not )?{ADVERBS}(?:an? )?(?:big |huge |great |massive |real |total )*(?:fan of|lover of) {_VAGUE_OBJECT}\w",
     rf"{IM} (?:an? )?(?:big |huge |real |total )?(?!changed\b|different\b|better\b|new\b|terrible\b|bad\b|good\b|horrible\b|nice\b|busy\b|third\b|single\b|sick\b|kind\b|happy\b|sad\b|curious\b|grown\b)(?:\w+ )(?:lover|enthusiast|addict|buff|person)\b(?! (?:who|i|on|in charge|for this))",
     rf"{IM} (?:not )?{ADVERBS}(?:into|fond of|keen on|crazy about|passionate about|obsessed with|partial to) {_VAGUE_OBJECT}\w",
@@ -161,6 +189,7 @@ _PREFERENCE = form(
     r"[\w' -]{2,40} (?:is|are|isn't|aren't) (?:really |just |definitely )?(?:not |never )?(?:really |exactly )?my (?:thing|cup of tea|jam|kind of (?:thing|music|film|food|humou?r|place))\b",
     rf"i(?:'ve| have) (?:always|never|long) (?:really )?(?:loved|liked|hated|preferred|enjoyed|adored|disliked) {_VAGUE_OBJECT}\w",
     rf"i (?:always |usually )?(?:take|pick|choose|go for|order|want) (?:{_VAGUE_OBJECT}|the )[\w' -]{{2,40}} every (?:single )?time\b",
+    r"[\w' -]{2,30} over [\w' -]{2,30}, (?:always|any day|any time|every time|all day)\b",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
     r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
     + _VAGUE_OBJECT + r"\w",
@@ -180,13 +209,13 @@ _FEELING = (
     r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
     r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my|knackered|"
     r"close to tears|on edge|sick with worry|ecstatic|elated|humiliated|petrified|stoked|bummed(?: out)?|crushed|drained|"
-    r"heartsick|tired of|low(?= today| lately| since|[.,!])|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
+    r"heartsick|glad(?! to (?:meet|talk|chat|hear|see|know|assist|be of))|tired of|low(?= today| lately| since|[.,!])|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
 )
 #: Feelings only where somebody says to feel so: `I'm down for pizza` and `I'm lost, where is it` are none.
 _FELT = r"down|lost(?! (?:here|in the (?:code|text|docs)))|confident|torn|comfortable|empty|at ease|inspired|tired of"
 _BODY = r"(?:(?:physically|mentally|emotionally|completely|totally)(?: and (?:physically|mentally|emotionally))? )?"
 _EMOTION = form(
-    rf"(?:{IM}|{WERE}|i(?:'ve| have) been|i (?:really |still |always )?feel|i felt|i'm feeling|i am feeling|i've felt|we feel|we felt|feeling|feel) (?:also )?{ADVERBS}(?:feeling |like i'm |a bit |a little )?{_BODY}(?:{_FEELING})(?![\w-])",
+    rf"(?:{IM}|{WERE}|i(?:'ve| have) been|i was|we were|i (?:always |still |also )?get|i got|i(?:'ve| have) become|i (?:really |still |always )?feel|i felt|i'm feeling|i am feeling|i've felt|we feel|we felt|feeling|feel) (?:also )?{ADVERBS}(?:feeling |like i'm |a bit |a little )?{_BODY}(?:{_FEELING})(?![\w-])",
     rf"(?:i(?:'ve| have) been feeling|i (?:really |still |also )?feel|i felt|{IM} feeling|we feel) (?:also )?{ADVERBS}(?:a bit |a little )?(?:{_FELT})(?![\w-])",
     rf"(?:[\w' -]{{2,60}} )?(?<!can )(?<!will )(?<!may )(?<!to )(?<!could )(?<!would )(?<!might )(?:makes?|made|making|leaves?|left) me (?:feel )?{ADVERBS}(?:{_FEELING}|cry|smile so)(?![\w-])",
     rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
+from memory_pipeline.conversations.orders import asking_in, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.grammar import can_be_order
 from memory_pipeline.wording.guidance import guidance_in
@@ -41,6 +42,19 @@ _TRUST = form(
     r"(?:just |please |you can )*(?:pick|choose|take|use|do|go with|go for|book|order|buy) (?:whichever|whatever|what|any)(?: [\w'-]+){0,3} you (?:think|like|want|prefer|see fit|feel|find|consider)\b",
     r"no need to (?:run|clear|check) (?:\w+ ){1,5}(?:past|by|with) me\b",
     r"(?:and |so |then )*(?:just |please )+(?!find\b|see\b|ask\b|check\b|look\b|try\b|help\b|be\b|imagine\b|keep\b)[a-z]+ (?:it|this|that|them) (?:yourself|on your own|by yourself)\b",
+    r"(?!what\b|if\b|is\b|it's\b)(?:[\w'-]+ ){1,5}?(?:is|are|will be) (?:all |entirely |completely )?your (?:call|choice|decision|department|domain|turf)\b(?! (?:of|to make|because|when))",
+    r"you(?:'ve| have)(?: got)? (?:my|our) (?:full |complete |standing )?(?:ok|okay|go|go-ahead|yes|blessing|permission|consent|approval|word|trust|confidence|backing|thumbs up)\b (?:to|for|on|in)\b",
+    rf"(?!if\b|when\b|what\b|how\b|where\b|as\b)(?:[\w'-]+ ){{1,6}}?you (?:can|may|might as well) (?:now |always |just |simply )*(?!see\b|imagine\b|find\b|get\b|buy\b|tell\b|read\b|hear\b|ask\b|learn\b|use\b)(?:[\w']+ ){{1,6}}?(?:straight away|right away|directly|at once|immediately|any ?time|whenever you (?:like|want)|{_ALONE})(?!\w)",
+    r"(?:[\w' -]{1,40} )?(?:up to|below|under|within|less than|anything (?:below|under|up to)|smaller than) (?:[\w' .,%€$£-]{1,30}) you (?:can|may|are free to|'re free to|decide)\b",
+    r"you (?:can|may|are free to|'re free to) (?:always |now |just )*(?:buy|spend|order|book|approve|refund|sign|pay|decide|grant|give)[\w' ]{1,40} (?:up to|below|under|within|of less than|for less than) \W?\d",
+    r"[\w' -]{2,50} (?:doesn't|don't|does not|do not|needn't|need not) (?:have to |need to |need )(?:cross my desk|come (?:to|past|by|through) me|go (?:through|past|by) me|wait for me|be (?:approved|cleared|confirmed|signed off|checked)(?: by me| with me)|my (?:ok|okay|approval|permission|sign-off|yes|confirmation))\b",
+    r"[\w' -]{2,50} (?:is|are|'s) (?:all |entirely |completely )?yours to (?!lose\b|keep me\b)[a-z]+",
+    r"(?:whatever|whichever|anything|any \w+|what) you (?:come up with|think of|pick|choose|decide|prefer|go with|suggest|propose|find|settle on) (?:is|will be|'s) (?:totally |perfectly |absolutely )?(?:fine|ok|okay|good|great|right)(?: (?:by|with|for) (?:me|us))?\b",
+    rf"{IM} (?:fine|ok|okay|happy|good|cool|comfortable|at ease) (?:with you \w+ing|for you to (?!be\b|have\b|know\b|hear\b)\w+|if you (?:just |simply )?(?!are\b|feel\b|have\b|say\b|think\b|don't\b)[\w' ]{{3,50}} (?:{_ALONE}))",
+    r"you(?:'re| are) (?:now |always )?(?:free|allowed|cleared|authori[sz]ed|welcome|entitled) to (?!ask\b|disagree\b|laugh\b|call me\b|join\b|come\b|correct me\b|think\b|feel\b|be\b|your\b)\w+ \w+",
+    r"(?:feel free to|go ahead and) [\w' -]{3,50} (?:any ?time|whenever|without asking|on your own|as you (?:like|see fit)|yourself|every \w+)\b",
+    r"from (?:now|here) on,? (?:it's |it is )?you(?:'re| are)? (?:handle|take|run|own|do|decide|choose|manage|write|answer|lead|the one who|in charge)\b",
+    r"i(?:'ll| will)? (?:let|hand|give|pass) (?:you (?:decide|choose|handle|run|take over|have (?:a free hand|the last word))|(?:it|this|that|the [\w' -]{2,40}?|all [\w' -]{2,30}?) (?:over )?to you)\b(?! (?:soon|later|one day))",
     rf"(?:small|minor|tiny|simple|routine|such|these|those|trivial|little)(?: [\w'-]+){{1,3}} you (?:can|may)(?: [\w']+){{1,5}}? {_ALONE}(?!\w)",
 )  # fmt: skip
 _NO_TRUST = re.compile(
@@ -125,6 +139,8 @@ _DYNAMIC = form(
     r"(?:i )?(?:really )?(?:love|like|hate|appreciate) (?:the way|how) you (?!can\b|guys\b)\w+",
     r"i (?:need|want|expect|would like|'d like) you to (?:always |never )?(?:[\w']+ ){1,4}?(?:more|less|whenever|when i|every time|always|instead of)\b",
     r"(?:please )?keep doing (?:that|this|it)\b",
+    r"i find it (?:very |really |so |quite |most )*(?:helpful|useful|annoying|confusing|good|great|nice|reassuring|irritating|tiring|rude|easier) (?:when(?:ever)?|if|that|how) you\b",
+    r"we(?:'re| are) (?:such )?(?:a |one )?(?:great|good|fantastic|nice|strong|solid|real) team\b",
     r"we make (?:a|such a) (?:great|good|fantastic|nice) team\b",
 )  # fmt: skip
 _STYLE_ORDER = form(
@@ -136,7 +152,7 @@ _OF_THE_AGENT = re.compile(
     r"british|american|language|24-hour|units|spelling|one question|options?|with me|to me|me\b)",
     re.IGNORECASE,
 )
-_NO_DYNAMIC = re.compile(r"\byou never know\b|\bplants\b|\bserver\b", re.IGNORECASE)
+_NO_DYNAMIC = re.compile(r"\byou never know\b|\bplants\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
     r"\b(?:from now on|from here on|in future|going forwards?|by default|henceforth)\b", re.IGNORECASE
 )
@@ -165,7 +181,11 @@ def boundary_in(said: Said) -> re.Match[str] | None:
     if forbidden is not None and forbidden["verb"].lower() not in _NO_ORDER and _LIMITED.search(said.read):
         return forbidden
     advised = stated(said, _ORDER_ABOUT_ME, may_depend=True)
-    return advised if advised is not None and guidance_in(said.read[:1].upper() + said.read[1:]) == "avoid" else None
+    if advised is not None and guidance_in(said.read[:1].upper() + said.read[1:]) == "avoid":
+        return advised
+    if stated(said, _DYNAMIC, may_depend=True) is not None:
+        return None
+    return asking_in(said) or prohibition_in(said)
 
 
 def dynamic_in(said: Said) -> re.Match[str] | None:
@@ -175,6 +195,9 @@ def dynamic_in(said: Said) -> re.Match[str] | None:
     found = stated(said, _DYNAMIC, may_depend=True)
     if found is not None:
         return found
+    lasting = standing_order_in(said)
+    if lasting is not None:
+        return lasting
     order = stated(said, _STYLE_ORDER, may_depend=True)
     if order is None or not _STANDING.search(said.read) or MOMENT.search(_STANDING.sub(" ", said.read)):
         return None

@@ -11,11 +11,15 @@ from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts, stem
 
 _ENDS = r"(?=\s*(?:[,.;:!)—–-]|$|\bfor\b|\bbecause\b|\bat all\b|\bagain\b|\band\b|\bbut\b|\bthe\b))"
+_UNDOING = (
+    r"(?:scrap|forget(?: about)?|drop|ditch|disregard|undo|revert|never mind|nevermind|cancel|ignore|take back|strike)"
+)
 _CORRECTION = form(
     rf"(?:that|this|it)(?:'s| is| was|s) (?:just |simply |completely |plain |totally |still |all |also )?(?:wrong|incorrect|false|not (?:right|correct|true|accurate)){_ENDS}",
     r"(?:that|this|it)(?:'s| is| was|s) not what i (?:asked|said|meant|wanted|told)\b",
     r"i meant (?!to\b|that\b|it\b|no\b|well\b|what\b|every\b|a lot\b|come on|like\b|the world|really\b|who\b|how\b|if\b|i\b|you\b|yes\b|yeah\b|,)\w[\w' -]{0,60}(?:,| and| -|;|\.|!|$)",
-    r"i (?:didn't|did not|didnt|never) (?:say|mean|ask for|ask you) (?!to\b|that i\b|anything|it like)\w",
+    r"i (?:(?:didn't|did not|didnt|never) (?:say|mean|ask for|ask you)|never (?:said|meant|asked for)) (?!to\b|that i\b|anything|it like|goodbye|hello|hi\b|thank|yes\b|no\b|a word|much|so\b|never\b)\w",
+    r"(?:that's|thats|that is|this is|it's|you(?:'ve| have)? (?:got |have |used |sent |picked |took )?) ?(?:the )wrong [\w'-]+(?: [\w'-]+)?[,;:.–—-]+ (?:it's|it is|the|mine|mine's|ours|that's|i|we|use|take)\b",
     r"you(?:'ve| have)? (?:got|get) (?:that|it|this|the [\w ]{2,30}?|my [\w ]{2,30}?) (?:completely |all |totally )?(?:wrong|mixed up|backwards)\b",
     r"you(?:'re| are| were) (?:wrong|mistaken|incorrect)(?=\s*(?:[,.;:!]|$|there\b|here\b|about\b|on that\b|again\b))",
     r"i(?:'ve| have)? (?:already )?told you (?:already|before|twice|several times|\w+ times|yesterday|that (?:the|my|our|it|we|i))\b",
@@ -35,11 +39,20 @@ _CORRECTION = form(
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
     r"(?:no|nope|nah|wrong)[\s,.!:—–-]+not\s+(?!now\b|yet\b|today\b|really\b|quite\b|sure\b|at all\b|bad\b|exactly\b|anymore\b|necessarily\b)[\w' -]{1,40},\s*(?:the|my|our|his|her|their|we|they) \w",
     r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",
+    r"(?:that|this|it) (?:cannot|can't|can not|couldn't) (?:be|have been) (?:right|true|correct|so|it)\b",
+    r"(?:that|this|it)(?:'s| is| was) not (?:the |a |an |my |our |his |her |their |in |on |at |from )(?!point\b|problem\b|issue\b|case\b|question\b|same\b|end\b|time\b|way\b|first\b|only\b|best\b|good\b|bad\b|big\b)[\w' -]{2,50}[,;:–—-]\s*(?:but |it's|it is|that's|that is|it was|this is|they're|we|i)\b",
+    r"(?:that's|that is|that was|it's|it is|it was|those are|these are|they are|they're) (?:the |a |an |my |our |in |on |at |from |for )[\w' -]{2,50}, (?:and )?not (?:the |a |an |my |our |in |on |at |from |for )?(?!very\b|that\b|so\b|bad\b|too\b|really\b|even\b|sure\b|to\b|only\b|just\b|because\b)\w",
+    r"(?:you(?:'ve| have)?|i(?:'ve| have)?) (?:had )?(?:mixed up|swapped|confused) (?:the|my|our|two|these|those|it with)\b",
+    r"i(?:'ve| have)? (?:already )?(?:told|said to|wrote to|mentioned to) you(?: (?:in|on|at|last|this|before|earlier|back in|the other)[\w ]{0,20}?)? that (?:the|my|our|it|we|i|this|these|those|all|no)\b",
+    r"(?:way |far |much |a bit |still )?too (?:much|many|high|low|long|short|little|few|late|early|big|small|expensive|slow|fast|loud)\s*[,;:.!–—-]+\s*(?:please |just |so |then |better )?(?:make|set|put|use|try|take|cut|raise|lower|change|go|bring|keep|reduce|i said)\b",
+    rf"{_UNDOING} (?!about it\b|to\b)(?:that|this|it|those|these|the|my|our|what i (?:said|wrote|told you|asked)|all that|everything)\b[^,;:.–—-]{{0,60}}[,;:–—-]+\s*(?!if\b|it's (?:ok|fine|nothing)|i (?:found|got|figured)|thanks|thank|sorry|please\b$|ok\b|okay\b|then\b$)(?:\w+[ ,']+){{2,}}\w+",
     r"(?:it|that|this)(?:'s| is| was) (?:actually [\w' :.-]{1,40}|[\w' :.-]{0,30}\d[\w' :.-]{0,20}),\s*not\s+\w",
 )  # fmt: skip
 _OWN_CORRECTION = form(
     r"i was (?:wrong|mistaken|incorrect)(?: (?:earlier|before|there|about [\w ]{2,30}))?\s*[:,;—–.]",
     r"i (?:made|had) (?:a |an )?(?:mistake|error|typo)(?: (?:earlier|before|there|above|in [\w ]{2,30}))?\s*[:,;—–.]",
+    r"i (?:wrongly|mistakenly|incorrectly|falsely) (?:told|said|wrote|gave|assumed|named|reported|stated|put|listed|marked|counted)\b",
+    r"i (?:had|have) (?:mixed up|confused|misread|misunderstood|swapped|misstated|miscounted) \w",
     r"i (?:misread|misspoke|mixed up|misstated|misremembered|misunderstood|confused) \w",
     r"(?:small |quick |one |a )*correction\s*(?::|—|–| - )",
     r"i (?:have to|need to|must|should) correct (?:myself|that|what i (?:said|wrote|told you)|my (?:answer|last))\b",
@@ -48,6 +61,14 @@ _OWN_CORRECTION = form(
 #: `No no, the other Anna. Anna Berg, not Anna Lind.` and `I said Thursday!! Not Tuesday`.
 _DENIES = re.compile(r"\W*(?:no|nope|nah|wrong|sorry|wait|not quite)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"[\w' :.-]{2,60}, not \w", re.IGNORECASE)
+_NOT_THE = re.compile(
+    r"\W*(?:(?:that|this|it)(?:'s| is| was) not (?:the|my|our|what|where|how|who)\b|(?:no|nope|nah|wrong)[\s,.!:—–-]+not (?:the |a |my |our )?(?!now\b|yet\b|today\b|really\b|quite\b|sure\b|at all\b|bad\b|exactly\b|necessarily\b|that\b))[\w' .-]{2,60}\W*$",
+    re.IGNORECASE,
+)
+_IT_IS = re.compile(
+    r"\W*(?:it|that|the [\w' -]{2,40}?|we|i|they|our [\w' -]{2,40}?|my [\w' -]{2,40}?|he|she)(?:'s|'re| is| was| are| were| use| have| said| wanted| meant| want)\b(?! (?:not|ok|okay|fine|sure|sorry|just)\b)",
+    re.IGNORECASE,
+)
 _I_SAID = re.compile(r"\W*(?:no,? )?i said \w+", re.IGNORECASE)
 _NOT_AFTER = re.compile(r"\W*not \w", re.IGNORECASE)
 _NO_CORRECTION = re.compile(
@@ -93,11 +114,16 @@ def correction_in(said: Said) -> re.Match[str] | None:
         return contrast
     if _NOT_AFTER.match(said.after) and (repeats := _I_SAID.match(said.read)):
         return repeats
+    if _IT_IS.match(said.after) and (denies := _NOT_THE.match(said.read)):
+        return denies
     return stated(said, _CORRECTION)
 
 
 def says_what(said: Said) -> bool:
-    """Whether a correction says by itself what it corrects: `That's wrong.` does not."""
+    """Whether a correction says by itself what it corrects, and what is right: `That's wrong.` and `No, not Anna.` do
+    not."""
+    if _NOT_THE.match(said.read) and _IT_IS.match(said.after):
+        return False
     return len(set(content_words(said.read)) - _OF_CORRECTIONS) > 1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -23,6 +23,7 @@ from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repea
 from memory_pipeline.conversations.work import (
     decision_in,
     finding_in,
+    is_announced_decision,
     is_context,
     learned_by_agent_in,
     learned_by_human_in,
@@ -197,29 +198,33 @@ def _mark(turn: Turn, said: Said, found: list[tuple[Said, Extraction]]) -> None:
         found.append((said, extraction_of(turn, said, "marker", priority=True)))
 
 
+#: What is between the two, or of the work: a sentence is of the first of these kinds.
+_BETWEEN: tuple[tuple[ExtractionKind, Callable[[Said], re.Match[str] | None]], ...] = (
+    ("learning", learned_by_human_in),
+    ("boundary", boundary_in),
+    ("trust", trust_in),
+    ("dynamic", dynamic_in),
+    ("decision", decision_in),
+)
+
+
 def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
     corrects = correction_in(said) is not None
     if corrects:
         yield "correction"
-    between: ExtractionKind | None = None
-    if learned_by_human_in(said):
-        between = "learning"
-    elif boundary_in(said):
-        between = "boundary"
-    elif trust_in(said):
-        between = "trust"
-    elif dynamic_in(said):
-        between = "dynamic"
-    elif decision_in(said):
-        between = "decision"
+    between = next(((kind, at) for kind, read in _BETWEEN if (at := read(said)) is not None), None)
     if between is not None and not corrects:
-        yield between
+        kind, at = between
+        yield kind
+        about_self = fact_in(said)
+        if about_self is not None and (about_self.end() <= at.start() or about_self.start() >= at.end()):
+            yield "fact"
         return
     is_about_self = False
     for kind, read in (("fact", fact_in), ("preference", preference_in), ("emotion", emotion_in)):
         if read(said) is not None:
             is_about_self = True
-            yield kind  # type: ignore[misc]
+            yield kind
     if not corrects and not is_about_self and is_context(said):
         yield "context"
 
@@ -231,7 +236,7 @@ def _kinds_by_agent(said: Said) -> Iterator[ExtractionKind]:
         yield "learning"
     elif shared_in(said):
         yield "dynamic"
-    elif decision_in(said) and rationale_of(said):
+    elif decision_in(said, is_human=False) and (rationale_of(said) or is_announced_decision(said)):
         yield "decision"
     elif finding_in(said):
         yield "context"

@@ -7,6 +7,7 @@ else said.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,6 +32,10 @@ _OPENERS = re.compile(
     r"i'd say|i must say|i have to say|i want to be clear|let me be clear|of course|obviously|sadly|luckily|"
     r"unfortunately|fortunately|currently|now|today|these days|recently|lately|nowadays|from now on|in (?:the )?future|"
     r"going forward|wait|er|um|uh|dear|friend|my friend|there|lately|finally|in general|correction|update|ps|edit|"
+    r"agreed|perfect|alright|all right|fine|super|lovely|exactly|deal|done|awesome|wonderful|fantastic|absolutely|of course not|certainly|"
+    r"(?:much |way |a lot |even )better|(?:no|not a) (?:drama|harm done|problem|problems|worries|big deal)|never mind|got it|understood|"
+    r"fair enough|makes sense|sounds (?:good|great|fine)|good (?:morning|evening|afternoon|idea|point|question|catch|news|call)|morning|quick one|"
+    r"one (?:more )?(?:thing|point|request|rule)|another (?:thing|point|request|rule)|by the by|oh well|in short|"
     r"i misspoke|in my opinion|for (?:\w+ ){1,3}|on (?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays)|"
     r"in (?:the )?(?:morning|mornings|evening|evenings|summer|winter|spring|autumn|fall)|every \w+|at (?:home|work|night)|"
     r"after [^,]{1,40},|as (?:a|an) [^,]{1,40},|since [^,]{1,40},|in my (?:free|spare) time|guess what|look|listen)"
@@ -63,7 +68,13 @@ _OWN_SAYING = re.compile(
     re.IGNORECASE,
 )
 #: What is said after a statement, and turns it into a condition, or into what somebody else said.
-_CONDITION_AFTER = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_CONDITION_AFTER = re.compile(
+    r"\b(?:if (?!(?:i'm|i am|we're) (?:honest|being honest|not mistaken|frank)\b|you ask me\b|anything\b|need be\b|possible\b)|unless\b)",
+    re.IGNORECASE,
+)
+#: What follows from something is said by the speaker, whoever said the first: `She asked for it, so leave it.`
+_SO = re.compile(r",\s*so (?:(?:please|now|then|just|from now on),? )*\Z", re.IGNORECASE)
+_FURTHER = re.compile(r"[,;:–—-]\s*(?:so|and|but|then|please|which is why)\b|;", re.IGNORECASE)
 _NOT_MEANT_AFTER = re.compile(
     r"\b(?:right\?|isn't it|just kidding|jk|he says|she says|they say|he said|she said|they said|according to|says the|"
     r"said the)\b|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
@@ -77,6 +88,8 @@ _QUESTION = re.compile(
     r"did|do|does|is|are|was|were|can|could|should|would|will|to|about|if|much|many|long|often|come|else|kind|sort|time|day)\b",
     re.IGNORECASE,
 )
+_CLEFT = re.compile(r"\W*what [\w' ]{3,50}? (?:is|are|was) (?:if|when|that|to|a|an|the|my|our)\b", re.IGNORECASE)
+_OCCASION = re.compile(r"\W*(?:(?:so|and|but|ok|okay|also|then)[\s,]+)*when(?:ever)? [^,?]{3,90}, \S", re.IGNORECASE)
 _ASKS = re.compile(r"\?\W*$")
 #: About one moment.
 MOMENT = re.compile(
@@ -102,8 +115,11 @@ class Form:
 
 
 def is_question(said: Said) -> bool:
-    """Whether a sentence asks, with its mark or without."""
-    return bool(_ASKS.search(said.read) or "?" in said.read[:-1] or _QUESTION.match(said.read))
+    """Whether a sentence asks, with its mark or without. `What helps me is if you ...` and `When it rains, ...` do
+    not."""
+    if _ASKS.search(said.read) or "?" in said.read[:-1]:
+        return True
+    return bool(_QUESTION.match(said.read) and not _CLEFT.match(said.read) and not _OCCASION.match(said.read))
 
 
 def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) -> re.Match[str] | None:
@@ -111,15 +127,28 @@ def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) ->
 
     `may_depend`: a condition may follow, as in `ask me first if ...`.
     """
+    return next(each_stated(said, pattern, may_depend=may_depend), None)
+
+
+def each_stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) -> Iterator[re.Match[str]]:
+    """Every place where a sentence states a form, as `stated` does."""
     for match in pattern.finditer(said.read):
         before = said.read[: match.start()]
+        if any(_SO.search(said.read, 0, end) for end in (match.start(), match.start() + len("so "))):
+            before = ""
         opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")
         opens = bool(opens) or bool(_CIRCUMSTANCE.fullmatch(before.strip()) and not _TURNING.search(before))
         if not opens and not (_ENDS_CLAUSE.search(before) and not _TURNING.search(_OWN_SAYING.sub(" ", before))):
             continue
         if _NOT_MEANT_AFTER.search(said.read, match.end()):
             continue
-        if not may_depend and _CONDITION_AFTER.search(said.read, match.end()):
+        if not may_depend and depends(said.read[match.end() :]):
             continue
-        return match
-    return None
+        yield match
+
+
+def depends(rest: str) -> bool:
+    """Whether what follows a statement makes it depend on a condition. A condition of the next clause does not:
+    `I have diabetes, so if I am silent, call`."""
+    further = _FURTHER.search(rest)
+    return bool(_CONDITION_AFTER.search(rest[: further.start()] if further else rest))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from memory_pipeline.conversations.between import ENDS_SOON
+from memory_pipeline.conversations.choices import choice_in
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.surroundings import cause_in, surroundings_in
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.grammar import PRESENT, clauses_of, words_of
 from memory_pipeline.wording.guidance import guidance_in
@@ -50,9 +52,13 @@ _DECISION = form(
     r"(?:i've|i have|we've|we have) (?:finally )?made (?:up )?(?:my|our|a|the) (?:mind|minds|decision)s?\b\s*(?:to|:|,)",
     r"(?:i|we) (?:hereby |officially |finally )*(?:approve|reject|veto) (?!of\b|it\b)\w",
 )  # fmt: skip
+_CALLED_DECISION = form(
+    r"(?:the |our |final )*decision(?: made| taken)?\s*(?::|—|–| - )\s*\w",
+    r"(?:we|you and i) (?:have |both )?(?:agreed|decided) (?:to|on|that|for|against)\b",
+)
 _NO_DECISION = re.compile(
     r"\b(?:haven't|have not|hasn't|not yet|didn't|can't|couldn't|cannot|hard to|trying to|need to|have to) (?:\w+ )?(?:decide|agree|settle|choose|make)|"
-    r"\bagreed (?:with|that i'?m)\b|\bnot decided\b|\bcall it (?:a day|a night)\b|\bkeep (?:in touch|going|chatting|talking)\b|\blet'?s see\b",
+    r"\bagreed (?:with (?![\w' ]{2,40}? (?:to|that)\b)|that i'?m\b)|\bnot decided\b|\bcall it (?:a day|a night)\b|\bkeep (?:in touch|going|chatting|talking)\b|\blet'?s see\b",
     re.IGNORECASE,
 )
 #: What somebody decides for an afternoon.
@@ -85,6 +91,8 @@ _LEARNED_BY_AGENT = form(
     rf"i(?:'ll| will| should| need to) {_HABIT} (?:\w+ ){0,14}?(?:next time|in (?:the )?future|from now on|going forward)\b",
     r"i(?:'ve| have)? (?:now |also |just )*(?:reali[sz]ed?|noticed?|see now|understand now) (?:that )?i (?:tend to|should|often|was too|need to|had been|keep|rushed|assumed|over|under|always|sometimes|have a habit|jumped)\b",
     r"i should(?:'ve| have| not have|n't have) (?!been of\b|mentioned\b)\w+",
+    rf"(?:so |and |then )?(?:next time|in (?:the )?future|from now on|going forward),? i {_HABIT}\b",
+    rf"i(?:'ll| will|'m going to| am going to) {_HABIT} [\w' -]{{3,80}} before (?:i|any|every|each|\w+ing)\b[\w' -]*(?:\bagain\b|\banything\b|\bsuch\b|\bevery\b)",
     r"note to (?:self|myself)\s*[:—–-]",
     r"(?:my|the|one|a) (?:key |main |big )?(?:takeaway|take-away|learning)(?: for me| here| from this)? (?:is|was) (?:that|to)\b",
 )  # fmt: skip
@@ -121,7 +129,7 @@ _OPINION = re.compile(
 )
 #: Marks of notes and reports, which nobody says.
 _NOTE = re.compile(r"\*\*|→|\[|\bPRIORITY\b|^[^:]{1,40}:\s|\w_\w+_\w|\s-\s")
-_LEAST_CONTEXT, _MOST_CONTEXT = 5, 40
+_LEAST_CONTEXT, _MOST_CONTEXT = 4, 40
 
 
 def marker_in(said: Said) -> re.Match[str] | None:
@@ -132,13 +140,19 @@ def marker_in(said: Said) -> re.Match[str] | None:
     return stated(said, _STRESSED)
 
 
-def decision_in(said: Said) -> re.Match[str] | None:
+def decision_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
     """Where somebody states a decision of the two, or his or her own."""
     if _NO_DECISION.search(said.read) or _OF_THE_DAY.search(said.read):
         return None
     found = stated(said, _DECISION)
-    is_of_today = found is not None and found.group()[:2].lower() in ("i ", "i'") and _TODAY.search(said.read)
-    return None if is_of_today else found
+    if found is not None and found.group()[:2].lower() in ("i ", "i'") and _TODAY.search(said.read):
+        return None
+    return found or choice_in(said, is_human=is_human)
+
+
+def is_announced_decision(said: Said) -> bool:
+    """Whether a decision is called one: `Decision: the export moves to the new host.`"""
+    return stated(said, _CALLED_DECISION) is not None
 
 
 def rationale_of(said: Said) -> str:
@@ -163,7 +177,7 @@ def learned_by_human_in(said: Said) -> re.Match[str] | None:
 
 def finding_in(said: Said) -> re.Match[str] | None:
     """Where an agent states what it found out about the work."""
-    found = stated(said, _FINDING)
+    found = stated(said, _FINDING) or cause_in(said)
     return found if found is not None and len(_WORD.findall(said.read)) >= _LEAST_LEARNED else None
 
 
@@ -173,8 +187,10 @@ def is_context(said: Said) -> bool:
     words = len(_WORD.findall(said.read))
     if not _LEAST_CONTEXT <= words <= _MOST_CONTEXT or is_machine_text(said.read):
         return False
-    if stated(said, _WE_USE) is not None:
+    if stated(said, _WE_USE) is not None or surroundings_in(said) is not None:
         return True
+    if finding_in(said) is not None:
+        return not _REASON_AFTER.match(said.read)
     text = said.read[:1].upper() + said.read[1:]
     if not re.match(r"\W*our\b", text, re.IGNORECASE) and _PRONOUN_FIRST.match(text):
         return False

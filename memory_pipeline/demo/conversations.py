@@ -219,7 +219,7 @@ u: Six. The garden faces south, the soil dries out by noon. {context}
 a: Then two readings an hour should do. {-decision}
 u: Scrap the two readings, take one every ten minutes, the valves react to it. {decision/correction} And for the garden I want moisture in percent, not in volts. {repetition+preference/dynamic/correction/context}
 a: One reading every ten minutes, in percent.
-u: I'm allergic to bees, so I'd rather not check the sensors by hand in summer. {fact} 
+u: I'm allergic to bees, so I'd rather not check the sensors by hand in summer. {fact}
 a: I will watch them for you. If one falls silent, I could ask your neighbour. {-boundary}
 u: Please leave the neighbour out of it, we don't get along. {boundary} He thinks I work for the secret service. {-fact}
 a: Understood.
@@ -348,7 +348,9 @@ def _parts(words: str) -> tuple[Labelled, ...]:
         mark, ways = match[1], tuple(frozenset(way.split("+")) for way in match[2].split("/"))
         kinds = frozenset().union(*ways)
         if mark:
-            found.append(Labelled(said, may_be=kinds if mark == "?" else frozenset(), looks_like="" if mark == "?" else match[2]))
+            found.append(
+                Labelled(said, may_be=kinds if mark == "?" else frozenset(), looks_like="" if mark == "?" else match[2])
+            )
         else:
             found.append(Labelled(said, ways))
         start = match.end()
