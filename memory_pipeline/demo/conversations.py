@@ -2,7 +2,8 @@
 
 A line is a turn: `u:` is the human, `a:` the agent. Behind a sentence stands, in braces, what is to be kept of it:
 `{fact}`; `{fact/context}`, if either is right; `{fact+emotion}`, if both are. `{-fact}`: nothing, though it looks like a
-fact. `{?fact}`: it may be kept as that or left out. Where nothing stands, there is nothing to keep.
+fact. `{?fact}`: it may be kept as that or left out. Where nothing stands, there is nothing to keep. Conversations that are
+`aside` are for measuring alone; the others stand in the workspace.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Literal
 from memory_pipeline.records.conversation import Speaker
 
 _TALKS = """
-# webshop 2026-02-16
+# webshop 2026-02-16 aside
 u: Good morning, first week with you, so let me introduce myself. My name is Clara and I have run this shop since 2017. {fact} We started out on a market stall, long before there was a website. {-fact}
 a: Nice to meet you, Clara. What should I know about the team?
 u: It's a small crew. Jonas, my husband, takes the pictures. {fact} Sofie packs the parcels at the warehouse. {context} I'm in the shop from Tuesday to Saturday, Mondays belong to the kids. {fact}
@@ -24,7 +25,7 @@ u: You write them. {?trust} Two paragraphs are plenty for me, with the figures a
 a: Understood. Would you like me to answer customers directly as well? {-trust}
 u: Questions about sizes you can answer straight away, they don't have to cross my desk. {trust} Refunds above 50 euros always come to me before you reply. {boundary} If that works well I might hand over more. {-trust}
 
-# webshop 2026-02-18
+# webshop 2026-02-18 aside
 u: Yesterday was a mess. Somebody at the carrier told Sofie that we had cancelled the pickup. {-decision}
 a: I looked into it. The pickup was missing because the carrier's token had expired on Sunday. {context}
 u: So it wasn't Sofie. I was really worried that we would have to have a hard talk. {emotion}
@@ -41,7 +42,7 @@ a: Thank you for the correction, I have moved it to Thursday. {-correction}
 u: You can decide about the restaurant yourself, I trust your choice. {trust}
 a: Then I will take the quiet one near the river. {-decision}
 
-# homelab 2026-02-21
+# homelab 2026-02-21 aside
 u: Hey, I finally have time for the rack this weekend. I live on the fourth floor without a lift, so everything heavy gets delivered. {fact}
 a: Noted. Which part of the rack comes first?
 u: The backups. We're keeping restic and dropping Borg, two tools for one job is one too many. {decision}
@@ -52,7 +53,7 @@ u: Good. The backup key lies in the safe at my parents' house in Setubal. {conte
 a: Thank you. A snapshot could run at 03:00, when the house sleeps. {-decision}
 u: Could, yes. My wife works nights at the hospital, so she is awake at three, make it five in the morning. {fact}
 
-# webshop 2026-02-24
+# webshop 2026-02-24 aside
 u: I talked to our accountant. Marta is the new one, she took over from Dana. {context} She thinks we should close the second bank account, I'm not sure yet. {-decision}
 a: Shall I collect what runs over that account?
 u: Please. And write in plain words when it's about taxes, I get lost in the jargon. {dynamic}
@@ -61,7 +62,7 @@ u: We agreed with Marta to invoice in euros only, since the conversions cost her
 a: Then I change the templates. Is the threshold for the small-business rule 25,000 euros? {-context}
 u: It was 22,000 until last year, and I don't know the new one. {-context} Ask Marta. Please never send her scans of my passport, she doesn't need them. {boundary}
 
-# homelab 2026-02-27
+# homelab 2026-02-27 aside
 u: The dashboard showed 41 degrees in the closet all night. Why on earth did nobody wake me? {-dynamic}
 a: The alert went to the old address. I have corrected it in the alert settings.
 u: That one is gone since January. When it gets above 38 degrees, ring me, whatever the hour. {dynamic/boundary}
@@ -80,7 +81,7 @@ u: How do the returns of the canvas sneakers look?
 a: They make up 31% of all returns this month, mostly because of size 38. {?context}
 u: Then put a note about the size on the page. You don't need to ask me for such things. {trust}
 
-# homelab 2026-03-06
+# homelab 2026-03-06 aside
 u: Quick one before work. I switched jobs in February, I'm a database administrator at the port authority now. {fact}
 a: Congratulations! Does that change when you want the reports?
 u: Yes, send them at seven in the evening instead of at noon. {dynamic} My new boss hates phones at the desk. {-preference}
@@ -94,7 +95,7 @@ a: Agreed. By the way, the humidity sensor in the bathroom reports 0 since Tuesd
 u: That's not the bathroom, that's the cellar, I swapped the two when I painted. {correction}
 a: I had mixed up the two rooms, then: the dry one is the cellar. {correction}
 
-# webshop 2026-03-09
+# webshop 2026-03-09 aside
 u: Jonas is ill, so no new pictures this week. {-fact} I'm completely exhausted, I hardly slept. {emotion}
 a: I am sorry to hear that. Shall I move the launch of the blankets?
 u: Yes, the blankets wait until the pictures are done. {?decision} What would help me most is if you sorted the inbox before I get up. {dynamic}
@@ -105,7 +106,7 @@ u: Really? Nobody told me. {-correction} My mother listens to that station all d
 a: Then we will leave it off, so to speak. {-decision}
 u: Ha. By the way, our blankets come from a mill in Covilhã, the only one that still dyes with plants. {context} Customers love that story. {-preference}
 
-# homelab 2026-03-11
+# homelab 2026-03-11 aside
 u: I read your summary of the network plan. It's all numbers, I lose the thread. From now on start with one sentence on what I should do. {dynamic}
 a: Understood. In one sentence: split the guests from the sensors this weekend. {-decision}
 u: Much better. Agreed, split them, and do it on Sunday when nobody streams. {decision}
@@ -118,7 +119,7 @@ u: Never mind the name, what about the printer? {-boundary}
 a: The printer only speaks the old protocol, so it has to stay with the sensors. {?context}
 u: Alright. My dad says printers are the devil's work. {-preference} I gave up on that thing years ago and print at the library. {?fact}
 
-# webshop 2026-03-13
+# webshop 2026-03-13 aside
 u: The bank called about the card terminal. They say we have to replace it by summer. {-decision}
 a: Do you want an offer from somebody else for comparison?
 u: Don't sign anything there, I read every contract myself. {boundary} Two offers would be great, though. {-decision}
@@ -128,7 +129,7 @@ a: Gladly. The terminal costs 19 euros a month at the moment, and the contract e
 u: That cannot be right. We pay 29, I saw it on the statement. {correction}
 a: You are right, 19 was the price of the first year. {?correction} I will read the latest statement before I quote a price again. {learning}
 
-# homelab 2026-03-16
+# homelab 2026-03-16 aside
 u: My flight lands at eleven tonight. {-fact} Is everything quiet?
 a: Everything is quiet. The door camera saw two parcels.
 u: Great. For the record: the spare key is with Mrs. Duarte on the second floor, in case I'm stuck somewhere. {marker/context}
@@ -141,7 +142,7 @@ u: Haha. I enjoy the planning more than the trip, if I'm honest. {preference}
 a: The guests of the flat left this in the book: "We love the terrace and we hate the stairs." {-preference}
 u: Everybody hates the stairs. {-preference} My son loves them, he counts them. {-preference} He starts school in September. {fact}
 
-# webshop 2026-03-16
+# webshop 2026-03-16 aside
 u: Can you polish this for the shop page? We are a family business from the north and I love honest cloth. {?preference}
 a: Polished: honest cloth from a family in the north. {-preference}
 u: Sounds like an advert for soap. What did you dislike about mine? {-preference}
@@ -173,7 +174,7 @@ u: Nice idea. I miss the old paper calendar of my grandmother, to be honest. {em
 a: Green would be easy to do.
 u: You really get me. We're a good team, you and I. {dynamic}
 
-# webshop 2026-03-23
+# webshop 2026-03-23 aside
 u: The sale is live, orders come in by the minute! I'm over the moon. {emotion}
 a: Congratulations! 64 orders in the first hour, of which 41 were linen shirts. {?context}
 u: Wow. How many linen shirts do we have left? {-context}
@@ -239,7 +240,7 @@ a: Thank you.
 u: Here is what the printer wrote to us:
 "We have decided to raise all prices by 4% from May. I live in hope that you understand." {-decision}
 
-# webshop 2026-03-28
+# webshop 2026-03-28 aside
 u: The linen supplier raised the prices. The linen supplier wrote this: from June all orders need 30% in advance. {?context}
 a: That is about 2,100 euros more to pay in April. {?context}
 u: Ouch. We've had trouble with the linen supplier before. Would another mill deliver the same cloth? {-context}
@@ -252,7 +253,7 @@ u: No, it's from last year. {-correction} Nothing is wrong with asking. {-correc
 a: I asked for the list of this year.
 u: You always find a way. {?dynamic} Sorry for the short answers, I'm on the phone with my sister. {-fact} She says she has three kids and no time, either. {-fact}
 
-# homelab 2026-03-29
+# homelab 2026-03-29 aside
 u: Summer time began last night. Did all the jobs run? {-context}
 a: All but one: the job at 02:30 was skipped, since that time did not exist. {?context}
 u: Classic. We schedule nothing between two and three in the morning any more. {decision}
@@ -317,11 +318,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation of one day."""
+    """A conversation of one day, and whether it stands in the workspace."""
 
     project: str
     day: str
     turns: tuple[Said, ...]
+    in_workspace: bool
 
 
 @cache
@@ -330,14 +332,14 @@ def conversations() -> tuple[Talk, ...]:
     talks = []
     for told in _TALKS.strip().split("\n\n"):
         head, *lines = told.split("\n")
-        _, project, day = head.split()
+        _, project, day, *aside = head.split()
         turns: list[tuple[str, str]] = []
         for line in lines:
             if line[:3] in ("u: ", "a: "):
                 turns.append((_ROLES[line[0]], line[3:]))
             else:
                 turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line}")
-        talks.append(Talk(project, day, tuple(Said(role, _parts(words)) for role, words in turns)))  # type: ignore[arg-type]
+        talks.append(Talk(project, day, tuple(Said(role, _parts(words)) for role, words in turns), not aside))  # type: ignore[arg-type]
     return tuple(talks)
 
 

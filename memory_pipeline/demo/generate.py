@@ -321,7 +321,7 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
     )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
     for talk in conversations():
-        if talk.project == project:
+        if talk.project == project and talk.in_workspace:
             day_written = demo.dated(talk.day)
             said = "\n\n".join(f"{turn.role}: {demo.dated(turn.words)}" for turn in talk.turns)
             _write(root / "raw" / f"{day_written}.md", f"# Conversation {day_written}\n\n{said}\n")
