@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 
 from memory_pipeline.wording.readings import Series
@@ -31,6 +32,8 @@ _DAYS = (4.0, 0.9, 0.5, 0.3)
 _PAIRS = (1.0, 0.9, 0.4)
 _RANGES = (0.9, 0.8, 0.5)
 _WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
+#: What the value of a figure that never varies is worth.
+_CONSTANT = 0.1
 #: So many words that all readings say are told.
 _MOST_WORDS = 3
 #: A name of the figure that a person asks for.
@@ -53,32 +56,62 @@ class _Choice:
     is_counted: bool
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line with what is read of it once: what it is about, its pairs, and what is said of its readings. `said`: the
+    ranges in words, as far as they were needed."""
+
+    series: Series
+    lead: str
+    pairs: tuple[Piece, ...]
+    span: str
+    counted: str
+    said: dict[object, str] = field(default_factory=dict)
+
+    @cached_property
+    def telling(self) -> dict[int, Figure]:
+        """The figures that have a range worth telling, by their places."""
+        return {figure.place: figure for figure in telling_figures(self.series) if not is_dull(figure)}
+
+    @cached_property
+    def varying(self) -> dict[int, Figure]:
+        """The figures that vary, by their places."""
+        return {figure.place: figure for figure in self.series.told if figure.varies}
+
+    @cached_property
+    def structures(self) -> dict[int, str]:
+        """The key of the structure in which each figure stands, by its place."""
+        return {figure.place: structure_of(self.series, figure.place) for figure in self.series.figures}
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The numbers of the pairs that say a word which is the same in all readings: those that vary are counted."""
+        varying = {self.series.newest.values[place].casefold() for place in self.series.words}
+        said = [n for n, pair in enumerate(self.pairs) if pair.says_word and not pair.has_value]
+        return [n for n in said if self.pairs[n].text.rpartition(": ")[2].casefold() not in varying][:_MOST_WORDS]
+
+    @cached_property
+    def number(self) -> int:
+        """How many pairs have a value."""
+        return sum(pair.has_value for pair in self.pairs)
+
+
 def in_parts(series: Series, pieces: Sequence[Piece], span: str, counted: str) -> Iterator[str]:
     """The line in fewer and fewer words. `span`: how many readings there are, since when; `counted`: the
     sentences about words that vary."""
     lead, pairs = _lead_and_pairs(pieces)
     if not pairs:
         return
+    line = _Line(series, lead, tuple(pairs), span, counted)
     named = named_values(series, with_others=False)
-    headline = [place for n in _ranked(series, pairs, named.first(0), ())[:2] for place in pairs[n].places]
+    headline = [place for n in _ranked(line, named.first(0), ())[:2] for place in pairs[n].places]
     named = _headline_first(named, headline)
-    words = _words_of_all(series, pairs)[:_MOST_WORDS]
     choices: list[_Choice] = []
     for days in range(min(_MOST_DAYS, len(named.days)) + 1):
         told, needed = named.first(days), _told_by(named.days[:days], headline)
-        choices += _choices(series, pairs, told, _ranked(series, pairs, told, needed), words, needed)
+        choices += _choices(line, told, _ranked(line, told, needed), needed)
     for choice in sorted(choices, key=lambda choice: -choice.worth):
-        yield _in_words(series, lead, pairs, choice, words, span, counted)
-
-
-def _words_of_all(series: Series, pairs: Sequence[Piece]) -> list[int]:
-    """The numbers of the pairs that say a word which is the same in all readings: those that vary are counted."""
-    varying = {series.newest.values[place].casefold() for place in series.words}
-    return [
-        n
-        for n, pair in enumerate(pairs)
-        if pair.says_word and not pair.has_value and pair.text.rpartition(": ")[2].casefold() not in varying
-    ]
+        yield _in_words(line, choice)
 
 
 def _headline_first(named: Named, headline: Sequence[int]) -> Named:
@@ -120,20 +153,20 @@ def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def _ranked(series: Series, pairs: Sequence[Piece], named: Named, needed: Sequence[int]) -> list[int]:
+def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
     """The numbers of the pairs with figures, in an order that stays from night to night: what is unusual now, the first
     that varies, what the others add up to or has the name of a headline, what is needed for a day, what was unusual
     besides, those that vary, those that hardly vary or count on, and what never varies."""
-    figures = {figure.place: figure for figure in series.told if figure.varies}
-    first = next((n for n, pair in enumerate(pairs) if figures.keys() & {*pair.places}), -1)
+    pairs = line.pairs
+    first = next((n for n, pair in enumerate(pairs) if line.varying.keys() & {*pair.places}), -1)
 
     def weight(n: int) -> float:
-        varying = [figures[place] for place in pairs[n].places if place in figures]
+        varying = [line.varying[place] for place in pairs[n].places if place in line.varying]
         if any(len(figure.values) - 1 in named.of(figure) for figure in varying):
             return 0
         if n == first:
             return 1
-        if varying and (_HEADLINE.match(pairs[n].text) or any(_is_sum(series, figure) for figure in varying)):
+        if varying and (_HEADLINE.match(pairs[n].text) or any(_is_sum(line, figure) for figure in varying)):
             return 2
         if days := [day for day, place in enumerate(needed) if place in pairs[n].places]:
             return 3 + days[0] / len(needed)
@@ -145,44 +178,37 @@ def _ranked(series: Series, pairs: Sequence[Piece], named: Named, needed: Sequen
     return sorted((n for n, pair in enumerate(pairs) if pair.places), key=lambda n: (weight(n), n))
 
 
-def _is_sum(series: Series, figure: Figure) -> bool:
+def _is_sum(line: _Line, figure: Figure) -> bool:
     """Whether a figure is what the others of its structure add up to: `timings={'a': 1, 'b': 2, 'total': 3}`."""
-    structure = structure_of(series, figure.place)
-    return bool(structure) and adds_up(
-        figure, [one for one in series.told if one is not figure and structure_of(series, one.place) == structure]
-    )
+    structure = line.structures[figure.place]
+    parts = [one for one in line.series.told if one is not figure and line.structures[one.place] == structure]
+    return bool(structure) and adds_up(figure, parts)
 
 
-def _choices(
-    series: Series,
-    pairs: Sequence[Piece],
-    named: Named,
-    order: Sequence[int],
-    words: Sequence[int],
-    needed: Sequence[int],
-) -> Iterator[_Choice]:
+def _choices(line: _Line, named: Named, order: Sequence[int], needed: Sequence[int]) -> Iterator[_Choice]:
     """Ways to tell the line in which the figures are said by which these days are told."""
-    number = sum(piece.has_value for piece in pairs)
     for most in range(1, min(len(order), _MOST_PAIRS) + 1):
-        told = {place for n in order[:most] for place in pairs[n].places}
+        told = {place for n in order[:most] for place in line.pairs[n].places}
         if not told.issuperset(needed):
             continue
-        candidates = len(_ranged(series, pairs, order[:most]))
-        is_whole = most == number
+        candidates = len(_ranged(line, order[:most]))
+        moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
         for ranged, has_days, has_words, is_counted in product(
-            sorted({0, 1, 2, 3, candidates} & {*range(candidates + 1)}),
-            (False, True),
-            {False, bool(words)},
-            {is_whole, True},
+            sorted({0, 1, 2, 3, 5, candidates} & {*range(candidates + 1)}),
+            {False, candidates > 0},
+            {False, bool(line.words)},
+            {most == line.number, True},
         ):
             worth = (
                 _sum_of(_DAYS, len(named.days))
-                + _sum_of(_PAIRS, most)
+                + _sum_of(_PAIRS, moving)
+                + _CONSTANT * (most - moving)
                 + _sum_of(_RANGES, ranged) * (1 + _DAYS_OF_EXTREMES * has_days)
                 + _WORDS * has_words
                 + _LEFT_OUT * is_counted
             )
-            yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted)
+            if ranged or not has_days:
+                yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted)
 
 
 def _sum_of(worth: Sequence[float], number: int) -> float:
@@ -190,40 +216,38 @@ def _sum_of(worth: Sequence[float], number: int) -> float:
     return sum(worth[:number]) + worth[-1] * max(0, number - len(worth))
 
 
-def _ranged(series: Series, pairs: Sequence[Piece], order: Sequence[int]) -> list[Figure]:
+def _ranged(line: _Line, order: Sequence[int]) -> list[Figure]:
     """The figures of these pairs that have a range worth telling, in their order."""
-    telling = {figure.place: figure for figure in telling_figures(series) if not is_dull(figure)}
-    ordered = sorted(order, key=lambda n: _HEADLINE.match(pairs[n].text) is None)
-    return [telling[place] for n in ordered for place in pairs[n].places if place in telling]
+    ordered = sorted(order, key=lambda n: _HEADLINE.match(line.pairs[n].text) is None)
+    return [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
 
 
-def _in_words(
-    series: Series,
-    lead: str,
-    pairs: Sequence[Piece],
-    choice: _Choice,
-    words: Sequence[int],
-    span: str,
-    counted: str,
-) -> str:
-    chosen = {*choice.pairs}
+def _in_words(line: _Line, choice: _Choice) -> str:
+    series, pairs, chosen = line.series, line.pairs, {*choice.pairs}
     shown = _shown(choice.named, {place for n in chosen for place in pairs[n].places})
-    is_always = choice.has_words and not series.strangers
-    in_line = sorted(chosen | ({*words} if choice.has_words and not is_always else set()))
+    words = line.words if choice.has_words else []
+    is_always = bool(words) and not series.strangers
     said: list[str] = []
-    for n in in_line:
-        said.append(_pair(series, pairs[n], shown, " ".join([lead, *said])))
+    for n in sorted(chosen if is_always else chosen.union(words)):
+        said.append(_pair(line, pairs[n], shown, " ".join([line.lead, *said])))
     day = newest_day(series)
-    text = f"{lead} on {day}: {', '.join(said)}" if lead else f"On {day} {', '.join(said)}"
-    always = ", ".join(_worded(pairs[n]) for n in words)
-    text += f"; {always}, as in all {span}." if is_always and always else f"; {span}."
-    last = len(series.every) - 1
-    ranged = [figure for figure in _ranged(series, pairs, choice.pairs) if last not in shown.of(figure)]
-    ranged = ranged[: choice.ranged]
-    ranged.sort(key=lambda figure: figure.place)
-    text += counted + ranges(series, ranged, SINGLE_DAYS if choice.has_days else EXTREMES, shown)
-    more = sum(piece.has_value for piece in pairs) - len(chosen)
+    text = f"{line.lead} on {day}: {', '.join(said)}" if line.lead else f"On {day} {', '.join(said)}"
+    always = f"{', '.join(_worded(pairs[n]) for n in words)}, as in all " if is_always else ""
+    text += f"; {always}{line.span}.{line.counted}{_ranges(line, choice, shown)}"
+    more = line.number - len(chosen)
     return capitalised(text + (left_out_sentence(more) if more and choice.is_counted else ""))
+
+
+def _ranges(line: _Line, choice: _Choice, shown: Named) -> str:
+    """The sentence with the ranges; that of a figure which is unusual now stands behind its value already."""
+    last = len(line.series.every) - 1
+    chosen = [figure for figure in _ranged(line, choice.pairs) if last not in shown.of(figure)][: choice.ranged]
+    chosen.sort(key=lambda figure: figure.place)
+    level = SINGLE_DAYS if choice.has_days else EXTREMES
+    key = (level, tuple((figure.place, shown.of(figure)) for figure in chosen))
+    if key not in line.said:
+        line.said[key] = ranges(line.series, chosen, level, shown)
+    return line.said[key]
 
 
 def left_out_sentence(number: int) -> str:
@@ -240,16 +264,15 @@ def _shown(named: Named, places: Collection[int]) -> Named:
     return Named(tuple(day for day in days if day), outside)
 
 
-def _pair(series: Series, piece: Piece, shown: Named, before: str) -> str:
+def _pair(line: _Line, piece: Piece, shown: Named, before: str) -> str:
     """A pair as it is told, with the name of its structure unless that stands before it already, and with what is
     unusual in it in brackets."""
     text = _worded(piece)
-    structure = structure_of(series, piece.places[0]) if piece.places else ""
+    structure = line.structures.get(piece.places[0], "") if piece.places else ""
     if structure and structure not in before and structure not in text:
         text = f"{structure} {text}"
-    asides = [
-        aside for figure in series.told if figure.place in piece.places if (aside := _beside(series, figure, shown))
-    ]
+    varying = [line.varying[place] for place in piece.places if place in line.varying]
+    asides = [aside for figure in varying if (aside := _beside(line.series, figure, shown))]
     return f"{text} ({'; '.join(asides)})" if asides else text
 
 
