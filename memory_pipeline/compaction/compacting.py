@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory_pipeline.compaction.asking import ask_about
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
 from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
@@ -58,7 +59,9 @@ def compact_session(
     was, too.
     """
     rules = settings.compaction
-    whole = with_missed(flush_of(session, settings.conversations.chunk_tokens))
+    of_model = ask_about(settings, session)
+    proposed = of_model.proposals if of_model else None
+    whole = with_missed(flush_of(session, settings.conversations.chunk_tokens, proposed))
     flush = _without_details(whole, rules.confidence) if aggressive else whole
     places = places_for(settings, session.project)
     memory = _text_of(places.memory)
@@ -85,6 +88,7 @@ def compact_session(
     after = sum(estimated_tokens(block.body) for block in logs) + sum(estimated_tokens(one.line) for one in new)
     gates.append(enough_reduction(session.tokens, after, rules.least_reduction))
     told = _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
+    told = told.model_copy(update={"model": of_model.told(flush.proposed) if of_model else None})
     return told.model_copy(update={"run_id": run.run_id}) if run.has_changed and not run.undone_at else told
 
 

@@ -32,6 +32,10 @@ class FlushedSession(Document):
     configurations: int = Field(description="Changed settings that are kept.")
     progress: int = Field(description="Entries about what is done and open.")
     temporary: int = Field(description="Notes marked as temporary, which are left out.")
+    model: str | None = Field(
+        default=None,
+        description="What a model was asked, proposed and cost, or why the rules alone read it; null if none is asked.",
+    )
     files: tuple[FlushedFile, ...] = Field(description="The daily logs.")
     run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
     text: str = Field(description="What stands in them.")
@@ -65,6 +69,10 @@ class CompactedSession(Document):
     tokens_before: int = Field(description="Tokens of the session's turns, about.")
     tokens_after: int = Field(description="Tokens of what is kept of them, about.")
     reduction: float = Field(description="The share by which it is shorter.")
+    model: str | None = Field(
+        default=None,
+        description="What a model was asked, proposed and cost, or why the rules alone read it; null if none is asked.",
+    )
     gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
     files: tuple[FlushedFile, ...] = Field(description="The files.")
     run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")

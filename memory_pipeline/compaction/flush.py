@@ -21,6 +21,7 @@ from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.records import Extraction, ExtractionKind, Turn
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.normalise import content_hash
@@ -73,6 +74,8 @@ _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("dynamic", "human"): 0.9,
 }
 _CURATED, _NOTED, _OTHER, _DOUBTED = 0.95, 0.85, 0.7, 0.2
+#: What no rule found is a little less sure.
+_PROPOSED = 0.1
 #: Of what is done and of what is open, the newest are kept.
 _MOST_DONE, _MOST_OPEN = 15, 10
 _MOST_WORDS = 60
@@ -81,7 +84,7 @@ _MOST_WORDS = 60
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
-    and who said it where."""
+    and who said it where. `is_proposed`: a model proposed it, and no rule found it."""
 
     kind: Kind
     text: str
@@ -93,6 +96,7 @@ class Kept:
     value: str = ""
     is_curated: bool = False
     is_marked: bool = False
+    is_proposed: bool = False
 
     @property
     def priority(self) -> Priority:
@@ -126,17 +130,22 @@ class Flush:
         """The days on which something was said that is kept."""
         return sorted({one.day for one in self.kept})
 
+    @property
+    def proposed(self) -> int:
+        """How much of what is kept a model proposed."""
+        return sum(one.is_proposed for one in self.kept)
+
     def counts(self) -> dict[str, int]:
         """How much is kept of each kind."""
         counts = Counter(one.kind for one in self.kept)
         return {kind: counts[kind] for kind in SECTIONS}
 
 
-def flush_of(session: Session, chunk_tokens: int = 800) -> Flush:
-    """What is kept of the turns of a session."""
+def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | None = None) -> Flush:
+    """What is kept of the turns of a session. `proposed`: what a model proposes beside what the rules find."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
     temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
-    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens), *_of_sentences(session.turns)]
+    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *_of_sentences(session.turns)]
     kept = _once([one for one in found if not _is_in(one.text, temporary)])
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
@@ -184,9 +193,10 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
         )
 
 
-def _of_extractions(turns: Sequence[Turn], chunk_tokens: int) -> Iterator[Kept]:
+def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposals | None) -> Iterator[Kept]:
     by_id = {turn.memory_id: turn for turn in turns}
-    extracted = extract(chunks_of(turns, chunk_tokens)) if turns else None
+    extracted = extract(chunks_of(turns, chunk_tokens), proposed=proposed) if turns else None
+    of_model = extracted.proposed if extracted else frozenset()
     withdrawn = extracted.withdrawn if extracted else {}
     for one in extracted.extractions if extracted else ():
         kind = _kind_of(one)
@@ -196,9 +206,10 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int) -> Iterator[Kept]:
             by_id[one.turn_id],
             kind,
             one.quote,
-            confidence=_confidence_of(one),
+            confidence=round(_confidence_of(one) - (_PROPOSED if one.id in of_model else 0.0), 2),
             rationale=one.rationale,
             is_marked=one.priority,
+            is_proposed=one.id in of_model,
         )
 
 
@@ -248,6 +259,7 @@ def _kept(
     value: str = "",
     is_curated: bool = False,
     is_marked: bool = False,
+    is_proposed: bool = False,
 ) -> Kept:
     return Kept(
         kind=kind,
@@ -260,6 +272,7 @@ def _kept(
         value=_line(value),
         is_curated=is_curated,
         is_marked=is_marked,
+        is_proposed=is_proposed,
     )
 
 

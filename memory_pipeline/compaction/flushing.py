@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memory_pipeline.compaction.asking import ask_about
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
 from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
@@ -27,17 +28,21 @@ def flush_sessions(
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    flush = flush_of(session, settings.conversations.chunk_tokens)
+    of_model = ask_about(settings, session)
+    flush = flush_of(session, settings.conversations.chunk_tokens, of_model.proposals if of_model else None)
+    told = of_model.told(flush.proposed) if of_model else None
     places = places_for(settings, session.project)
     if preview:
-        return flushed(flush, [FlushedFile(file=str(places.daily_log(day)), outcome="previewed") for day in flush.days])
+        logs = [FlushedFile(file=str(places.daily_log(day)), outcome="previewed") for day in flush.days]
+        return flushed(flush, logs).model_copy(update={"model": told})
     run = FileRun(Store.of(settings).path, f"the flush of session {session.name}")
     files = write_flush(flush, places, run).values()
-    return flushed(
+    done = flushed(
         flush,
         [FlushedFile(file=str(file), outcome=done.outcome, told=done.told(file)) for file, done in files],
         run.run_id if run.has_changed else None,
     )
+    return done.model_copy(update={"model": told})
 
 
 def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:

@@ -45,6 +45,12 @@ class Compaction(Section):
         1500, "Maximum tokens of what compactions keep in `MEMORY.md` beside the export.", ge=100, le=100_000
     )
     confidence: float = setting(0.8, "Confidence from which a fact is kept in `MEMORY.md`.", ge=0, le=1)
+    model_seconds: float = setting(
+        20.0,
+        "Seconds for which a flush or a compaction asks the model that distils, if there is one; with 0, it asks none.",
+        ge=0,
+        le=600,
+    )
     least_reduction: float = setting(
         0.3, "Share by which what is kept should be shorter than the session; less is a warning.", ge=0, le=1
     )

@@ -65,7 +65,7 @@ class ReadDay:
             "told_again": [list(pair) for pair in found.again],
         }
         if self.proposed is not None:
-            counts["model"] = self.proposed.coverage(one.id for one in found.extractions)
+            counts["model"] = self.proposed.coverage(len(found.proposed))
         return counts
 
 

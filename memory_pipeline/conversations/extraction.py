@@ -51,13 +51,15 @@ _BARE_MARK = re.compile(r"\b(?:important|critical|crucial|essential|vital|urgent
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """What was extracted, and what became of what was read: turns by speaker, sentences, and those that were left out,
-    by reason. `again`: the extractions that were told again, each with the turn that did."""
+    by reason. `again`: the extractions that were told again, each with the turn that did; `proposed`: those that
+    a model proposed and no rule found, by id."""
 
     extractions: tuple[Extraction, ...]
     turns: Mapping[str, int]
     sentences: int
     dropped: Mapping[str, int]
     again: tuple[tuple[str, str], ...] = ()
+    proposed: frozenset[str] = frozenset()
 
     @property
     def withdrawn(self) -> dict[str, str]:
@@ -89,6 +91,7 @@ def extract(
     found: list[Extraction] = []
     gone: set[str] = set()
     again: list[tuple[str, str]] = []
+    of_model: set[str] = set()
     sentences = 0
     for turn in turns:
         own = own_sentences(turn.words)
@@ -97,6 +100,7 @@ def extract(
             dropped[NOT_OWN] += 1
         ruled = _of_turn(turn, own, dropped)
         of_turn = united(turn, ruled, proposed.of(turn)) if proposed else ruled
+        of_model.update({one.id for one in of_turn} - {one.id for one in ruled})
         dropped[NOTHING] -= min(dropped[NOTHING], len(of_turn) - len(ruled))
         for one in of_turn:
             if (before := told.before(one)) is not None:
@@ -112,7 +116,9 @@ def extract(
             gone.update(one.withdraws)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
-    return Extracted(tuple(found), Counter(turn.speaker for turn in turns), sentences, +dropped, tuple(again))
+    by_model = frozenset(one.id for one in found if one.id in of_model)
+    spoken: Counter[str] = Counter(turn.speaker for turn in turns)
+    return Extracted(tuple(found), spoken, sentences, +dropped, tuple(again), by_model)
 
 
 class _Told:

@@ -5,7 +5,7 @@ Proposals stand beside what the rules find, and never in its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory_pipeline.records import Extraction, Turn
@@ -28,21 +28,16 @@ class Proposals:
     left: Mapping[str, int] = field(default_factory=dict)
     waiting: int = 0
 
-    @property
-    def ids(self) -> frozenset[str]:
-        """The ids of the accepted extractions."""
-        return frozenset(one.id for those in self.by_turn.values() for one in those)
-
     def of(self, turn: Turn) -> Sequence[Extraction]:
         """What is proposed for a turn."""
         return self.by_turn.get(key_of(turn), ())
 
-    def coverage(self, kept: Iterable[str]) -> dict[str, object]:
-        """The counts for the coverage of the day. `kept`: the ids of what was extracted in the end. How an answer came,
+    def coverage(self, extracted: int) -> dict[str, object]:
+        """The counts for the coverage of the day. `extracted`: how much no rule found. How an answer came,
         and what it cost, is none of the day's: a day that is read again is the same."""
         return {
             "questions": self.questions,
-            "extracted": len(self.ids & frozenset(kept)),
+            "extracted": extracted,
             "refused": dict(sorted(self.refused.items())),
             "left_to_rules": dict(sorted(self.left.items())),
             "waiting": self.waiting,

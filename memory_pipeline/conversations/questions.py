@@ -26,7 +26,8 @@ from memory_pipeline.conversations.routing import ROUTES
 from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined, Prompt, Question
-from memory_pipeline.records import Chunk, Extraction, ExtractionKind, Speaker, Turn
+from memory_pipeline.llm.requests import Reply
+from memory_pipeline.records import Chunk, Extraction, ExtractionKind, ModelAnswer, Speaker, Turn
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.redaction import redact
@@ -113,14 +114,6 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnsQuestion:
-    """A question about the turns of some chunks of one conversation."""
-
-    question: Question[TurnsAnswer, Accepted]
-    chunks: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Sent:
     """A turn as it is sent: its own sentences, the same with secrets masked, and as one text."""
 
@@ -131,6 +124,28 @@ class _Sent:
     @property
     def words(self) -> str:
         return " ".join(self.masked)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsQuestion:
+    """A question about the turns of some chunks of one conversation."""
+
+    question: Question[TurnsAnswer, Accepted]
+    chunks: int
+    turns: tuple[_Sent, ...]
+
+    @property
+    def prompt_hash(self) -> str:
+        """What names the question among kept answers."""
+        return self.question.request.prompt_hash
+
+    def shorter(self, settings: Settings) -> list[TurnsQuestion]:
+        """The questions about its first turns alone, the longest first: as they were when these were the last."""
+        return [_question(self.turns[:end], self.chunks, settings) for end in range(len(self.turns) - 1, 0, -1)]
+
+    def read(self, kept: ModelAnswer) -> Accepted | Declined | Exception:
+        """The result of an answer that is kept."""
+        return self.question.read(Reply(self.question.request, "answered", kept.answer, kept.stop_reason))
 
 
 def questions_about(
@@ -207,7 +222,7 @@ def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQ
         masked_secrets=secrets,
         masked_personal=personal,
     )
-    return TurnsQuestion(question, chunks)
+    return TurnsQuestion(question, chunks, tuple(turns))
 
 
 def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent]) -> Accepted | Declined:

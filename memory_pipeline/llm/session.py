@@ -18,8 +18,8 @@ from memory_pipeline.store import Store, answers_as_json
 
 
 class AnswerBook:
-    """Every answer and call of a run. A preview writes to a file next to the store, which the next real night takes
-    over, so that nothing is paid for twice."""
+    """Every answer and call of a run. A preview, and what must not wait for the store, writes to a file next to it,
+    which the next real night takes over, so that nothing is paid for twice."""
 
     def __init__(self, store: Store, run_id: str, actor: str, *, preview: bool = False) -> None:
         self._store, self.run_id, self._actor, self._preview = store, run_id, actor, preview
@@ -30,10 +30,16 @@ class AnswerBook:
         wanted = list(prompt_hashes)
         if not wanted:
             return {}
+        beside = self.find_beside(wanted)
+        if self._preview and beside.keys() >= set(wanted):
+            return beside
         with self._store.reading() as tx:
-            found = tx.models.answers(wanted)
-        answers, _ = self._read_beside()
-        return {**{answer.prompt_hash: answer for answer in answers if answer.prompt_hash in set(wanted)}, **found}
+            return {**beside, **tx.models.answers(wanted)}
+
+    def find_beside(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
+        """Those of the cached answers that are in the file next to the store, by prompt hash."""
+        wanted = set(prompt_hashes)
+        return {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
         """Store a call and its answer, if any, in one transaction.
@@ -85,6 +91,7 @@ class AnswerBook:
 
     def take_over_previews(self) -> int:
         """Move the answers of previews into the store; returns their number. Does nothing in a preview."""
+        size = self._beside.stat().st_size if self._beside.exists() else 0
         answers, calls = self._read_beside()
         if self._preview or not (answers or calls):
             return 0
@@ -92,7 +99,10 @@ class AnswerBook:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
-        self._beside.unlink(missing_ok=True)
+        if (
+            self._beside.exists() and self._beside.stat().st_size == size
+        ):  # else somebody wrote meanwhile: the next time
+            self._beside.unlink(missing_ok=True)
         return len(answers)
 
     def batches(self) -> list[ModelBatch]:

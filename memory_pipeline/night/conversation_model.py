@@ -3,11 +3,11 @@ these are read. What it does not answer is left to the rules, and told."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.answers import proposals_from
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.questions import STEERS, Accepted, TurnsQuestion, questions_about
@@ -21,8 +21,6 @@ from memory_pipeline.store.conversations import SpokenDay
 
 #: Days are asked about until they have so many questions: in batch mode these are one batch.
 _QUESTIONS_AT_ONCE = 400
-NO_ANSWER = "the model gave no answer"
-UNREADABLE = "the answer could not be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,26 +116,4 @@ def _answered(
             told.add(str(error))
     for place, asked in enumerate(group):
         answers = [results.get((place, number)) for number in range(len(asked.questions))]
-        yield asked.day, _proposals(night, asked, answers)
-
-
-def _proposals(night: Night, asked: _Asked, answers: Sequence[Accepted | Declined | Exception | None]) -> Proposals:
-    refused: Counter[str] = Counter()
-    left: Counter[str] = Counter({STEERS: asked.hostile})
-    proposals = Proposals(questions=len(asked.questions))
-    by_turn = dict(proposals.by_turn)
-    waiting = 0
-    for one, answer in zip(asked.questions, answers, strict=True):
-        if isinstance(answer, Accepted):
-            by_turn |= answer.by_turn
-            refused.update(answer.refused)
-        elif isinstance(answer, Declined):
-            left[answer.reason.split(":")[0]] += one.chunks
-            waiting += answer.again
-        elif answer is None or isinstance(answer, ModelError):
-            left[NO_ANSWER] += one.chunks
-            waiting += 1
-        else:
-            night.log.error("reading a model's answer about %s", asked.day.night, exc_info=answer)
-            left[UNREADABLE] += one.chunks
-    return replace(proposals, by_turn=by_turn, refused=refused, left=+left, waiting=waiting)
+        yield asked.day, proposals_from(asked.questions, answers, asked.hostile)

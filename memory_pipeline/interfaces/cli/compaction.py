@@ -87,6 +87,7 @@ def flush(
         )
         lines.append(f"{one.session} ({one.agent}, project {one.project}): {how_many(one.turns, 'turn')}; "
                      f"{kept or 'nothing to keep'}.")  # fmt: skip
+        lines += [f"  The model: {one.model}."] if one.model else []
         lines += files_told(one.files, one.run_id)
         if preview and one.text:
             lines += ["", *one.text.split("\n"), ""]
@@ -133,6 +134,7 @@ def compact(
             f"{how_many(one.kept, 'entry')} in the daily log, {len(one.promoted)} in MEMORY.md, "
             f"{one.tokens_before} tokens became {one.tokens_after}."
         )
+        lines += [f"  The model: {one.model}."] if one.model else []
         lines += files_told(one.files, one.run_id)
         lines += [f"  {'PROBLEM' if gate.severity == 'rolls back' else 'Warning'}: {gate.name}: {gate.found}."
                   for gate in one.gates if not gate.passed]  # fmt: skip

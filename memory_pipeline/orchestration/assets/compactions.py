@@ -73,6 +73,8 @@ def session_compactions(
             f"| {one.outcome} | {one.problem or one.event.reason} |"
         )
         context.log.info(f"{one.event.action} of session {one.event.session_id}: {one.outcome} {one.problem}".rstrip())
+        if one.done is not None and one.done.model:
+            context.log.info(f"the model, for session {one.event.session_id}: {one.done.model}")
         if isinstance(one.done, CompactedSession):
             gates.append(one.done)
     failed = [one for one in acted if one.outcome == "failed"]
@@ -87,6 +89,7 @@ def session_compactions(
             "promoted": sum(len(one.promoted) for one in gates),
             "tokens_before": sum(one.tokens_before for one in gates),
             "tokens_after": sum(one.tokens_after for one in gates),
+            "model": "; ".join(one.done.model for one in acted if one.done and one.done.model) or "not asked",
             "preview": MetadataValue.md("\n".join(table)),
         },
         check_results=[_check(name, gates) for name in _GATES],

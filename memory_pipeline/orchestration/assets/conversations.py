@@ -228,7 +228,6 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
 def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
     """What a model was asked, what came of it, and what it cost."""
     proposed = [day.found.proposed for day in days if day.found.proposed is not None]
-    found = {one.id for day in days for one in day.extractions}
     refused = Counter[str]()
     left = Counter[str]()
     for one in proposed:
@@ -239,7 +238,7 @@ def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[
         "model_calls": bill.calls,
         "model_answers_reused": bill.reused,
         "model_cost_usd": bill.cost_usd,
-        "extracted_by_model": len(found & {each for one in proposed for each in one.ids}),
+        "extracted_by_model": sum(len(day.found.extracted.proposed) for day in days),
         "not_borne_out": _told(refused),
         "chunks_left_to_rules": _told(left),
         "model_problems": "; ".join(problems) or "none",
