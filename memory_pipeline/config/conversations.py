@@ -19,6 +19,12 @@ class Conversations(Section):
     ask_model: bool = setting(
         True, "Ask the model that distils about conversations too, if there is one; else the rules alone read them."
     )
+    human_names: tuple[str, ...] = setting(
+        (), "Names of the human, where turns begin with names; beside those that USER.md tells."
+    )
+    agent_names: tuple[str, ...] = setting(
+        (), "Names of the agent, where turns begin with names; beside those that SOUL.md and IDENTITY.md tell."
+    )
 
 
 class Destinations(Section):

@@ -14,7 +14,7 @@ from memory_pipeline.conversations.routing import ROUTES, Route, route_of
 from memory_pipeline.conversations.significance import valued_by_use
 from memory_pipeline.conversations.topics import topics_of_day
 from memory_pipeline.conversations.turns import ReadTurns, turns_of
-from memory_pipeline.records import Chunk, Destination, Extraction, Memory
+from memory_pipeline.records import Chunk, Destination, Extraction, Memory, Speaker
 
 WITHDRAWN = "withdrawn by a later sentence"
 STEERING = "reads like an attempt to steer a model"
@@ -64,6 +64,8 @@ class ReadDay:
             "extractions_dropped": dict(sorted(self.unrouted.items())),
             "told_again": [list(pair) for pair in found.again],
         }
+        if self.read.unknown:
+            counts["unknown_speakers"] = list(self.read.unknown)
         if self.proposed is not None:
             counts["model"] = self.proposed.coverage(len(found.proposed))
         return counts
@@ -79,15 +81,16 @@ def read_day(
     closed: frozenset[Destination] = frozenset(),
     steers: Callable[[str], bool] = lambda text: False,
     proposed: Proposals | None = None,
+    names: Mapping[str, Speaker] | None = None,
 ) -> ReadDay:
     """Read the memories of a day's turns.
 
     `known` and `topics_before` as in `extract`; `utility`: by kind, how useful extractions have been, from -1 to 1;
     `closed`: destinations that the settings leave empty; `steers`: whether
     a text reads like an attempt to steer a model, and therefore goes nowhere; `proposed`: what a model proposes beside
-    what the rules find.
+    what the rules find; `names`: by name in lower case, whose it is.
     """
-    read = turns_of(memories)
+    read = turns_of(memories, names)
     chunks = tuple(chunks_of(read.turns, chunk_tokens))
     extracted = extract(chunks, known=known, topics_before=topics_before, proposed=proposed)
     if utility:

@@ -12,6 +12,7 @@ from typing import Any
 
 from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution
 from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.markers import HEAD
 from memory_pipeline.records import KeptExtraction, Speaker
 from memory_pipeline.wording.counts import how_many
@@ -150,6 +151,12 @@ def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
         if coverage[name]:
             reasons = "; ".join(f"{why}: {count:,}" for why, count in coverage[name].items())
             told.append(f"Dropped, {of}: {reasons}.")
+    if unknown := without_speaker(coverage):
+        names = ", ".join(coverage.get("unknown_speakers", ()))
+        told.append(
+            f"Nobody knows who speaks in {how_many(unknown, 'memory')}{f' ({plain(names)})' if names else ''}: "
+            f"{MEND_SPEAKERS}."
+        )
     if "model" in coverage:
         told.append(_of_model(coverage["model"]))
     return told
@@ -164,6 +171,11 @@ def _of_model(model: Mapping[str, Any]) -> str:
         if model[name]:
             words += f"; {of}: {', '.join(f'{why}: {count:,}' for why, count in model[name].items())}"
     return f"{words}."
+
+
+def without_speaker(coverage: Mapping[str, Any]) -> int:
+    """Of how many memories of conversations nobody knows who speaks."""
+    return int(coverage["memories_dropped"].get(NO_SPEAKER, 0))
 
 
 def place_of(one: KeptExtraction) -> str:

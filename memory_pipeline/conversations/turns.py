@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from memory_pipeline.conversations.own_words import is_nobodys
@@ -26,13 +27,10 @@ _NAMED = re.compile(
     r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}([^\W\d_][\w .'-]{0,30}?)"
     rf"{_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)"
 )
-#: The next speaker, if one memory holds several turns.
-_NEXT = re.compile(
-    r"\n[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human|assistant|agent|ai|bot|system|tool)"
-    rf"{_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)",
-    re.IGNORECASE,
-)
 _LEAST_NAMED = 2
+_MOST_NAMES = 5
+#: How to mend turns of which nobody knows who speaks.
+MEND_SPEAKERS = "name the human in the setting conversations.human_names, and the agent in conversations.agent_names"
 
 NO_SPEAKER = "no known speaker"
 NOBODYS = "words of the system, a tool or a program"
@@ -40,10 +38,12 @@ NOBODYS = "words of the system, a tool or a program"
 
 @dataclass(frozen=True, slots=True)
 class ReadTurns:
-    """The turns of some memories by conversation and order, and how many memories gave none, by reason."""
+    """The turns of some memories by conversation and order, and how many memories gave none, by reason. `unknown`: the
+    names with which turns begin whose speaker is not known, the most frequent first."""
 
     turns: tuple[Turn, ...]
     dropped: Mapping[str, int]
+    unknown: tuple[str, ...] = ()
 
 
 def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = None) -> ReadTurns:
@@ -60,30 +60,56 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
         by_place[memory.project_id, _conversation_of(memory)].append(memory)
     turns: list[Turn] = []
     dropped: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
     for place in sorted(by_place):
-        beside = known | _names_beside_agents(by_place[place])
+        beside = known | _names_beside_agents(by_place[place], known)
+        divides = _next_of(frozenset(beside))
         found: list[Turn] = []
         for memory in by_place[place]:
-            own = list(_turns_in(memory, place[1], beside))
+            own = list(_turns_in(memory, place[1], beside, divides))
             kept = [turn for turn in own if not is_nobodys(turn.words)]
             found += kept
             if not kept:
-                dropped[NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER] += 1
+                reason = NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER
+                dropped[reason] += 1
+                if reason == NO_SPEAKER and (name := _NAMED.match(memory.content)):
+                    unknown[name[1].strip()] += 1
         turns += sorted(found, key=lambda turn: (turn.line, turn.said_at))
-    return ReadTurns(tuple(turns), dropped)
+    names_told = tuple(name for name, _ in unknown.most_common(_MOST_NAMES))
+    return ReadTurns(tuple(turns), dropped, names_told)
+
+
+def needs_names(memories: Iterable[Memory]) -> bool:
+    """Whether the speaker of some turn is told by nothing but perhaps a name."""
+    return any(
+        memory.memory_type == "conversation" and _tagged(memory.tags) is None and not _role_tag(memory.tags)
+        for memory in memories
+    )
+
+
+@cache
+def _next_of(names: frozenset[str]) -> re.Pattern[str]:
+    """The next speaker, if one memory holds several turns: a role, or one of some names."""
+    speakers = "|".join(["user|human|assistant|agent|ai|bot|system|tool", *map(re.escape, sorted(names))])
+    return re.compile(
+        rf"\n[ \t]*(?:\[[^\]\n]{{1,40}}\][ \t]*)?[*_]{{0,2}}(?:{speakers}){_CLOCK}[*_]{{0,2}}[ \t]*:[*_]{{0,2}}(?=\s)",
+        re.IGNORECASE,
+    )
 
 
 def _conversation_of(memory: Memory) -> str:
     return f"{memory.source.connector}:{memory.source.file or ''}"
 
 
-def _turns_in(memory: Memory, conversation: str, names: Mapping[str, Speaker]) -> Iterator[Turn]:
+def _turns_in(
+    memory: Memory, conversation: str, names: Mapping[str, Speaker], divides: re.Pattern[str]
+) -> Iterator[Turn]:
     """The turns of a memory: one, or several if its lines begin with several roles.
 
     Where its program has told who speaks, nobody else does: a line of it that begins with another role was pasted or
     fetched, and from there on it is nobody's. Otherwise any page that an agent reads could speak as the human.
     """
-    starts = [0, *(match.start() + 1 for match in _NEXT.finditer(memory.content)), len(memory.content)]
+    starts = [0, *(match.start() + 1 for match in divides.finditer(memory.content)), len(memory.content)]
     tagged = _tagged(memory.tags)
     if _role_tag(memory.tags) in _NOBODY:
         return
@@ -129,12 +155,18 @@ def _is_of_nobody(memory: Memory) -> bool:
     return _role_tag(memory.tags) in _NOBODY or (name is not None and name[1].strip().casefold() in _NOBODY)
 
 
-def _names_beside_agents(memories: Sequence[Memory]) -> dict[str, Speaker]:
-    """The name of the human of a conversation: the only one that recurs where otherwise agents speak."""
+def _names_beside_agents(memories: Sequence[Memory], known: Mapping[str, Speaker]) -> dict[str, Speaker]:
+    """The name of the human of a conversation: the only one that recurs where otherwise agents speak. `known`: whose
+    names are known."""
     said = Counter(
         name[1].strip().casefold() for memory in memories if (name := _NAMED.match(memory.content)) is not None
     )
-    if not any(_ROLES.get(name) == "agent" for name in said) or any(_ROLES.get(name) == "human" for name in said):
+    speakers = {_ROLES.get(name) or known.get(name) for name in said}
+    if "agent" not in speakers or "human" in speakers:
         return {}
-    others = [name for name, times in said.items() if name not in _ROLES and name not in _NOBODY and times > 0]
+    others = [
+        name
+        for name, times in said.items()
+        if name not in _ROLES and name not in known and name not in _NOBODY and times > 0
+    ]
     return {others[0]: "human"} if len(others) == 1 and said[others[0]] >= _LEAST_NAMED else {}

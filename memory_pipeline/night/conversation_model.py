@@ -17,6 +17,7 @@ from memory_pipeline.errors import ModelError
 from memory_pipeline.llm import Declined, ModelClient
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
+from memory_pipeline.night.speakers import names_of
 from memory_pipeline.store.conversations import SpokenDay
 
 #: Days are asked about until they have so many questions: in batch mode these are one batch.
@@ -87,7 +88,8 @@ def _asked(night: Night, day: SpokenDay) -> _Asked:
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
     try:
-        chunks = chunks_of(turns_of(memories).turns, night.settings.conversations.chunk_tokens)
+        names = names_of(night.store, night.settings, day.project_id, memories)
+        chunks = chunks_of(turns_of(memories, names).turns, night.settings.conversations.chunk_tokens)
         questions, hostile = questions_about(chunks, night.settings, lambda text: attempt_in(text) is not None)
     except Exception:  # one day never costs the others; who reads it notes the error
         night.log.exception("preparing the questions about %s on %s", day.project_id, day.night)

@@ -1,5 +1,5 @@
 """Which days of conversations are open, in their order: never read, read before turns came late, or read before an
-earlier day was.
+earlier day was, or before it was known who speaks.
 
 What a day says depends on the days before it: a later sentence withdraws an earlier one, and what was told before is
 not told again. So each day that is read keeps a hash of what stood before it. Another hash means that it is open.
@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Literal
 
-from memory_pipeline.records import ConversationDay
+from memory_pipeline.records import ConversationDay, Speaker
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 
@@ -23,15 +23,25 @@ from memory_pipeline.store.conversations import SpokenDay
 TOPIC_DAYS = 30
 #: For so many days, a night asks again what a model has not answered yet.
 _ASKED_AGAIN = timedelta(days=7)
+_UNKNOWN = "unknown_speakers"
 State = Literal["open", "late", "stale", "read", "taken back"]
 
 
 class ConversationOrder:
     """The days of conversations from the first one that is looked at to the last, as the store has them, and as they
-    become while they are read one after the other. `asks`: whether a model is asked."""
+    become while they are read one after the other. `asks`: whether a model is asked; `names`: by project, whose the
+    names before its turns are."""
 
-    def __init__(self, tx: Transaction, last: date, *, first: date | None = None, asks: bool = False) -> None:
-        self._last, self._asks = last, asks
+    def __init__(
+        self,
+        tx: Transaction,
+        last: date,
+        *,
+        first: date | None = None,
+        asks: bool = False,
+        names: Callable[[str], Mapping[str, Speaker]] = lambda project: {},
+    ) -> None:
+        self._last, self._asks, self._names = last, asks, names
         conversations = tx.conversations
         rows = conversations.days()
         since = first or min((row.night for row in rows), default=last)
@@ -57,7 +67,9 @@ class ConversationOrder:
             return "open"
         if row.digest != day.digest:
             return "late"
-        return "stale" if row.basis and row.basis != self.basis_of(day) else "read"
+        if (row.basis and row.basis != self.basis_of(day)) or self._are_known_now(row):
+            return "stale"
+        return "read"
 
     def is_due(self, day: SpokenDay) -> bool:
         """Whether a day is to be read though nobody asks for it: also one of which a model has not answered everything,
@@ -95,6 +107,13 @@ class ConversationOrder:
         said.update(tx.conversations.digests(row.project_id, row.night))
         if said.get(row.night) != before:
             self._bases.pop(row.project_id, None)
+
+    def _are_known_now(self, row: ConversationDay) -> bool:
+        """Whether it is known now who speaks in turns of a day in which nobody knew it."""
+        if _UNKNOWN not in row.coverage:
+            return False
+        unknown = json.loads(row.coverage).get(_UNKNOWN, ())
+        return any(name.casefold() in self._names(row.project_id) for name in unknown)
 
     def _note_topics(self, row: ConversationDay) -> None:
         if row.topics:

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.pages import coverage_in_words, place_of, standing_in
+from memory_pipeline.conversations.pages import coverage_in_words, place_of, standing_in, without_speaker
+from memory_pipeline.conversations.turns import MEND_SPEAKERS
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
@@ -19,9 +20,11 @@ from memory_pipeline.night.conversation_model import asks_model
 from memory_pipeline.night.conversation_order import ConversationOrder
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
+from memory_pipeline.night.speakers import names_in
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
 from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.store.conversations import SpokenDay
+from memory_pipeline.wording.counts import how_many
 
 _HOLDER = "memory-pipeline conversations"
 
@@ -63,6 +66,7 @@ class ListedDay(Document):
         "was read since), or `taken back` (by a rollback; it is read when it is asked for)."
     )
     kept: int = Field(description="What was extracted from it and kept.")
+    without_speaker: int = Field(default=0, description="The memories of which nobody knows who speaks.")
 
 
 class ConversationRun(Document):
@@ -110,7 +114,10 @@ def run_conversations(
         try:
             with store.reading() as tx:
                 first = tx.conversations.first_spoken()
-                order = ConversationOrder(tx, yesterday, first=first or yesterday, asks=asks_model(settings))
+                names = names_in(store, settings)
+                order = ConversationOrder(
+                    tx, yesterday, first=first or yesterday, asks=asks_model(settings), names=names
+                )
             asked = [day for day in order.spoken if days and day.night in days and mine(day)]
             if days and not asked:
                 named = ", ".join(str(day) for day in sorted(days))
@@ -157,30 +164,39 @@ def show_day(store: Store, day: date, project: str | None = None) -> list[ShownD
     return shown
 
 
-def list_days(store: Store, project: str | None, today: date) -> list[ListedDay]:
-    """Every day on which something was said, with what became of it."""
+def list_days(store: Store, project: str | None, today: date, settings: Settings | None = None) -> list[ListedDay]:
+    """Every day on which something was said, with what became of it. With settings, days are open again of which it is
+    known now who speaks."""
+    names = names_in(store, settings) if settings is not None else lambda project: {}
     with store.reading() as tx:
         first = tx.conversations.first_spoken()
         if first is None:
             return []
         known = {(row.project_id, row.night): row for row in tx.conversations.days(project)}
-        order = ConversationOrder(tx, today, first=first)
+        order = ConversationOrder(tx, today, first=first, names=names)
     listed = []
     for day in order.spoken:
         if project not in (None, day.project_id):
             continue
         row = known.get((day.project_id, day.night))
-        routed = json.loads(row.coverage)["routed"] if row else {}
+        coverage = json.loads(row.coverage) if row else {"routed": {}, "memories_dropped": {}}
         listed.append(
             ListedDay(
                 project_id=day.project_id,
                 day=day.night,
                 turns=day.turns,
                 state=order.state_of(day),
-                kept=sum(count for name, count in routed.items() if name != "drop"),
+                kept=sum(count for name, count in coverage["routed"].items() if name != "drop"),
+                without_speaker=without_speaker(coverage),
             )
         )
     return listed
+
+
+def speakers_in_words(days: Sequence[ListedDay]) -> str | None:
+    """That nobody knows who speaks in some memories, and what to do; None if it is known of all."""
+    unknown = sum(day.without_speaker for day in days)
+    return f"Nobody knows who speaks in {how_many(unknown, 'memory')}: {MEND_SPEAKERS}." if unknown else None
 
 
 def day_as_text(day: ShownDay) -> str:

@@ -24,6 +24,7 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model, with_proposals
 from memory_pipeline.night.conversation_order import TOPIC_DAYS, ConversationOrder
+from memory_pipeline.night.speakers import names_in, names_of
 from memory_pipeline.records import (
     EXTRACTED,
     ConversationDay,
@@ -66,7 +67,9 @@ def read_conversations(night: Night) -> list[DayOfProject]:
         return []
     last = night.options.partition
     with night.store.reading() as tx:
-        order = ConversationOrder(tx, last, asks=asks_model(night.settings))
+        order = ConversationOrder(
+            tx, last, asks=asks_model(night.settings), names=names_in(night.store, night.settings)
+        )
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
     if left := [day for day in order.taken_back() if night.plan.may_touch(day.project_id)]:
@@ -153,6 +156,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
         closed=_closed(rules),
         steers=lambda text: find_attempt({"": text}) is not None,
         proposed=proposed,
+        names=names_of(night.store, rules, day.project_id, memories),
     )
     run_id, as_of = night.options.run_id, _end_of(day.night)
     by_id = {memory.id: memory for memory in memories}

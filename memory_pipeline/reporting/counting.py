@@ -58,7 +58,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         conflicts = tx.conflicts.open()
         sources = tx.contents.sources_fingerprint()
         readings = tx.sources.readings(night.options.run_id)
-        turns, kept, proposed = tx.conversations.read_by(night.options.run_id)
+        turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
@@ -83,6 +83,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         turns_read=turns,
         extractions_kept=kept,
         extractions_by_model=proposed,
+        turns_without_speaker=unknown,
         memories_scanned=len(outcome.eligible),
         clusters_found=settled_patterns + len(archives),
         clusters_skipped=settled + sum(archive.status == "skipped" for archive in archives),

@@ -194,6 +194,11 @@ class CountedRun(KeptDocument):
         title="Proposed by the model",
         description="What was extracted from these turns because a model proposed it; the rules found the rest.",
     )
+    turns_without_speaker: int = Field(
+        default=0,
+        title="Without a known speaker",
+        description="Memories of conversations of which nobody knows who speaks, and which are therefore not read.",
+    )
     memories_scanned: int = Field(
         title="Memories scanned (a day old, active, no readings)", description="Eligible memories."
     )

@@ -62,6 +62,9 @@ def _figures(report: Report) -> Iterator[str]:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
         kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations show {report.partition})"
         yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
+    if report.turns_without_speaker:
+        unknown = f"{how_many(report.turns_without_speaker, 'memory')} of conversations: nobody knows who speaks"
+        yield f"  Not read        {unknown}; name the human in conversations.human_names"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
 
 

@@ -126,8 +126,9 @@ class Conversations:
         )
         return _DAYS.read(row) if row else None
 
-    def read_by(self, run_id: str) -> tuple[int, int, int]:
-        """How many turns a run read, how much of them it kept, and how much of what it extracted a model proposed."""
+    def read_by(self, run_id: str) -> tuple[int, int, int, int]:
+        """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
+        how many memories nobody knows who speaks."""
         row = self._sql.row(
             """
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
@@ -137,12 +138,15 @@ class Conversations:
                    (select count(*) from extractions where run_id = $1 and destination <> 'drop'),
                    (select coalesce(sum((coverage -> 'model' ->> 'extracted')::integer), 0)
                     from conversation_days
+                    where run_id = $1),
+                   (select coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
+                    from conversation_days
                     where run_id = $1)
             """,
             [run_id],
         )
         assert row is not None
-        return int(row[0]), int(row[1]), int(row[2])
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
 
     def topics_before(self, project_id: str, night: date, first: date) -> dict[str, list[date]]:
         """By stem, the days from the first one until before a night on which the human named it."""

@@ -399,3 +399,30 @@ def test_one_file_may_have_everything(store: Store, settings: Settings, workspac
     text = files_of(workspace)["ALL.md"]
     assert all(part in text for part in ("## Updates from", "## Growth Markers", "## Communication Evolution"))
     assert text.count("conversations:start") == 1
+
+
+def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    said = ("**Ines (09:02):** I live in Lisbon with my wife.", "**Pip (09:03):** Noted.")
+    fill(
+        store,
+        [
+            candidate(words, start + timedelta(minutes=line), native_id=f"named-{line}", memory_type="conversation")
+            for line, words in enumerate(said)
+        ],
+    )
+    report = run(store, MONDAY, settings)
+    assert report.turns_without_speaker == 2
+    assert any("name the human in conversations.human_names" in line for line in summary(report))
+    (listed,) = list_days(store, None, NOW.date(), settings)
+    assert (listed.state, listed.kept, listed.without_speaker) == ("read", 0, 2)
+    (workspace / "SOUL.md").write_text("You are Pip.\n")
+    named = settings.with_values({"conversations.human_names": ("Ines",)})
+    (listed,) = list_days(store, None, NOW.date(), named)
+    assert listed.state == "stale"
+    read(store, named)
+    assert "I live in Lisbon with my wife." in (workspace / "USER.md").read_text()
+    (listed,) = list_days(store, None, NOW.date(), named)
+    assert (listed.state, listed.kept, listed.without_speaker) == ("read", 1, 0)

@@ -87,14 +87,15 @@ def conversations_run(
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
 def conversations_list(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """List the days on which something was said, and whether they were read."""
-    from memory_pipeline.night.conversation_runs import list_days
+    from memory_pipeline.night.conversation_runs import list_days, speakers_in_words
 
-    _, opened = open_store(store)
+    settings, opened = open_store(store)
     check_project(opened, project)
-    found = list_days(opened, project, datetime.now(UTC).date())
+    found = list_days(opened, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else "No conversation was imported.")
+    lines = [table(rows, columns) if rows else "No conversation was imported.", speakers_in_words(found)]
+    emit(found, as_json=json_, text="\n".join(filter(None, lines)))
 
 
 @conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")

@@ -1,0 +1,38 @@
+"""Whose names stand before the turns of a project's conversations, as its settings and its workspace tell now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.names import speakers_named
+from memory_pipeline.conversations.places import places_of
+from memory_pipeline.conversations.turns import needs_names
+from memory_pipeline.records import Memory, Speaker
+from memory_pipeline.store import Store
+
+
+def names_of(
+    store: Store, settings: Settings, project_id: str, memories: Iterable[Memory]
+) -> Mapping[str, Speaker] | None:
+    """By name in lower case, whose it is; None if each of these memories tells by itself who speaks."""
+    return names_in(store, settings)(project_id) if needs_names(memories) else None
+
+
+def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
+    """The names of each project's human and agent, read once when they are asked for."""
+
+    @cache
+    def of(project_id: str) -> Mapping[str, Speaker]:
+        return _names_now(store, settings, project_id)
+
+    return of
+
+
+def _names_now(store: Store, settings: Settings, project_id: str) -> Mapping[str, Speaker]:
+    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which most nights never need
+
+    places = places_of(with_known_projects(settings, store), project_id)
+    rules = settings.conversations
+    return speakers_named(rules.human_names, rules.agent_names, places.root)
