@@ -152,6 +152,15 @@ def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, .
     return ()
 
 
+def withdrawn_in_words(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
+    """The same for what a model proposed, which may be called a correction and be none: it withdraws only what it
+    rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said."""
+    before = [one for one in earlier if new.speaker == "human" or one.speaker == "agent"]
+    if new.kind != "correction":
+        return withdrawn_by(new, before)
+    return _rejected(new, [one for one in before if one.project_id == new.project_id and one.kind != "correction"])
+
+
 def _rejected(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
     named = [_LEFT.sub(" ", match[1]) for match in _REJECTED.finditer(new.quote)]
     values = {word for text in named for word in _tokens(text)}

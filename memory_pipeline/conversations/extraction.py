@@ -14,7 +14,13 @@ from datetime import date
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what, withdrawn_by
+from memory_pipeline.conversations.corrections import (
+    correction_in,
+    own_correction_in,
+    says_what,
+    withdrawn_by,
+    withdrawn_in_words,
+)
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
@@ -107,7 +113,9 @@ def extract(
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
                 continue
-            one = replace(one, withdraws=withdrawn_by(one, [old for old in (*earlier, *found) if old.id not in gone]))
+            standing = [old for old in (*earlier, *found) if old.id not in gone]
+            withdraws = (withdrawn_in_words if one.id in of_model else withdrawn_by)(one, standing)
+            one = replace(one, withdraws=withdraws)
             if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
                 dropped[OF_NOTHING] += 1
                 continue

@@ -13,7 +13,7 @@ from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.questions import STEERS, Accepted, TurnsQuestion, questions_about
 from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.distillers import asks_claude, attempt_in
-from memory_pipeline.errors import ModelError
+from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.llm import Declined, ModelClient
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
@@ -60,12 +60,11 @@ def with_proposals(night: Night, days: Sequence[SpokenDay]) -> Iterator[tuple[Sp
         yield from ((day, None) for day in days)
         return
     group: list[_Asked] = []
-    told: set[str] = set()
     for number, day in enumerate(days, start=1):
         night.hold_lease()
         group.append(_asked(night, day))
         if number == len(days) or sum(len(one.questions) for one in group) >= _QUESTIONS_AT_ONCE:
-            yield from _answered(night, client, group, told)
+            yield from _answered(night, client, group)
             group = []
 
 
@@ -101,10 +100,8 @@ def _asked(night: Night, day: SpokenDay) -> _Asked:
     return _Asked(day, questions, hostile)
 
 
-def _answered(
-    night: Night, client: ModelClient, group: Sequence[_Asked], told: set[str]
-) -> Iterator[tuple[SpokenDay, Proposals]]:
-    """The days with the answers about them. `told`: the errors that were noted already."""
+def _answered(night: Night, client: ModelClient, group: Sequence[_Asked]) -> Iterator[tuple[SpokenDay, Proposals]]:
+    """The days with the answers about them."""
     questions = {
         (place, number): one.question for place, asked in enumerate(group) for number, one in enumerate(asked.questions)
     }
@@ -113,9 +110,8 @@ def _answered(
         found = client.ask(questions, session_of(night), "conversations")
         results.update(found)
     except ModelError as error:
-        if str(error) not in told:
+        if not any(known.stage == "extraction" and known.error == in_words(error) for known in night.errors):
             night.note_error("", "extraction", error)
-            told.add(str(error))
     for place, asked in enumerate(group):
         answers = [results.get((place, number)) for number in range(len(asked.questions))]
         yield asked.day, proposals_from(asked.questions, answers, asked.hostile)

@@ -78,7 +78,7 @@ class ConversationOrder:
         if state != "read":
             return state != "taken back"
         is_new = day.night >= self._last - _ASKED_AGAIN
-        return self._asks and is_new and _waits(self._rows[day.project_id, day.night])
+        return self._asks and is_new and unanswered(self._rows[day.project_id, day.night]) > 0
 
     def taken_back(self) -> list[SpokenDay]:
         """The days that a person took back."""
@@ -120,8 +120,9 @@ class ConversationOrder:
             self._topics[row.project_id][row.night] = _hash("\n".join(row.topics))
 
 
-def _waits(day: ConversationDay) -> bool:
-    return bool(json.loads(day.coverage).get("model", {}).get("waiting"))
+def unanswered(day: ConversationDay) -> int:
+    """How many of the questions about a day a model has not answered."""
+    return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
 
 
 def _chain(said: dict[date, str]) -> tuple[list[date], list[str]]:

@@ -17,7 +17,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model
-from memory_pipeline.night.conversation_order import ConversationOrder
+from memory_pipeline.night.conversation_order import ConversationOrder, unanswered
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.speakers import names_in
@@ -67,6 +67,7 @@ class ListedDay(Document):
     )
     kept: int = Field(description="What was extracted from it and kept.")
     without_speaker: int = Field(default=0, description="The memories of which nobody knows who speaks.")
+    unanswered: int = Field(default=0, description="Questions about it that a model has not answered.")
 
 
 class ConversationRun(Document):
@@ -188,6 +189,7 @@ def list_days(store: Store, project: str | None, today: date, settings: Settings
                 state=order.state_of(day),
                 kept=sum(count for name, count in coverage["routed"].items() if name != "drop"),
                 without_speaker=without_speaker(coverage),
+                unanswered=unanswered(row) if row else 0,
             )
         )
     return listed

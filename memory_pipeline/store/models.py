@@ -56,6 +56,19 @@ class Models:
         )
         return [_CALLS.read(row) for row in rows]
 
+    def calls_by_outcome(self) -> dict[str, tuple[int, float]]:
+        """How many calls were sent with each outcome, and what they cost in US dollars."""
+        rows = self._sql.rows(
+            """
+            select outcome, count(*), sum(cost_usd)
+            from model_calls
+            where mode <> 'cache'
+            group by outcome
+            order by outcome
+            """
+        )
+        return {str(outcome): (int(count), float(cost)) for outcome, count, cost in rows}
+
     def keep_batch(self, batch: ModelBatch) -> None:
         """Record a batch, or its new status."""
         self._sql.run(

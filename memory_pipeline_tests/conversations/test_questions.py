@@ -210,3 +210,23 @@ def test_what_the_rules_found_stays_and_nothing_is_found_twice() -> None:
         ("fact", "Peanuts have sent me to the emergency room twice."),
     ]
     assert extract(chunks_of(turns, 800), proposed=Proposals()).extractions == alone.extractions
+
+
+def test_what_a_model_calls_a_correction_withdraws_only_what_it_rejects_in_words() -> None:
+    for words, withdrawn in (
+        ("Lisbon with my wife and two cats, that is where I live.", 0),
+        ("It is Porto where I live with my wife, not Lisbon.", 1),
+    ):
+        turns = talk("I live in Lisbon with my wife.", words)
+        found = [one for one in accepted(turns, proposal(2, words, "correction")) if one.kind == "correction"]
+        proposed = Proposals({(turns[1].memory_id, 0): found}, questions=1)
+        together = extract(chunks_of(turns, 800), proposed=proposed)
+        assert len(together.withdrawn) == withdrawn, words
+
+
+def test_what_a_model_takes_from_an_agent_withdraws_nothing_of_the_humans() -> None:
+    words = "It is Porto where you live, not Lisbon."
+    turns = talk("I live in Lisbon with my wife.", f"a: {words}")
+    found = accepted(turns, proposal(2, words, "correction"))
+    together = extract(chunks_of(turns, 800), proposed=Proposals({(turns[1].memory_id, 0): found}, questions=1))
+    assert len(together.extractions) == 2 and not together.withdrawn

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.night.conversation_model import bill_of
-from memory_pipeline.night.conversation_runs import ConversationRun, run_conversations, show_day
+from memory_pipeline.night.conversation_runs import ConversationRun, list_days, run_conversations, show_day
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.model import Report
@@ -219,6 +219,7 @@ def test_what_the_model_did_not_answer_is_asked_again_the_next_night(store: Stor
         assert model_of(store) == {
             "questions": 1, "extracted": 0, "refused": {}, "left_to_rules": {"cost cap": 2}, "waiting": 1
         }  # fmt: skip
+        assert [day.unanswered for day in list_days(store, None, MONDAY)] == [1]
         night(store, server, TUESDAY)
         assert model_of(store)["waiting"] == 0 and len(server.requests) == 2
     assert quotes(store) == {RULED, UNRULED, CORIANDER}

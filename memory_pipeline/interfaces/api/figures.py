@@ -63,10 +63,11 @@ class _OfStore(Collector):
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Memories, their tokens, the index and nights; nothing while the store cannot be read."""
+        """Memories, their tokens, the index, nights and model calls; nothing while the store cannot be read."""
         try:
             with self._memories.store.reading() as tx:
                 facts, nights = tx.contents.facts(), tx.journal.nights_by_verdict()
+                asked = tx.models.calls_by_outcome()
             generation = self._memories.generation()
         except MemoryPipelineError:
             return
@@ -87,3 +88,13 @@ class _OfStore(Collector):
         for verdict, count in nights.items():
             ended.add_metric([verdict], count)
         yield ended
+        calls = CounterMetricFamily(
+            "memory_pipeline_model_calls",
+            "Calls to a model: by nights, for conversations, flushes and rollups.",
+            labels=["outcome"],
+        )
+        for outcome, (count, _) in asked.items():
+            calls.add_metric([outcome], count)
+        yield calls
+        cost = sum(dollars for _, dollars in asked.values())
+        yield CounterMetricFamily("memory_pipeline_model_cost_usd", "What these calls cost in US dollars.", value=cost)

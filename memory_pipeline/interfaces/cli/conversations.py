@@ -94,6 +94,7 @@ def conversations_list(project: ProjectOption = None, store: StoreOption = None,
     found = list_days(opened, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
+    columns += ["unanswered"] if any(one.unanswered for one in found) else []
     lines = [table(rows, columns) if rows else "No conversation was imported.", speakers_in_words(found)]
     emit(found, as_json=json_, text="\n".join(filter(None, lines)))
 

@@ -93,6 +93,7 @@ def test_figures_need_a_token_for_all_projects_and_name_none(client: Client) -> 
     text = client.get("/metrics").text
     assert 'memory_pipeline_nights_total{verdict="' in text and 'memories{state="archived"}' in text
     assert "memory_pipeline_index_generation " in text
+    assert "memory_pipeline_model_cost_usd_total 0.0" in text
     assert f'route="{SEARCH}",status="200"' in text and "memory_pipeline_search_seconds_bucket" in text
     assert 'route="/api/v1/consolidated-memories/{memory_id}"' in (
         client.get("/api/v1/consolidated-memories/piano", params={"project_id": "home"}) and client.get("/metrics").text
