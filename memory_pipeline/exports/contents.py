@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
+from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
 from memory_pipeline.records.series import SERIES
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
 from memory_pipeline.wording.turned import with_heading
@@ -23,6 +24,12 @@ _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
 _TEMPORARY, _CURATE = "temporary", "curate"
 _MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+", re.IGNORECASE)
+#: How an answer begins that corrects what was said before it; what is right follows.
+_REJOINDER = re.compile(
+    r"^(?:no|nope|wrong|actually|wait|sorry)\b[,.!]*\s+"
+    r"(?:(?:that|this|it)(?:'s| is| was) (?:wrong|not (?:right|true|correct))[.,!]*\s+)?(?=(?:\S+\s+){3})",
+    re.IGNORECASE,
+)
 #: Stores of agents, in which a memory is because somebody wanted it remembered.
 _MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
@@ -34,10 +41,15 @@ _BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
 #: Files in which an identity is kept; their agent reads them by itself.
 IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 
+#: What is said with what an agent said in a conversation.
+BY_AGENT = "by the agent"
 TURNS = "turns of conversations"
 GONE = "memories whose words were removed from their source"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
+PASSING = "notes of what was done once"
+CUT_OFF = "notes that a program cut off"
+OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "notes of no kind that nobody marked or used"
 BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
@@ -100,6 +112,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
+        of_agent = tx.conversations.said_by_agent(project)
     cases: dict[str, set[str]] = defaultdict(set)
     for link in principles:
         cases[link.memory_id].add(link.source_id)
@@ -121,6 +134,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         cases=cases,
         left_out=left_out,
         doubts={
+            **dict.fromkeys(of_agent, BY_AGENT),
             **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
             **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
         },
@@ -175,12 +189,29 @@ def is_promoted(memory: Memory) -> bool:
     return (
         memory.abstraction_level >= LEVEL_PATTERN
         or memory.memory_type != "other"
-        or memory.pinned
+        or is_wanted(memory)
+        or is_series(memory)
+    )
+
+
+def is_wanted(memory: Memory) -> bool:
+    """Whether somebody wants it to be known, by a mark, by its use, or by its place in a memory store of an agent."""
+    return (
+        memory.pinned
         or memory.importance >= _IMPORTANT
         or memory.reuse_count + memory.useful_count > 0
         or _CURATE in memory.tags
         or memory.source.connector in _MEMORY_STORES
-        or is_series(memory)
+    )
+
+
+def lasts(memory: Memory) -> bool:
+    """Whether it says something that lasts, or somebody wants it to be known."""
+    return (
+        memory.memory_type in ("decision", "feedback")
+        or memory.abstraction_level >= LEVEL_PRINCIPLE
+        or is_wanted(memory)
+        or not is_passing(memory.content)
     )
 
 
@@ -202,7 +233,8 @@ def words_of(memory: Memory) -> str:
 def told_alone(memory: Memory) -> str:
     """The content as it may stand alone: a note with the heading that turns it."""
     is_note = memory.abstraction_level < LEVEL_PATTERN
-    return with_heading(memory.content, memory.categories) if is_note else memory.content
+    content = _REJOINDER.sub("", memory.content) if memory.source.connector == EXTRACTED else memory.content
+    return with_heading(content, memory.categories) if is_note else content
 
 
 def title_of(memory: Memory) -> str:
@@ -239,6 +271,8 @@ def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
         return TEMPORARY
     if not is_promoted(memory):
         return UNMARKED
+    if not lasts(memory):
+        return PASSING
     if standing.says(memory):
         return STANDING
     return CHANGED if memory.id in standing.changed else None

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.exports.contents import (
     BLOCKS,
+    CUT_OFF,
     IDENTITY_FILES,
     NO_ROOM,
+    OF_ONE_DAY,
     Contents,
     Standing,
     is_block,
@@ -28,6 +32,7 @@ from memory_pipeline.markers import HEAD, block_in, outside
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.whole import whole_part
 
 MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE = "MEMORY.md", "memory/playbook.md", "memory/series.md"
 MEMORY, PLAYBOOK, SERIES = "memory", "playbook", "series"
@@ -42,6 +47,20 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
 #: An entry takes at most this part of the budget.
 _MOST_OF_BUDGET = 1 / 12
 _CUT = " ..."
+
+
+#: From so many days on, no day has more than a third of the lines, but for the first few.
+_LEAST_DAYS, _LEAST_OF_DAY = 4, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An entry of `MEMORY.md`: its section, its words, its memory, and its day, if it has one."""
+
+    section: str
+    text: str
+    memory_id: str
+    day: date | None
 
 
 class OpenClawExport:
@@ -77,38 +96,67 @@ class OpenClawExport:
         before = self._block_of(present, MEMORY)
         files = {MEMORY_FILE: outside(present, MEMORY), **self._identities()}
         standing = Standing(list(files.values()), notes_of_files(self._contents.notes, "openclaw", files))
-        self.left_out.clear()
         more = self._more()
-        taken: list[tuple[str, str, str]] = []
-        spent = self._count(self._head) + self._count(more or " ")
+        reasons: Counter[str] = Counter()
+        lines: list[_Line] = []
         for memory in ranked(self._contents.notes):
             reason = why_not_loaded(memory, standing) or (BLOCKS if is_block(memory) else None)
-            section = _section_of(memory)
             line = None if reason else self._line(memory)
-            if line is not None:
-                is_new = all(section != known for known, _, _ in taken)
-                cost = self._count(line) + (self._count(f"## {section}") if is_new else 0)
-                if spent + cost <= self._budget:
-                    taken.append((section, line, memory.id))
-                    spent += cost
-                    continue
-            self.left_out[reason or NO_ROOM] += 1
-        text = self._text(taken, before, more)
-        while taken and self._count(text) > self._budget:  # counts of lines are not quite those of the whole
-            taken.pop()
-            self.left_out[NO_ROOM] += 1
-            text = self._text(taken, before, more)
-        self.chosen = [memory_id for _, _, memory_id in taken]
+            if line is None:
+                reasons[reason or CUT_OFF] += 1
+            else:
+                day = None if is_undated(memory) else memory.day
+                lines.append(_Line(_section_of(memory), line, memory.id, day))
+        most: int | None = None
+        while True:
+            taken, text, left_out = self._chosen(lines, before, more, most)
+            days = Counter(line.day for line in taken if line.day)
+            if len({line.day for line in lines}) < _LEAST_DAYS or max(days.values(), default=0) * 3 <= len(taken):
+                break
+            fewer = max(days.values()) - 1 if most is None else most - 1
+            if fewer < _LEAST_OF_DAY:
+                break
+            most = min(fewer, max(len(taken) // 3, _LEAST_OF_DAY))
+        self.left_out = reasons + left_out
+        self.chosen = [line.memory_id for line in taken]
         self.tokens = self._count(text) if text else 0
         return text
 
-    def _text(self, taken: Sequence[tuple[str, str, str]], before: Sequence[str], more: str) -> str:
+    def _chosen(
+        self, lines: Sequence[_Line], before: Sequence[str], more: str, most_of_day: int | None
+    ) -> tuple[list[_Line], str, Counter[str]]:
+        """The lines that there is room for, the block, and how many are left out, by the reason."""
+        left_out: Counter[str] = Counter()
+        of_day: Counter[date] = Counter()
+        taken: list[_Line] = []
+        spent = self._count(self._head) + self._count(more or " ")
+        for line in lines:
+            if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
+                left_out[OF_ONE_DAY] += 1
+                continue
+            is_new = all(line.section != known.section for known in taken)
+            cost = self._count(line.text) + (self._count(f"## {line.section}") if is_new else 0)
+            if spent + cost > self._budget:
+                left_out[NO_ROOM] += 1
+                continue
+            taken.append(line)
+            spent += cost
+            if line.day:
+                of_day[line.day] += 1
+        text = self._text(taken, before, more)
+        while taken and self._count(text) > self._budget:  # counts of lines are not quite those of the whole
+            taken.pop()
+            left_out[NO_ROOM] += 1
+            text = self._text(taken, before, more)
+        return taken, text, left_out
+
+    def _text(self, taken: Sequence[_Line], before: Sequence[str], more: str) -> str:
         """The block; entries that stood there before stand in their places."""
         if not taken and not more:
             return ""
         body = [self._head]
         for section in _SECTIONS:
-            lines = [line for known, line, _ in taken if known == section]
+            lines = [line.text for line in taken if line.section == section]
             if lines:
                 body += ["", f"## {section}", "", *in_their_places(lines, before)]
         return "\n".join([*body, *(["", more] if more else [])])
@@ -116,7 +164,9 @@ class OpenClawExport:
     def _line(self, memory: Memory) -> str | None:
         """The memory as an entry, whole or the statements at its beginning that are short enough; None if none is."""
         most = max(int(self._budget * _MOST_OF_BUDGET), 24)
-        words = without_marks(words_of(memory))
+        words = whole_part(without_marks(words_of(memory)))
+        if words is None:
+            return None
         if memory.token_count > 4 * most or self._count(words) > most:
             taken: list[str] = []
             for statement in split_statements(words[: 40 * most]):

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import date
 
 from memory_pipeline.exports.contents import (
+    BY_AGENT,
     TURNS,
     is_block,
     is_promoted,
     is_series,
     is_temporary,
+    lasts,
     why_not_told,
     without_marks,
     words_of,
@@ -23,11 +25,14 @@ from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTER
 from memory_pipeline.rollups.threads import opens
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_machine_text
+from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.whole import is_cut_off, whole_part
 
-#: The longest entry, in tokens; a longer memory is told by its first statements.
-MOST_TOKENS = 70
+#: The longest entry, in tokens, and of what is decided or learned; a longer memory is told by its first statements.
+MOST_TOKENS, MOST_OF_WEIGHT = 100, 180
+_WEIGHTY = ("decision", "lesson", "warning", "feedback")
 _CUT = " ..."
 #: What kinds of facts count beside each other; a note that is promoted without a kind counts least.
 _FACTS = {
@@ -35,6 +40,8 @@ _FACTS = {
     "codebase_knowledge": 0.85, "discovery": 0.75, "other": 0.7,
 }  # fmt: skip
 _LEAST_WORDS = 4
+#: What a note of something done once counts beside others.
+_PASSING = 0.5
 #: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"`[^`\n]*`")
@@ -47,19 +54,22 @@ def entries_of_day(
     series: Sequence[Memory],
     gone: Collection[str],
     count_tokens: Callable[[str], int],
+    by_agent: Collection[str] = (),
 ) -> list[Entry]:
     """What was decided, found and learned on a day, and the figures of its readings.
 
     `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
-    left their source.
+    left their source; `by_agent`: memories that were made of words of an agent.
     """
     found = []
     for memory in noted:
         kind = _kind_of(memory)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory):
             continue
-        words = short(with_days(_words_of(memory), memory.day), count_tokens)
+        most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
+        words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
         if words is not None:
+            words += f" ({BY_AGENT})" if memory.id in by_agent else ""
             found.append(Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind), place_of(memory)))
     figures = [memory for memory in series if not why_not_told(memory, gone)]
     found += [
@@ -73,17 +83,22 @@ def turns_among(noted: Sequence[Memory]) -> int:
     return sum(why_not_told(memory, ()) == TURNS for memory in noted)
 
 
-def short(text: str, count_tokens: Callable[[str], int]) -> str | None:
-    """A text, or the statements at its beginning that are short enough; None if none is."""
-    words = strip_lead_in(strip_leading(" ".join(without_marks(text).split())))
-    if len(words) <= 2 * MOST_TOKENS or count_tokens(words) <= MOST_TOKENS:
+def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:
+    """A text, or the statements at its beginning that are short enough; None if none is whole."""
+    whole = whole_part(without_marks(text))
+    if whole is None:
+        return None
+    words = strip_lead_in(strip_leading(whole))
+    if len(words) <= 2 * most or count_tokens(words) <= most:
         return words
     taken: list[str] = []
-    for statement in split_statements(words[: 40 * MOST_TOKENS]):
-        if count_tokens(" ".join([*taken, statement])) > MOST_TOKENS:
+    told = ""
+    for statement in split_statements(words[: 40 * most]):
+        if count_tokens(" ".join([*taken, statement])) > most:
             break
         taken.append(statement)
-    return " ".join(taken) + _CUT if taken else None
+        told = " ".join(taken) if not is_cut_off(" ".join(taken)) else told
+    return told + _CUT if told else None
 
 
 def _kind_of(memory: Memory) -> str | None:
@@ -91,7 +106,7 @@ def _kind_of(memory: Memory) -> str | None:
     if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
-        return PATTERN
+        return PATTERN if lasts(memory) else NOTE
     if is_block(memory):
         return None
     if memory.memory_type == "decision":
@@ -100,7 +115,7 @@ def _kind_of(memory: Memory) -> str | None:
         return None
     if memory.memory_type == "other" and is_machine_text(memory.content):
         return None
-    return FACT if memory.memory_type != "other" or is_promoted(memory) else NOTE
+    return FACT if (memory.memory_type != "other" or is_promoted(memory)) and lasts(memory) else NOTE
 
 
 def _words_of(memory: Memory) -> str:
@@ -114,6 +129,7 @@ def _words_of(memory: Memory) -> str:
 def _weight(memory: Memory, kind: str) -> float:
     worth = worth_of(memory)
     worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
+    worth *= _PASSING if kind == NOTE and is_passing(memory.content) else 1.0
     return round(worth, 4)
 
 

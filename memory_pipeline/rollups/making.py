@@ -21,10 +21,10 @@ from memory_pipeline.rollups.said import entries_of_conversations
 from memory_pipeline.rollups.threads import Thread, find_threads
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.wording.lasting import is_passing
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 2
+RULES_VERSION = 3
 #: From so many lines that differ only in figures on, they are readings.
 _LEAST_READINGS = 5
 #: Days after which an open thread is worth half as much as one of today.
@@ -46,6 +46,7 @@ class Maker:
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
         self._said = tx.conversations.standing(project)
+        self._by_agent = tx.conversations.said_by_agent(project)
         self._threads: tuple[datetime, list[Thread]] | None = None
 
     def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
@@ -91,7 +92,7 @@ class Maker:
         series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
         gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
         told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
-        entries = entries_of_day(period.first, told, series, gone, self._count)
+        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent)
         entries = self._with_said(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
@@ -104,7 +105,8 @@ class Maker:
             entry
             for _, one in parts
             for entry in from_json(one.entries)
-            if entry.kind not in (SAID, THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
+            if entry.kind not in (SAID, THREAD, CLOSED)
+            and (entry.kind != NOTE or (period.level == "week" and not is_passing(entry.words)))
         ]
         entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
         entries += self._thread_entries(period)
@@ -175,7 +177,9 @@ class Maker:
             memory = thread.memory
             is_new = period.first in (thread.opened_on, memory.day)
             is_closed = thread.is_closed(period.last, period.ends_at)
-            words = short(with_days(memory.content, memory.day), self._count) or clipped(memory.content, 200)
+            words = short(with_days(memory.content, memory.day), self._count)
+            if words is None:
+                continue
             if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
                 age = max((period.last - memory.day).days, 0)
                 found.append(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.markers import HEAD
-from memory_pipeline.rollups.entries import CLOSED, SECTIONS, THREAD, Entry
+from memory_pipeline.rollups.entries import CLOSED, FIGURE, SECTIONS, THREAD, Entry
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
@@ -16,6 +16,8 @@ from memory_pipeline.wording.quoting import plain
 #: What one more entry of the same kind and part counts beside the one before it, and what the parts of a period are.
 _ONE_MORE = 0.85
 _PART = {"day": "day", "week": "day", "month": "week", "year": "month"}
+#: Readings never take more than about this part of the budget, also where there is nothing else to say.
+_MOST_FIGURES = 0.2
 #: Where the files of each level stand, seen from the root.
 FOLDERS = {"day": "DailyLogs", "week": "weekly", "month": "monthly", "year": "yearly"}
 
@@ -59,6 +61,8 @@ def page_of(
     for kind in (*(kind for kind in SECTIONS if kind != THREAD), THREAD):  # old threads never crowd out what is new
         for entry in _best(entries, kind, period):
             if entry not in taken and costs[entry] <= free:
+                if kind == FIGURE and sum(costs[one] for one in taken if one.kind == FIGURE) > _MOST_FIGURES * room:
+                    break
                 taken.add(entry)
                 free -= costs[entry]
     text = _text(top, period, entries, taken)

@@ -183,6 +183,16 @@ class Conversations:
         rows = self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back")
         return {(str(project), night) for project, night in rows}
 
+    def said_by_agent(self, project_id: str) -> set[str]:
+        """The memories that were made of words of an agent."""
+        return set(
+            self._sql.strings(
+                "select distinct memory_id from extractions "
+                "where project_id = $1 and speaker = 'agent' and memory_id is not null",
+                [project_id],
+            )
+        )
+
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
         rows = self._sql.rows(

@@ -19,10 +19,16 @@ _ADDRESS = re.compile(
 )
 _AFTER_ADDRESS = ".,;:!?)\"'*_~"
 #: A backslash that would escape, an entity, and brackets that would form a link, an image or its definition.
-_ACTIVE = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)|`|<|&(?=#?\w+;)|\](?=[(\[:])|\[(?=\[)|!(?=\[)")
+_ACTIVE = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)|`|<(?=[a-z/!?]|$)|&(?=#?\w+;)|\](?=[(\[])|\[(?=\[)|!(?=\[)", re.IGNORECASE
+)
+#: What stands for a name in a path or a command; it is shown as code.
+_PLACEHOLDER = re.compile(r"<[a-z][\w .-]{0,40}>", re.IGNORECASE)
 _ESCAPED = {"\\": "\\\\", "`": "\\`", "<": "&lt;", "&": "&amp;", "]": "]\\", "[": "[\\", "!": "!\\"}
 #: What turns a line into a heading, quotation, list, fence, rule or table row when it comes first.
 _OPENING = re.compile(r"(\d{1,9})([.)])(?=\s|$)|(?:#|>|[-+*](?=\s|$)|~{3}|=+\s*$|([-_*])(?:\s*\3)+\s*$|\||:?-+:?\s*\|)")
+#: The definition of a link or a footnote.
+_DEFINES = re.compile(r"\[(?:[^\]\\]|\\.)*\]:")
 _SHOWN_IDS = 5
 #: A page that loads and runs nothing, whatever else goes wrong.
 INERT_PAGE = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -36,6 +42,8 @@ def plain(text: object, *, in_table: bool = False) -> str:
         if is_code and made.endswith("`") and not made.endswith("\\`"):
             made += " "
         made += piece
+    if _DEFINES.match(made):
+        return ("\\" + made).replace("|", "&#124;") if in_table else "\\" + made
     opening = _OPENING.match(made)
     if opening and opening.group(1):
         made = f"{opening.group(1)}\\{made[opening.end(1) :]}"
@@ -80,7 +88,8 @@ def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
 
 
 def _may_be_code(inside: str, in_table: bool) -> bool:
-    return bool(inside.strip()) and "<" not in inside and "](" not in inside and not (in_table and "|" in inside)
+    without = _PLACEHOLDER.sub("", inside)
+    return bool(inside.strip()) and "<" not in without and "](" not in inside and not (in_table and "|" in inside)
 
 
 def _prose(text: str) -> Iterator[tuple[str, bool]]:
@@ -89,9 +98,18 @@ def _prose(text: str) -> Iterator[tuple[str, bool]]:
         address = found.group().rstrip(_AFTER_ADDRESS)
         if not address:
             continue
-        yield _inert(text[at : found.start()]), False
+        yield from _words(text[at : found.start()])
         yield f"`{address}`", True
         at = found.start() + len(address)
+    yield from _words(text[at:])
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for found in _PLACEHOLDER.finditer(text):
+        yield _inert(text[at : found.start()]), False
+        yield f"`{found.group()}`", True
+        at = found.end()
     yield _inert(text[at:]), False
 
 

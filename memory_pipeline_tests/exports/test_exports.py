@@ -343,3 +343,34 @@ def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
     known(store, "The port is 5432.", categories=("ops", "a: b"))
     (name,) = [name for name in export(store, "obsidian", tmp_path).written if name.startswith("notes/")]
     assert yaml.safe_load((tmp_path / name).read_text().split("---")[1])["categories"] == ["ops", "a: b"]
+
+
+def test_no_day_has_more_than_a_third_of_what_an_agent_loads(store: Store, tmp_path: Path) -> None:
+    fill(
+        store,
+        [
+            candidate(f"Host h{day}-{n} is in rack {n}, row {day}.", FIRST + timedelta(days=day), memory_type="fact",
+                      native_id=f"n{day}-{n}")
+            for day, count in enumerate((40, 3, 3, 3, 3))
+            for n in range(count)
+        ],
+    )  # fmt: skip
+    done = export(store, "openclaw", tmp_path / "ws")
+    lines = [line for line in (tmp_path / "ws" / "MEMORY.md").read_text().split("\n") if line.startswith("- ")]
+    of_first = [line for line in lines if line.startswith(f"- {FIRST.date()}")]
+    assert len(lines) == 18 and len(of_first) == 6
+    assert done.left_out["memories of a day that has a third of the lines"] == 34
+
+
+def test_notes_of_what_was_done_once_and_cut_ones_are_no_memory(store: Store, tmp_path: Path) -> None:
+    settings = known(
+        store, "Committed and pushed", "The port of alpha is 5432.", "The layout of the shop is in `src/app"
+    )
+    assert settings
+    done = export(store, "openclaw", tmp_path / "ws")
+    text = (tmp_path / "ws" / "MEMORY.md").read_text()
+    assert "5432" in text and "pushed" not in text and "src/app" not in text
+    assert done.left_out["notes of what was done once"] == 1 and done.left_out["notes that a program cut off"] == 1
+    fill(store, [candidate("Committed and pushed everything", memory_type="fact", tags=("curate",), native_id="c")])
+    export(store, "openclaw", tmp_path / "ws")
+    assert "pushed everything" in (tmp_path / "ws" / "MEMORY.md").read_text()

@@ -40,7 +40,7 @@ from memory_pipeline.ingest.stores.brain_marks import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
-from memory_pipeline.markers import block_in, export_of, is_as_written, without_block, without_blocks
+from memory_pipeline.markers import block_in, export_of, is_as_written, parted, without_block, without_blocks
 from memory_pipeline.records import Chunk
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.entries import Entry
@@ -50,6 +50,7 @@ from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
+from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import (
     embedding_text,
@@ -66,7 +67,7 @@ from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
-from memory_pipeline.wording.whole import is_cut_off
+from memory_pipeline.wording.whole import is_cut_off, whole_part
 from memory_pipeline_tests.build import NOW, memory, settings_for
 from memory_pipeline_tests.conversations.model_answers import proposal
 from memory_pipeline_tests.conversations.saying import turn
@@ -129,6 +130,9 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         lambda told: humans_own(told, Skipped()),
         lambda told: without_what_was_brought(told, Skipped()),
         is_cut_off,
+        is_passing,
+        whole_part,
+        lambda told: parted(f"<!-- memory-pipeline:y:start -->\n{told}\n<!-- memory-pipeline:y:end -->", "y", bool),
         lambda told: opens(memory("m", told)),
         lambda told: find_threads([memory("m", f"TODO: {told}"), memory("n", f"Done: {told}", NOW)], {}),
         lambda told: without_copies(

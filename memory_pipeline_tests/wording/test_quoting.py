@@ -134,7 +134,9 @@ def test_ordinary_notes_are_not_touched(text: str) -> None:
         ("see https://docs.example.org/a_b, then rest", "see `https://docs.example.org/a_b`, then rest"),
         ("1. first", "1\\. first"),
         ("# Heading\nand more", "\\# Heading and more"),
-        ("use `<Suspense>` here", "use \\`&lt;Suspense>\\` here"),
+        ("use `<Suspense>` here", "use `<Suspense>` here"),
+        ("use `<a href=x>` here", "use \\`&lt;a href=x>\\` here"),
+        ("copy it to /srv/<name>/data if x < 3", "copy it to /srv/`<name>`/data if x < 3"),
         ("```\nrm -rf\n```", "``` rm -rf ```"),
         ("one ` only", "one \\` only"),
         ("&lt;b&gt; & co", "&amp;lt;b&amp;gt; & co"),
@@ -147,7 +149,7 @@ def test_what_would_act_is_shown(text: str, shown: str) -> None:
 
 def test_ids_and_sources_are_named_as_code() -> None:
     assert code("m-17") == "`m-17`"
-    assert code("a`<b>") == "a\\`&lt;b>"
+    assert code("a`<b>") == "a\\``<b>`"
     assert named([f"m{n}" for n in range(7)]) == "`m0`, `m1`, `m2`, `m3`, `m4` and 2 more"
     assert clipped("one  two three", 9) == "one tw..."
 
