@@ -30,6 +30,7 @@ from memory_pipeline.llm.requests import Reply
 from memory_pipeline.records import Chunk, Extraction, ExtractionKind, ModelAnswer, Speaker, Turn
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.grammar import clauses_of
 from memory_pipeline.wording.redaction import redact
 
 PROMPT_VERSION = f"conversation-{VERSION}"
@@ -51,6 +52,7 @@ TOO_SHORT = "a quote of too few words"
 NOT_FROM = "a kind that is not kept from this speaker"
 NOT_STATED = "a question, a wish, or what somebody else said"
 NOT_SELF = "nothing about its speaker"
+NOT_BETWEEN = "nothing between the two"
 
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
@@ -60,6 +62,14 @@ _ABOUT_SELF: Mapping[Speaker, frozenset[ExtractionKind]] = {
     "human": frozenset(("fact", "preference", "emotion")),
     "agent": frozenset(("preference", "learning")),
 }
+#: What these are about, the other is addressed in, or something is told to be done.
+_BETWEEN_BOTH: frozenset[ExtractionKind] = frozenset(("trust", "boundary", "dynamic"))
+_ADDRESSED = re.compile(
+    r"\b(?:you|your|yours|yourself|u|we|us|our|ours|let's|together|each other|please|pls|never|always|don't|do not|"
+    r"must|from now on|going forward|(?:ask|tell|show|call|remind|send|give|let) me|"
+    r"without (?:asking|telling|showing|my))\b",
+    re.IGNORECASE,
+)
 _UNREAL = re.compile(
     r"\b(?:i wish|if only|what if|imagine|pretend|suppose|hypothetically|let's say|as if|as though)\b", re.IGNORECASE
 )
@@ -259,6 +269,8 @@ def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
             return NOT_STATED
         if not _SELF.search(said.read):
             return NOT_SELF
+    if proposed.kind in _BETWEEN_BOTH and not _ADDRESSED.search(said.read) and not _is_order(said):
+        return NOT_BETWEEN
     rationale = _rationale(proposed, sent)
     one = extraction_of(turn, said, proposed.kind, rationale=rationale)
     moved = max(-_MOST_MOVED, min(_MOST_MOVED, proposed.significance - one.significance))
@@ -266,6 +278,11 @@ def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
     is_quoted = ROUTES[one.kind, one.speaker].destination != "memory"
     text = one.text if is_quoted else _told(proposed.text, one)
     return replace(one, text=text)
+
+
+def _is_order(said: Said) -> bool:
+    first = next(iter(clauses_of(said.read)), None)
+    return first is not None and first.order is not None
 
 
 def _said(quote: str, sent: _Sent) -> Said | str:

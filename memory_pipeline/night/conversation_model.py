@@ -19,6 +19,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.night.speakers import names_of
 from memory_pipeline.store.conversations import SpokenDay
+from memory_pipeline.wording.counts import how_many
 
 #: Days are asked about until they have so many questions: in batch mode these are one batch.
 _QUESTIONS_AT_ONCE = 400
@@ -94,9 +95,8 @@ def _asked(night: Night, day: SpokenDay) -> _Asked:
         night.log.exception("preparing the questions about %s on %s", day.project_id, day.night)
         return _Asked(day, [], 0)
     if hostile:
-        night.log.warning(
-            "%s, %s: %d chunks are left to the rules: they %s", day.project_id, day.night, hostile, STEERS
-        )
+        chunks_left = how_many(hostile, "chunk")
+        night.log.warning("%s, %s: %s left to the rules: one turn %s", day.project_id, day.night, chunks_left, STEERS)
     return _Asked(day, questions, hostile)
 
 

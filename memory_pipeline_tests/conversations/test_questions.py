@@ -15,6 +15,7 @@ from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.questions import (
     NO_QUOTE,
     NO_TURN,
+    NOT_BETWEEN,
     NOT_FROM,
     NOT_SELF,
     NOT_STATED,
@@ -91,6 +92,8 @@ def test_the_id_follows_from_turn_kind_and_place_as_without_a_model() -> None:
         (2, "I noticed that my summaries were too long again", "fact", NOT_FROM),
         (2, "I noticed that my summaries were too long again", "boundary", NOT_FROM),
         (3, "Ship the invoices on the last working day", "fact", NOT_SELF),
+        (1, "Peanuts have sent me to the emergency room", "trust", NOT_BETWEEN),
+        (2, "I noticed that my summaries were too long again", "dynamic", NOT_BETWEEN),
     ],
 )
 def test_what_the_turn_does_not_bear_out_is_refused(number: int, quote: str, kind: str, why: str) -> None:
@@ -230,3 +233,16 @@ def test_what_a_model_takes_from_an_agent_withdraws_nothing_of_the_humans() -> N
     found = accepted(turns, proposal(2, words, "correction"))
     together = extract(chunks_of(turns, 800), proposed=Proposals({(turns[1].memory_id, 0): found}, questions=1))
     assert len(together.extractions) == 2 and not together.withdrawn
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Keep the budget below two thousand euros for the whole trip.", "boundary"),
+        ("The newsletter replies are yours from Monday on, I will not look.", "trust"),
+        ("Half a page is plenty when you report on the garden.", "dynamic"),
+    ],
+)
+def test_what_is_addressed_to_the_other_is_between_the_two(words: str, kind: str) -> None:
+    (one,) = accepted(talk(words), proposal(1, words, kind))
+    assert (one.kind, one.quote) == (kind, words)
