@@ -23,6 +23,7 @@ from memory_pipeline.wording.series_ranges import (
     telling_figures,
 )
 from memory_pipeline.wording.series_unusual import Named, UnusualValue, named_values
+from memory_pipeline.wording.templates import list_elements
 
 #: Of a line at most so many pairs are tried, and so many days with unusual values.
 _MOST_PAIRS, _MOST_DAYS = 14, 4
@@ -86,7 +87,9 @@ class _Line:
     @cached_property
     def words(self) -> list[int]:
         """The numbers of the pairs that say a word which is the same in all readings: those that vary are counted."""
-        varying = {self.series.newest.values[place].casefold() for place in self.series.words}
+        values = [(one.kind, value) for one, value in zip(self.series.places, self.series.newest.values, strict=True)]
+        varying = {value.casefold() for kind, value in values if kind == "word"}
+        varying |= {one.casefold() for kind, value in values if kind == "list" for one in list_elements(value) or ()}
         said = [n for n, pair in enumerate(self.pairs) if pair.says_word and not pair.has_value]
         return [n for n in said if self.pairs[n].text.rpartition(": ")[2].casefold() not in varying][:_MOST_WORDS]
 

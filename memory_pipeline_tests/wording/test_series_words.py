@@ -317,6 +317,13 @@ def test_words_that_all_readings_say_come_before_lesser_figures() -> None:
         assert text.startswith("Analysis done on 12 March 2026: delta 0.15, now 41")
 
 
+def test_a_list_of_one_word_is_not_said_of_all_readings() -> None:
+    line = "Gate: alpha {}, beta {}, gamma {}, delta {}, epsilon {}. Left out: {}. Report: written."
+    told = [(n % 3, 40 + n % 5, n % 4, 20 + n % 7, 30 + n % 2, ["['one', 'two']", "['one']"][n > 5]) for n in range(12)]
+    text = said(series(line, *told), 54)
+    assert "report written, as in all 12 readings" in text and "left out one, " not in text
+
+
 def test_words_that_vary_are_counted_before_lesser_figures() -> None:
     one = series(LONG, *[(("increasing", "flat")[n % 3 == 0], *long_values(n)) for n in range(12)])
     for most in (60, 52, 46):
