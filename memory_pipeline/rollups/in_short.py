@@ -27,9 +27,9 @@ from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.redaction import redact
 
 PROMPT_VERSION = f"rollup-{VERSION}"
-#: Days are short enough, and so is what has fewer entries.
+#: Days are short enough, and a page of fewer entries is read whole.
 _LEVELS = frozenset(("week", "month", "year"))
-LEAST_ENTRIES = 6
+LEAST_ENTRIES = 12
 #: All sentences have at most so many tokens, and with their links at most this share of the budget.
 MOST_TOKENS, _SHARE = 120, 0.2
 _MOST_SENTENCES = 4

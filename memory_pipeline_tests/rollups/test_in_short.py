@@ -27,13 +27,18 @@ WEEK = [
     ("The importer reads CSV in Latin-1.", "fact"),
     ("The warehouse closes at 18:00 on Fridays.", "fact"),
     ("The nightly backup of the NAS takes 14 minutes.", "fact"),
+    ("Labels are printed with their shiny side up.", "fact"),
+    ("The scanner at dock two misreads faded barcodes.", "fact"),
+    ("Dana signs the customs papers of every pallet.", "fact"),
+    ("The health page stays green while the old key is cached.", "lesson"),
+    ("Vouchers expire at midnight in the time zone of the shop.", "fact"),
 ]
 
 
 def noted(store: Store) -> None:
     fill(
         store,
-        [candidate(text, MONDAY + timedelta(hours=9 * n), memory_type=kind) for n, (text, kind) in enumerate(WEEK)],
+        [candidate(text, MONDAY + timedelta(hours=5 * n), memory_type=kind) for n, (text, kind) in enumerate(WEEK)],
     )
 
 
@@ -113,9 +118,9 @@ def test_what_the_entries_do_not_bear_out_is_dropped(store: Store) -> None:
 def test_the_paragraph_is_short_and_the_budget_is_kept(store: Store) -> None:
     noted(store)
     with serving(saying(TRUE, *(entry for entry, _ in WEEK), by=[""])) as server:
-        made = make(store, server, rollups__week_tokens=200)
+        made = make(store, server, rollups__week_tokens=400)
     week = next(one for one in made if one.level == "week" and one.entries)
-    assert week.tokens <= 200
+    assert week.tokens <= 400
     told = text_of(store, "2026-03").split("### In short")[1].split("###")[0]
     assert told.count("../weekly/") == 4
 
