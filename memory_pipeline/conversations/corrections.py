@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import islice
 
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
@@ -104,6 +107,8 @@ _ONLY_ONE = (
 _SHARED = 0.5
 #: Lines before a correction among which it corrects the nearest statement on its subject, though it names none.
 _NEAR_LINES = 30
+#: The newest statements among which the one is looked for that a correction withdraws.
+_MOST_LOOKED_AT = 500
 
 
 def correction_in(said: Said) -> re.Match[str] | None:
@@ -134,62 +139,89 @@ def own_correction_in(said: Said) -> re.Match[str] | None:
     return stated(said, _OWN_CORRECTION)
 
 
-def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
-    """The ids of the extractions that a new one withdraws, of those that were said before it.
+class Earlier:
+    """What was said before and stands, in the order in which it was said, to find what a new extraction withdraws.
 
-    `earlier`: in the order in which they were said, of this day and, from the store, of days before. A correction
-    withdraws the newest statement that has what it rejects (`not Lisbon`) or, in its own conversation and shortly
-    before it, the newest on its subject. A fact that says that something changed (`I live in Porto now`) withdraws
-    the one that it replaces. Nothing withdraws what is not of its project.
+    A correction withdraws the newest statement that has what it rejects (`not Lisbon`) or, in its own conversation and
+    shortly before it, the newest on its subject. A fact that says that something changed (`I live in Porto now`)
+    withdraws the one that it replaces. Nothing withdraws what is not of its project.
     """
-    before = [
-        one for one in earlier if one.project_id == new.project_id and one.id != new.id and one.kind != "correction"
-    ]
-    if new.kind == "correction":
-        return _rejected(new, before) or _on_its_subject(new, before)
-    if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
-        return _replaced(new, before)
-    return ()
 
+    def __init__(self, extractions: Iterable[Extraction] = ()) -> None:
+        self._gone: set[str] = set()
+        self._by_token: dict[tuple[str, str], list[Extraction]] = defaultdict(list)
+        self._by_talk: dict[tuple[str, str, date], list[Extraction]] = defaultdict(list)
+        self._by_slot: dict[tuple[str, str, str, str], list[Extraction]] = defaultdict(list)
+        for one in extractions:
+            self.add(one)
 
-def withdrawn_in_words(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
-    """The same for what a model proposed, which may be called a correction and be none: it withdraws only what it
-    rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said."""
-    before = [one for one in earlier if new.speaker == "human" or one.speaker == "agent"]
-    if new.kind != "correction":
-        return withdrawn_by(new, before)
-    return _rejected(new, [one for one in before if one.project_id == new.project_id and one.kind != "correction"])
+    def add(self, one: Extraction) -> None:
+        """Note what was said last."""
+        if one.kind == "correction":
+            return
+        for token in _tokens(one.quote):
+            self._by_token[one.project_id, token].append(one)
+        self._by_talk[one.project_id, one.conversation, one.day].append(one)
+        if slot := _slot(one):
+            self._by_slot[one.project_id, one.kind, one.speaker, slot].append(one)
 
+    def forget(self, ids: Iterable[str]) -> None:
+        """Leave out what was withdrawn."""
+        self._gone.update(ids)
 
-def _rejected(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
-    named = [_LEFT.sub(" ", match[1]) for match in _REJECTED.finditer(new.quote)]
-    values = {word for text in named for word in _tokens(text)}
-    if not values:
+    def withdrawn_by(self, new: Extraction, *, by_model: bool = False) -> tuple[str, ...]:
+        """The ids of the extractions that a new one withdraws.
+
+        `by_model`: a model proposed it, so that it may be called a correction and be none. It withdraws only what it
+        rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said.
+        """
+        if new.kind == "correction":
+            of_agent = by_model and new.speaker == "agent"
+            return self._rejected(new, of_agent=of_agent) or (() if by_model else self._on_its_subject(new))
+        if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
+            return self._replaced(new)
         return ()
-    about = set(content_words(new.quote)) - values
-    for one in reversed(before):
-        if values <= _tokens(one.quote) and (
-            about & set(content_words(one.quote)) or _is_near(new, one) or _slot(new) == _slot(one) != ""
-        ):
-            return (one.id,)
-    return ()
+
+    def _newest(self, those: Sequence[Extraction], new: Extraction, *, of_agent: bool = False) -> Iterator[Extraction]:
+        """The newest of some extractions first, or of an agent's alone; not those that are gone, and no more than can be
+        looked at."""
+        standing = (one for one in reversed(those) if one.id not in self._gone and one.id != new.id)
+        return islice((one for one in standing if not of_agent or one.speaker == "agent"), _MOST_LOOKED_AT)
+
+    def _rejected(self, new: Extraction, *, of_agent: bool) -> tuple[str, ...]:
+        named = [_LEFT.sub(" ", match[1]) for match in _REJECTED.finditer(new.quote)]
+        values = {word for text in named for word in _tokens(text)}
+        if not values:
+            return ()
+        about = set(content_words(new.quote)) - values
+        rarest = min((self._by_token.get((new.project_id, value), []) for value in values), key=len)
+        for one in self._newest(rarest, new, of_agent=of_agent):
+            if values <= _tokens(one.quote) and (
+                about & set(content_words(one.quote)) or _is_near(new, one) or _slot(new) == _slot(one) != ""
+            ):
+                return (one.id,)
+        return ()
+
+    def _on_its_subject(self, new: Extraction) -> tuple[str, ...]:
+        words = set(content_words(new.quote))
+        for one in self._newest(self._by_talk.get((new.project_id, new.conversation, new.day), []), new):
+            if new.line - one.line > _NEAR_LINES:
+                return ()
+            theirs = set(content_words(one.quote))
+            if _is_near(new, one) and theirs and len(words & theirs) >= _SHARED * min(len(words), len(theirs)) > 0:
+                return (one.id,)
+        return ()
+
+    def _replaced(self, new: Extraction) -> tuple[str, ...]:
+        slot = _slot(new)
+        same = self._by_slot.get((new.project_id, new.kind, new.speaker, slot), []) if slot else []
+        last = next(self._newest(same, new), None)
+        return (last.id,) if last is not None and _tokens(last.quote) != _tokens(new.quote) else ()
 
 
-def _on_its_subject(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
-    words = set(content_words(new.quote))
-    for one in reversed(before):
-        theirs = set(content_words(one.quote))
-        if _is_near(new, one) and theirs and len(words & theirs) >= _SHARED * min(len(words), len(theirs)) > 0:
-            return (one.id,)
-    return ()
-
-
-def _replaced(new: Extraction, before: Sequence[Extraction]) -> tuple[str, ...]:
-    slot = _slot(new)
-    same = [
-        one for one in before if slot and one.kind == new.kind and one.speaker == new.speaker and _slot(one) == slot
-    ]
-    return (same[-1].id,) if same and _tokens(same[-1].quote) != _tokens(new.quote) else ()
+def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
+    """The ids of the extractions that a new one withdraws, of those that were said before it, in order."""
+    return Earlier(earlier).withdrawn_by(new)
 
 
 def _slot(one: Extraction) -> str:

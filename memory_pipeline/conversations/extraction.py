@@ -14,13 +14,7 @@ from datetime import date
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import (
-    correction_in,
-    own_correction_in,
-    says_what,
-    withdrawn_by,
-    withdrawn_in_words,
-)
+from memory_pipeline.conversations.corrections import Earlier, correction_in, own_correction_in, says_what
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
@@ -47,6 +41,9 @@ NOT_OWN = "turns without a sentence of the speaker's own in English"
 NOTHING = "sentences with nothing to keep"
 TOLD_BEFORE = "told before"
 OF_NOTHING = "corrections that do not say of what"
+#: A memory of more is pasted: a log, or a list.
+MOST_OF_TURN = 40
+BEYOND = f"beyond the first {MOST_OF_TURN} of one turn"
 #: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
 _MOST_WORDS_OF_MARK = 6
 #: With another of these, the same words say something else: `never use port 5432`.
@@ -93,13 +90,16 @@ def extract(
     own_turns, last = {turn.memory_id for turn in turns}, max(turn.day for turn in turns)
     earlier = [one for one in known if one.turn_id not in own_turns and one.day <= last]
     dropped: Counter[str] = Counter()
-    told = _Told(earlier)
+    told, standing = _Told(earlier), Earlier(earlier)
     found: list[Extraction] = []
-    gone: set[str] = set()
+    kept_of: Counter[str] = Counter()
     again: list[tuple[str, str]] = []
     of_model: set[str] = set()
     sentences = 0
     for turn in turns:
+        if kept_of[turn.memory_id] >= MOST_OF_TURN:
+            dropped[BEYOND] += 1
+            continue
         own = own_sentences(turn.words)
         sentences += len(own)
         if not own:
@@ -113,15 +113,17 @@ def extract(
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
                 continue
-            standing = [old for old in (*earlier, *found) if old.id not in gone]
-            withdraws = (withdrawn_in_words if one.id in of_model else withdrawn_by)(one, standing)
-            one = replace(one, withdraws=withdraws)
+            if kept_of[turn.memory_id] >= MOST_OF_TURN:
+                dropped[BEYOND] += 1
+                continue
+            one = replace(one, withdraws=standing.withdrawn_by(one, by_model=one.id in of_model))
             if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
                 dropped[OF_NOTHING] += 1
                 continue
-            told.add(one)
-            told.forget(one.withdraws)
-            gone.update(one.withdraws)
+            kept_of[turn.memory_id] += 1
+            for memory in (told, standing):
+                memory.add(one)
+                memory.forget(one.withdraws)
             found.append(one)
     found += _repetitions(turns, topics_before or {})
     by_model = frozenset(one.id for one in found if one.id in of_model)

@@ -24,6 +24,8 @@ KINDS = ("trust", "boundary", "dynamic", "preference")
 #: A conflict of this kind claims no contradiction: a person decides.
 _UNCERTAIN = "wording"
 _LEAST_SHARED = 2
+#: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.
+_MOST_COMPARED, _MOST_OF_WORD = 40, 500
 Resolution = Literal["corrected", "noted", "repeated", "review"]
 PatternStatus = Literal["active", "fading", "review", "confirmed", "rejected"]
 
@@ -131,11 +133,14 @@ def _said(
     near: dict[str, RelationshipPattern] = {}
     shared: dict[str, int] = defaultdict(int)
     for word in words:
-        for pattern in by_word[word]:
+        for pattern in by_word[word][-_MOST_OF_WORD:]:
             near[pattern.id] = pattern
             shared[pattern.id] += 1
-    against = [near[i] for i, count in sorted(shared.items()) if count >= min(_LEAST_SHARED, len(words))]
-    for pattern in against:
+    against = sorted(
+        (near[i] for i, count in shared.items() if count >= min(_LEAST_SHARED, len(words))),
+        key=lambda pattern: (-shared[pattern.id], -pattern.last_confirmed.toordinal(), pattern.id),
+    )
+    for pattern in against[:_MOST_COMPARED]:
         certain = _contradicts(one, pattern)
         if certain is None:
             continue

@@ -29,10 +29,13 @@ _NAMED = re.compile(
 )
 _LEAST_NAMED = 2
 _MOST_NAMES = 5
+#: A memory of more turns is a log that somebody pasted.
+MOST_TURNS = 1_000
 #: How to mend turns of which nobody knows who speaks.
 MEND_SPEAKERS = "name the human in the setting conversations.human_names, and the agent in conversations.agent_names"
 
 NO_SPEAKER = "no known speaker"
+TOO_MANY = f"beyond the first {MOST_TURNS:,} turns of one memory"
 NOBODYS = "words of the system, a tool or a program"
 
 
@@ -67,6 +70,9 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
         found: list[Turn] = []
         for memory in by_place[place]:
             own = list(_turns_in(memory, place[1], beside, divides))
+            if len(own) > MOST_TURNS:
+                dropped[TOO_MANY] += len(own) - MOST_TURNS
+                own = own[:MOST_TURNS]
             kept = [turn for turn in own if not is_nobodys(turn.words)]
             found += kept
             if not kept:
