@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from memory_pipeline.config.conversations import BLOCK_TOKENS
+from memory_pipeline.conversations.budget import CHARACTERS_PER_TOKEN, Fitting, fitting
 from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution
 from memory_pipeline.conversations.routing import ROUTES
 from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.markers import HEAD
-from memory_pipeline.records import KeptExtraction, Speaker
+from memory_pipeline.records import Destination, KeptExtraction, Speaker
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
 
@@ -22,6 +24,8 @@ from memory_pipeline.wording.quoting import plain
 CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations"
 #: So many of each destination are listed in the summary of a day: those that matter most.
 _MOST_SHOWN = 40
+#: The share of RELATIONAL.md's tokens that contradictions may take.
+_OF_CONTRADICTIONS = 0.25
 _WHERE = {
     "user": "about the human",
     "relational": "how the two work together",
@@ -46,23 +50,28 @@ def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
     return [one for one in known if one.id not in withdrawn]
 
 
-def user_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
-    """What is known of the human, day by day: what was said, and what several sentences show."""
+def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+    """What is known of the human, day by day: what was said, and what several sentences show; within some tokens."""
     lines: list[str] = []
-    for day, those in _by_day(extractions, "user"):
+    fits = _going_to("user", extractions, tokens)
+    for day, those in _by_day(fits.kept):
         said = [one for one in those if not ROUTES[one.kind, one.speaker].is_inferred]
         shown = [one for one in those if ROUTES[one.kind, one.speaker].is_inferred]
         lines += ["", f"## Updates from {day}"]
         for name, some in (("Observed", said), ("Inferred", shown)):
             if some:
                 lines += ["", f"**{name}:**", "", *(_bullet(one) for one in some)]
-    return _block(project_id, "what its human said in conversations", lines)
+    return _block(project_id, "what its human said in conversations", [*lines, *_left_out(fits)])
 
 
 def relational_block(
-    project_id: str, extractions: Iterable[KeptExtraction], patterns: Sequence[RelationshipPattern] = ()
+    project_id: str,
+    extractions: Iterable[KeptExtraction],
+    patterns: Sequence[RelationshipPattern] = (),
+    tokens: int = BLOCK_TOKENS,
 ) -> str:
-    """How the two work together, day by day, without what a person rejected; and what contradicted it."""
+    """How the two work together, day by day, without what a person rejected; and what contradicted it lately; within
+    some tokens."""
     rejected = {
         member
         for pattern in patterns
@@ -70,11 +79,24 @@ def relational_block(
         for member in pattern.members
     }
     lines: list[str] = []
-    for day, those in _by_day((one for one in extractions if one.id not in rejected), "relational"):
+    seen_last, earlier = _lately_observed(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
+    room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN
+    fits = _going_to("relational", (one for one in extractions if one.id not in rejected), room)
+    for day, those in _by_day(fits.kept):
         lines += ["", f"### {day}", "", *(f"{_bullet(one)} ({one.kind}, {_BY[one.speaker]})" for one in those)]
-    body = ["", "## Growth Markers", *lines] if lines else []
-    for seen in sorted((seen for pattern in patterns for seen in pattern.observed), key=lambda seen: seen.new_day):
-        body += [
+    body = ["", "## Growth Markers", *lines, *_left_out(fits)] if lines else []
+    body += seen_last
+    if earlier:
+        body += ["", f"{how_many(earlier, 'earlier contradiction')}: `memory-pipeline patterns list`."]
+    return _block(project_id, "how the two work together, in their own words", body)
+
+
+def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -> tuple[list[str], int]:
+    """The sections of the latest contradictions within a number of characters, and how many there are beside them."""
+    observed = sorted((seen for pattern in patterns for seen in pattern.observed), key=lambda seen: seen.new_day)
+    sections: list[list[str]] = []
+    for seen in reversed(observed):
+        section = [
             "",
             "## Observed Contradiction",
             "",
@@ -83,15 +105,20 @@ def relational_block(
             f"- Resolution: {_RESOLVED[seen.resolution]}",
             f"- Updated pattern: “{plain(seen.updated)}”",
         ]
-    return _block(project_id, "how the two work together, in their own words", body)
+        characters -= sum(map(len, section))
+        if sections and characters < 0:
+            break
+        sections.append(section)
+    return [line for section in reversed(sections) for line in section], len(observed) - len(sections)
 
 
-def soul_block(project_id: str, extractions: Iterable[KeptExtraction]) -> str:
-    """What the agent said of itself, day by day."""
+def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+    """What the agent said of itself, day by day; within some tokens."""
     lines: list[str] = []
-    for day, those in _by_day(extractions, "soul"):
+    fits = _going_to("soul", extractions, tokens)
+    for day, those in _by_day(fits.kept):
         lines += ["", f"### {day}", "", *(_bullet(one) for one in those)]
-    return _block(project_id, "what its agent said of itself", lines, "## Communication Evolution")
+    return _block(project_id, "what its agent said of itself", [*lines, *_left_out(fits)], "## Communication Evolution")
 
 
 def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtraction]) -> str:
@@ -114,13 +141,13 @@ def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], tho
     for destination, words in _WHERE.items():
         some = [one for one in those if one.destination == destination]
         if some:
-            shown = sorted(some, key=lambda one: -one.significance)[:_MOST_SHOWN]
+            shown = {one.id for one in sorted(some, key=lambda one: -one.significance)[:_MOST_SHOWN]}
             lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
             lines += [
                 f"- {plain(one.text)} ({one.kind}, {_BY[one.speaker]}, {one.significance:.2f}"
                 f"{', withdrawn' if one.id in withdrawn else ''}; {plain(place_of(one))})"
                 for one in some
-                if one in shown
+                if one.id in shown
             ]
             if len(some) > len(shown):
                 lines.append(f"- and {len(some) - len(shown):,} more, which matter less")
@@ -184,12 +211,22 @@ def place_of(one: KeptExtraction) -> str:
     return f"{file or one.conversation}:{one.line}"
 
 
-def _by_day(extractions: Iterable[KeptExtraction], destination: str) -> Iterator[tuple[date, list[KeptExtraction]]]:
-    """What goes to a destination by its day, those that were marked first."""
+def _going_to(destination: Destination, extractions: Iterable[KeptExtraction], tokens: int) -> Fitting:
+    return fitting([one for one in extractions if one.destination == destination], tokens)
+
+
+def _left_out(fits: Fitting) -> list[str]:
+    """The line that says how many do not fit."""
+    if not fits.left_out:
+        return []
+    return ["", f"{fits.left_out:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."]
+
+
+def _by_day(extractions: Iterable[KeptExtraction]) -> Iterator[tuple[date, list[KeptExtraction]]]:
+    """Extractions by their day, those that were marked first."""
     found: dict[date, list[KeptExtraction]] = defaultdict(list)
     for one in extractions:
-        if one.destination == destination:
-            found[one.day].append(one)
+        found[one.day].append(one)
     for day in sorted(found):
         yield day, sorted(found[day], key=lambda one: not one.priority)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.settings import Settings
 
 _WORKSPACE = "openclaw"
@@ -21,14 +22,15 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The files of one project. `user`, `relational` and `soul` are None where the settings name none; `is_workspace`
-    tells whether they stand where an agent works."""
+    """The files of one project. `user`, `relational` and `soul` are None where the settings name none, and hold at most
+    `block_tokens` of ours; `is_workspace` tells whether they stand where an agent works."""
 
     root: Path
     is_workspace: bool
     user: Path | None
     relational: Path | None
     soul: Path | None
+    block_tokens: int = BLOCK_TOKENS
 
     @property
     def memory(self) -> Path:
@@ -68,7 +70,7 @@ def places_of(settings: Settings, project_id: str) -> Places:
     root = workspace or Path(settings.store.path).parent / "conversations" / folder_of(project_id)
     names = settings.compression.destinations
     user, relational, soul = (root / name if name else None for name in (names.user, names.relational, names.soul))
-    return Places(root, workspace is not None, user, relational, soul)
+    return Places(root, workspace is not None, user, relational, soul, settings.conversations.block_tokens)
 
 
 def folder_of(project_id: str) -> str:

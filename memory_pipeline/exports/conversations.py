@@ -100,7 +100,7 @@ def blocks_of(tx: Transaction, project_id: str, places: Places, nights: list[dat
     ):
         if path is not None:
             before = blocks.get((path, CONVERSATIONS), "")
-            added = made(project_id, standing)
+            added = made(project_id, standing, tokens=places.block_tokens)
             blocks[path, CONVERSATIONS] = "\n\n".join(part for part in (before, added) if part)
     for night in nights:
         ever = tx.conversations.of_night(project_id, night, also_gone=True)

@@ -11,7 +11,12 @@ import pytest
 from planted_conversations import plant_conversations
 
 from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import QUESTIONS, TOLD_BEFORE, extract
+from memory_pipeline.conversations.day import read_day
+from memory_pipeline.conversations.extraction import BEYOND, MOST_OF_TURN, QUESTIONS, TOLD_BEFORE, extract
+from memory_pipeline.conversations.patterns import patterns_of
+from memory_pipeline.conversations.turns import MOST_TURNS, TOO_MANY, turns_of
+from memory_pipeline.records import Source
+from memory_pipeline_tests.build import memory
 from memory_pipeline_tests.conversations.saying import START, found, only, read, talk
 
 
@@ -161,3 +166,37 @@ def test_the_same_words_about_another_number_are_not_told_before() -> None:
         "Never use port 5432 for staging.",
         "Never use port 5433 for staging.",
     ]
+
+
+def test_a_pasted_log_gives_no_more_than_forty_extractions() -> None:
+    lines = "\n".join(f"user: I prefer item {number}." for number in range(600))
+    pasted = memory("m", lines, START, source=Source("jsonl", "a.jsonl", 1), memory_type="conversation")
+    found_in = read_day([pasted], chunk_tokens=800)
+    assert len([one for one in found_in.extracted.extractions if one.kind != "repetition"]) == MOST_OF_TURN
+    assert found_in.extracted.dropped[BEYOND] == 600 - MOST_OF_TURN
+
+
+def test_of_a_log_of_very_many_turns_the_first_ones_are_read() -> None:
+    lines = "\n".join(f"user: I prefer item {number}." for number in range(MOST_TURNS + 500))
+    read_turns = turns_of([memory("m", lines, START, source=Source("jsonl", "a.jsonl", 1), memory_type="conversation")])
+    assert len(read_turns.turns) == MOST_TURNS and read_turns.dropped == {TOO_MANY: 500}
+
+
+@pytest.mark.slow
+def test_a_day_of_many_turns_takes_time_in_proportion() -> None:
+    said = [
+        "I live in Town{} now.",
+        "No, not Town{}, I said it wrong.",
+        "I prefer tea number {}.",
+        "Never touch file{}.",
+    ]
+
+    def seconds(turns: int) -> float:
+        spoken = talk(*(said[number % len(said)].format(number) for number in range(turns)))
+        began = time.process_time()
+        patterns_of(read(spoken).extractions)
+        return time.process_time() - began
+
+    seconds(200)
+    few, many = seconds(1_000), seconds(4_000)
+    assert many < 8 * few
