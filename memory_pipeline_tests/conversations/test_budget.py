@@ -19,8 +19,8 @@ def kept(
     """Something that was extracted and went to a file."""
     return KeptExtraction(
         id=f"x{number:05}", project_id="p", day=day, turn_id=f"t{number}", conversation="c", line=number,
-        speaker="human", kind=kind, text=text, quote=text, significance=significance, priority=priority, night=day, run_id="r",
-        destination=destination,
+        speaker="human", kind=kind, text=text, quote=text, significance=significance, priority=priority, night=day,
+        run_id="r", destination=destination,
     )  # fmt: skip
 
 
