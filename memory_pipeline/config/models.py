@@ -37,7 +37,8 @@ class DistillationSection(Section):
         "ANTHROPIC_BASE_URL",
     )
     calling: Literal["live", "batch"] = setting(
-        "live", "`live`: one call per cluster; `batch`: one Message Batch per night, at half the price."
+        "live",
+        "`live`: one call per question; `batch`: the questions of a step as one Message Batch, at half the price.",
     )
     cost_cap_usd: float = setting(0.25, "Maximum cost of a run in USD; with 0, no model is called.", ge=0, le=10_000)
     prices: tuple[str, ...] = setting(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.in_short import NOTHING, SAID
 from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
 from memory_pipeline.store import Store
+from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Reaction, Said
@@ -204,3 +208,21 @@ def test_a_rollback_asks_nothing(store: Store) -> None:
         roll_back(store, claude_settings(store, server), RollbackScope("run-2026-03-12"))
         assert len(server.requests) == asked
     assert "We keep PostgreSQL" in text_of(store, "2026-W11")
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_never_pays_twice(store: Store) -> None:
+    noted(store)
+    with serving(saying(TRUE)) as server:
+        killed = {**os.environ, "KILL_POINT": "rollups.kept"}
+        died = processes.run(_make_until_killed, store.path, server.url, environment=killed)
+        assert died.returncode == -signal.SIGKILL, died.stderr
+        asked = len(server.requests)
+        store.release_lease("run")
+        make(store, server, run_id="again")
+        assert asked == len(server.requests) == 2
+    assert "### In short" in text_of(store, "2026-W11")
+
+
+def _make_until_killed(path: Path, url: str) -> None:
+    make(Store(path), MessagesServer(saying(TRUE), url=url))
