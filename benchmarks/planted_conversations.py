@@ -521,7 +521,7 @@ context | h: def area(r): return 3.14 * r * r
 context | h: [cron:backup] The backup of db2 runs at 02:00 and takes 14 minutes.
 """
 
-_HELD_OUT = r"""
+_FIFTH = r"""
 boundary | h: You may read the inbox, but sending is for me alone.
 boundary | h: don't you dare delete the originals
 boundary | h: never reply to my brother, whatever he writes
@@ -560,7 +560,7 @@ context | h: The bridge on Mill Road is closed until 14 June.
 context | a: The problem was a missing index on the orders table.
 """
 
-_HELD_OUT_NEAR = r"""
+_FIFTH_NEAR = r"""
 boundary | h: I never reply to spam.
 boundary | h: she told me never to call her again
 boundary | h: do not worry, I will talk to the landlord
@@ -599,6 +599,114 @@ context | h: [INFO] bridge closed until 14:00, rerouting
 context | h: Fix the typo: The brige on Mill Road is closed until 14 June.
 """
 
+_HELD_OUT = r"""
+boundary | h: Ask my assistant Lea before you book anything in the lab calendar.
+boundary | h: Customer phone numbers stay inside this system.
+boundary | h: You're not to answer journalists, ever.
+boundary | h: Don't push anything to production on a Friday, please.
+boundary | h: Any discount over ten percent needs my approval.
+trust | h: I'm fine with you rescheduling the small meetings on your own.
+trust | h: The choice of charts is yours.
+trust | h: From here on you handle the invoices under 200 pounds.
+trust | h: You may restart the crawler any time without telling me.
+trust | h: No need to run typo fixes by me.
+decision | h: We'll keep the old freezer until the grant comes through.
+decision | h: OK, Typst it is.
+decision | h: Kenji and I settled on the second design, mostly because it prints without bleed.
+decision | h: We're no longer supporting Python 3.9.
+decision | h: After a long back and forth we chose Hetzner over AWS.
+decision | h: Alright, let's drop the mobile app for this year.
+decision | h: I've cancelled the Adobe licence, we're moving everything to Affinity.
+decision | a: Decision: the nightly export is split into two files.
+decision | a: We agreed to archive the old tickets, since nobody reads them.
+fact | h: I teach statistics at the university in Ghent.
+fact | h: My partner Sam is a nurse, so our weekends are irregular.
+fact | h: We have twins, they turned four in June.
+fact | h: I moved here from Ljubljana three years ago.
+fact | h: I don't drive.
+fact | h: I work four days a week, Wednesdays are off.
+fact | h: My mother lives with us since her stroke.
+preference | h: For travel I prefer trains over planes.
+preference | h: I can't stand pop-ups in any tool.
+preference | h: I like my reports as plain text files.
+dynamic | h: When a test fails, show me the last twenty lines of the log.
+dynamic | h: Give me one recommendation instead of five options, always.
+dynamic | h: I like that you tell me when you are not sure.
+dynamic | h: Call me by my first name, the formal tone feels odd.
+dynamic | h: Please write dates the European way from now on.
+correction | h: That's not the 2024 budget, that's last year's.
+correction | h: You mixed up the two Annas again.
+correction | h: Not Tuesday, the review is on Thursday.
+correction | h: Sorry, I meant the blue folder, not the green one.
+correction | h: It's spelled Meyer, with an e and a y.
+correction | a: I gave you the wrong total earlier: it is 4,310, not 4,130.
+emotion | h: I'm fed up with this printer.
+emotion | h: It makes me so happy that the paper got in!
+emotion | h: Honestly, I'm dreading the move.
+learning | h: Lesson learned: label the cables before you pull them.
+learning | h: I've learned that the dean only reads the first page.
+learning | a: Next time I will check the unit before I plot anything.
+learning | a: I learned that the parser needs a trailing newline.
+context | h: Ruth is our contact at the print shop.
+context | h: The sample freezer is connected to the emergency power.
+context | h: Our cluster only accepts jobs up to 48 hours.
+context | h: The raw data is stored on the old NAS in room 204.
+context | h: Tomas handles the refunds for the German shop.
+context | a: The import failed because the column was renamed last week.
+context | a: The root cause was a full disk on the build server.
+marker | h: Remember: the visa papers have to be at the embassy by the 12th.
+marker | h: Important: nobody outside the team may see the draft before Monday.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: Do I need to ask someone before I book the lab?
+boundary | h: The fire code says no candles on the second floor.
+boundary | h: Don't get me wrong, the draft is fine.
+boundary | h: Please don't send it yet, I'm still fixing the intro.
+boundary | h: She never answers journalists.
+boundary | h: No luck with the printer so far.
+trust | h: Could you restart the crawler yourself, or is that not possible?
+trust | h: Whose choice was the chart?
+trust | h: You can find the invoices in the second drawer.
+trust | h: My boss says you may decide.
+trust | a: You can restart the crawler any time.
+decision | h: We could keep the old freezer until the grant comes through.
+decision | h: Have we dropped the mobile app?
+decision | h: The faculty is moving to Teams next month.
+decision | h: I'm moving the boxes to the cellar right now.
+decision | h: Let's talk about the budget on Monday.
+decision | h: They went with AWS because of the credits.
+decision | h: I was going to use Typst, then I saw the price.
+decision | a: I could split the export into two files, because it is too long.
+fact | h: My colleague teaches statistics in Ghent.
+fact | h: I moved the plants to the balcony last week.
+fact | h: Did I tell you that I have twins?
+fact | h: I don't drive you mad with this, do I?
+fact | h: I was a nurse in the school play.
+fact | h: Write a bio for Sam: I am a nurse and I live in Ghent.
+preference | h: The dean prefers short papers.
+preference | h: Would you like the report as text?
+preference | h: I like the second paragraph.
+dynamic | h: When is the test due?
+dynamic | h: When you're done with the log, delete it.
+dynamic | h: Give me five options for the title.
+dynamic | h: Write a letter to the dean in plain words.
+correction | h: That's not bad at all.
+correction | h: Nothing is wrong with the total.
+correction | h: It's not that I mind.
+emotion | h: Are you fed up with me?
+emotion | h: The printer makes a happy noise.
+emotion | h: He is dreading the move.
+learning | h: I want to learn Typst.
+learning | a: You will learn to like the parser.
+context | h: Is Ruth our contact at the print shop?
+context | h: The sample looks great today.
+context | h: The dean wants to see you.
+context | a: The import might fail because the column was renamed.
+marker | h: It's not that important.
+marker | h: What do I have to remember for the embassy?
+"""
+
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
 
 
@@ -624,6 +732,8 @@ def plant_conversations() -> list[Planted]:
         ("third-near", _THIRD_NEAR, True, False),
         ("fourth", _FOURTH, False, False),
         ("fourth-near", _FOURTH_NEAR, True, False),
+        ("fifth", _FIFTH, False, False),
+        ("fifth-near", _FIFTH_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )
