@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
 from memory_pipeline.conversations.topics import topics_of_day
-from memory_pipeline.demo.conversations import Labelled, Talk, conversations
+from memory_pipeline.demo.conversations import Labelled, Said, Talk, conversations
 from memory_pipeline.records import Extraction, Turn
 
 _TOKENS = 800
@@ -85,22 +85,27 @@ def _judge(
 ) -> None:
     returned = any(one.kind == "repetition" for one in found)
     for turn, said in zip(turns, talk.turns, strict=True):
-        start = 0
-        for part in said.parts:
-            end = start + len(part.words)
-            kinds = {
-                one.kind
-                for one in found
-                if one.turn_id == turn.memory_id and one.kind != "repetition" and start <= _middle(turn, one) < end
-            }
+        kinds: dict[int, set[str]] = defaultdict(set)
+        for one in found:
+            if one.turn_id == turn.memory_id and one.kind != "repetition":
+                kinds[_part_of(turn, said, one)].add(one.kind)
+        for place, part in enumerate(said.parts):
             if counts(part.words):
-                _count(score, talk, part, frozenset(kinds), returned=returned)
-            start = end
+                _count(score, talk, part, frozenset(kinds[place]), returned=returned)
 
 
-def _middle(turn: Turn, one: Extraction) -> int:
-    """A place within the last sentence of a quote: a correction may have the one before it."""
-    return turn.words.index(one.quote) + len(one.quote) - 2
+def _part_of(turn: Turn, said: Said, one: Extraction) -> int:
+    """The part of a turn that an extraction is of: a correction may hold two sentences, and is of the one that is
+    labelled as it is, else of the last one."""
+    first = turn.words.index(one.quote)
+    overlapping = []
+    start = 0
+    for place, part in enumerate(said.parts):
+        if start < first + len(one.quote) - 1 and first < start + len(part.words) - 1:
+            overlapping.append(place)
+        start += len(part.words)
+    labelled = [place for place in overlapping if any(one.kind in way for way in said.parts[place].ways)]
+    return (labelled or overlapping)[-1]
 
 
 def _count(score: Score, talk: Talk, part: Labelled, kinds: frozenset[str], *, returned: bool) -> None:

@@ -95,6 +95,10 @@ _FACT = form(
     rf"[\w' -]{{3,40}} belongs? to {_KIN} (?-i:[A-Z])[\w'-]+",
     rf"i (?:have |'ve )?(?:just |recently )?(?:switched|changed|started|got|took|found|quit|left|lost) (?:jobs\b|careers?\b|(?:a|my) (?:new |old )?job\b|a (?:new )?(?:position|role) (?:as|at|in)|as an? {_NOUN_PHRASE}(?:{ROLE_WORDS})\b)",
     rf"{IM} (?:now |currently |usually |always |only |mostly )?(?:in|at) (?:the |my |our )?[\w'-]+(?: [\w'-]+){{0,2}} (?:on |from |every )(?:{_DAY}s?|weekdays|weekends|week)\b",
+    r"(?:i|we) (?:also |now )?have (?:twins|triplets|cats|dogs|grandchildren|chickens|hens|bees|goats|horses|no (?:children|kids|car|licence|license|siblings|pets))\b",
+    r"i(?:'ve| have)? (?:just |recently |originally )?(?:moved|came|emigrated|relocated) (?:here|over|back|over here) (?:from (?-i:[A-Z])\w+|in (?:19|20)\d\d|\w+ (?:years|months|weeks) ago)",
+    r"i (?:don't|do not|never) (?:drive|smoke|fly|swim|eat (?:meat|fish|pork|dairy|gluten|eggs|sugar)|drink(?: alcohol| coffee)?|own a (?:car|phone|tv)|have a (?:car|licence|license|driver's licen[cs]e|tv|smartphone)|speak (?-i:[A-Z])\w+|celebrate \w+)(?=\s*(?:[,.;!]|$|and\b|because\b|so\b|any ?more\b|at all\b))",
+    rf"i work (?:only |about )?{_NUMBER} (?:days|hours|mornings|evenings|nights) (?:a|per|each|every) week\b",
     rf"i (?:don't |do not |never |only |always |usually )?work (?:on )?(?:{_DAY}s?|weekends|weekdays|mornings|afternoons|evenings|nights|from {_DAY}s?)\b",
     rf"(?:on )?(?:{_DAY}s|weekends|mornings|evenings|afternoons|sundays)(?:,)? (?:belong to|are for|are reserved for|i (?:am|'m|have|teach|train|work|play|spend)|we (?:have|spend|visit)) (?!that\b|this\b|not\b)\w",
     r"i(?:'ve| have)? (?:just |recently |finally )?(?:moved|relocated|emigrated) (?:here |back |over )?(?:from [\w ]{2,30} )?to (?!"
@@ -189,6 +193,7 @@ _PREFERENCE = form(
     r"[\w' -]{2,40} (?:is|are|isn't|aren't) (?:really |just |definitely )?(?:not |never )?(?:really |exactly )?my (?:thing|cup of tea|jam|kind of (?:thing|music|film|food|humou?r|place))\b",
     rf"i(?:'ve| have) (?:always|never|long) (?:really )?(?:loved|liked|hated|preferred|enjoyed|adored|disliked) {_VAGUE_OBJECT}\w",
     rf"i (?:always |usually )?(?:take|pick|choose|go for|order|want) (?:{_VAGUE_OBJECT}|the )[\w' -]{{2,40}} every (?:single )?time\b",
+    r"i (?:always |only |just )?want [\w' -]{2,50}, not (?!you\b|me\b|now\b|yet\b|today\b|because\b|to\b)[\w' -]{2,30}",
     r"[\w' -]{2,30} over [\w' -]{2,30}, (?:always|any day|any time|every time|all day)\b",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
     r"i(?:'d| would)? (?:always|usually|normally|generally|typically|only) (?:want|choose|pick|order|drink|eat|go for|buy|wear|listen to|cook) "
@@ -220,6 +225,7 @@ _EMOTION = form(
     rf"(?:[\w' -]{{2,60}} )?(?<!can )(?<!will )(?<!may )(?<!to )(?<!could )(?<!would )(?<!might )(?:makes?|made|making|leaves?|left) me (?:feel )?{ADVERBS}(?:{_FEELING}|cry|smile so)(?![\w-])",
     rf"{ADVERBS}(?:so|really|very) (?:{_FEELING})(?![\w-])",
     r"i (?:really |still |so |terribly )*miss (?:my|her|him|them|home|having|being|the (?:old|days|kids|team|sea))\b",
+    r"(?:i'm going to|i am going to|i'll|i will|i'm gonna) (?:really |so |dearly )*miss (?:my|her|him|them|you|this|the [\w' -]{2,30}|(?-i:[A-Z])\w+)(?=\s*(?:[,.;!]|$|so\b|when\b|a lot\b|very\b|terribly\b))",
     rf"{IM} (?:really |so )?(?:crying|panicking|grieving|struggling (?:a lot|badly|so much|with (?:my|the grief|anxiety|depression))|falling apart|at a loss|having a (?:hard|tough|rough) time)\b",
     r"my heart(?:'s| is) (?:pounding|breaking|racing|broken|aching|sinking|heavy|full)\b",
     r"(?:it|this|that) (?:breaks|broke) my heart",

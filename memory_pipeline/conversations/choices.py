@@ -74,6 +74,9 @@ _ENDED = form(
 _PRESENT = form(
     rf"we {_ADVERBS}(?:no longer|stop|start|don't|do not|only|never|always)? ?(?:{_BASE}|stop|schedule|accept|support|publish|send|print|offer|order|serve|write|test|log|answer|allow|require|do|make|take) (?:{_NOT_A_THING})[^.!?]{{2,100}}"
     r"\b(?:any ?more|any longer|from now on|from here on|as of|as from|starting (?:next|in|from|on|with)|no longer|until further notice)\b",
+    r"we(?:'re| are) no longer (?!able\b|in\b|sure\b|friends\b|talking\b|together\b)\w+ing (?!to\b)\w+",
+    r"(?:we're|we are|i'm|i am) (?:now )?(?:moving|migrating|switching|shifting) (?:everything|all(?: of)?(?: our| the| my)? [\w' -]{2,40}?|the whole [\w' -]{2,30}?|our [\w' -]{2,40}?) (?:over )?to (?!the (?:left|right|top|back|front|side)\b)\w",
+    rf"(?:we'll|we will|we're going to|we are going to) {_ADVERBS}(?:{_BASE}) {_NOT_A_THING}[^.!?]{{2,80}}\b(?:until (?:the|we|it|our|they|further|next|end|\d|[a-z]+ \d)|instead|rather than|because|since (?:the|it|we|our|they|nobody)|so that|from now on|as of|for good|in favou?r of)\b",
     rf"we (?:no longer|stop|stopped) (?:{_BASE}|\w+ing\b|\w+) {_NOT_A_THING}\w",
     rf"let'?s {_ADVERBS}(?:stay (?:on|with)|stick (?:with|to)|standardi[sz]e on|settle (?:on|for)|go (?:back to|with|for)|keep|drop|use|freeze|pin|retire|ditch) {_NOT_A_THING}(?!this (?:for now|going)|going|an eye|the conversation|moving|the (?:next|topic|subject|time)|this chat|something|another|our (?:time|fingers|heads)|some|my|your|a (?:different|new) topic|calm|the flow)\w",
 )  # fmt: skip

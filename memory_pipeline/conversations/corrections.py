@@ -42,6 +42,9 @@ _CORRECTION = form(
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
     r"(?:no|nope|nah|wrong)[\s,.!:—–-]+not\s+(?!now\b|yet\b|today\b|really\b|quite\b|sure\b|at all\b|bad\b|exactly\b|anymore\b|necessarily\b)[\w' -]{1,40},\s*(?:the|my|our|his|her|their|we|they) \w",
     r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",
+    r"not (?=(?-i:[A-Z])|\d|the |in |on |at |my |our |for )[\w' .:-]{2,40}, (?:it|the|my|our|his|her|their|that|this|he|she|they|we|i)(?:'s|'re|\b)[\w' -]{0,40}\b(?:is|are|was|were|has|have|said|meant|want|wanted|goes|comes|'s)\b",
+    r"(?:it's|it is|that's|that is|her name is|his name is|my name is|the name is) (?:spelled|spelt|pronounced|written (?=with|as|without))\b ?\w",
+    r"(?:once )?again\s*[:,—–-]\s*[^.!?]{3,80}?,? (?:and )?not \w",
     r"(?:that|this|it) (?:cannot|can't|can not|couldn't) (?:be|have been) (?:right|true|correct|so|it)\b",
     r"(?:that|this|it)(?:'s| is| was) not (?:the |a |an |my |our |his |her |their |in |on |at |from )(?!point\b|problem\b|issue\b|case\b|question\b|same\b|end\b|time\b|way\b|first\b|only\b|best\b|good\b|bad\b|big\b)[\w' -]{2,50}[,;:–—-]\s*(?:but |it's|it is|that's|that is|it was|this is|they're|we|i)\b",
     r"(?:that's|that is|that was|it's|it is|it was|those are|these are|they are|they're) (?:the |a |an |my |our |in |on |at |from |for )[\w' -]{2,50}, (?:and )?not (?:the |a |an |my |our |in |on |at |from |for )?(?!very\b|that\b|so\b|bad\b|too\b|really\b|even\b|sure\b|to\b|only\b|just\b|because\b)\w",
@@ -54,6 +57,7 @@ _CORRECTION = form(
 _OWN_CORRECTION = form(
     r"i was (?:wrong|mistaken|incorrect)(?: (?:earlier|before|there|about [\w ]{2,30}))?\s*[:,;—–.]",
     r"i (?:made|had) (?:a |an )?(?:mistake|error|typo)(?: (?:earlier|before|there|above|in [\w ]{2,30}))?\s*[:,;—–.]",
+    r"i (?:gave|told|sent|showed|named|quoted|used|picked|wrote|read|took|opened|changed) (?:you )?(?:the|a) wrong \w+",
     r"i (?:wrongly|mistakenly|incorrectly|falsely) (?:told|said|wrote|gave|assumed|named|reported|stated|put|listed|marked|counted)\b",
     r"i (?:had|have) (?:mixed up|confused|misread|misunderstood|swapped|misstated|miscounted) \w",
     r"i (?:misread|misspoke|mixed up|misstated|misremembered|misunderstood|confused) \w",

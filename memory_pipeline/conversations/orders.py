@@ -49,8 +49,9 @@ _OTHERS_SAY = re.compile(
 _ASKING = form(
     rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}(?:ask|check|tell|warn|talk|speak|come|write|show|call|consult|run it|clear it|let|wait) (?:it |this )?(?:with |by |past |to |for )?(?:me|us)\b",
     r"(?!if\b|when\b)(?:[\w'-]+ ){1,5}(?:is|are|stays|remains) (?:for|with|up to) me (?:alone|only)\b",
+    r"you(?:'re| are) not to (?!blame\b|worry\b|know\b)[a-z]+",
     rf"{_LEAD}don't you (?:ever )?dare (?:to )?[a-z]+ \w+",
-    rf"{_LEAD}(?:ask|check|check in|tell|warn|notify|consult|inform|confirm|clear it|get (?:my|an?) (?:ok|okay|approval|permission|go-ahead|confirmation|yes)|show|run|talk to|speak to|come to|write to|wait for)(?: it| this| that| them)?(?: (?:with|by|past|for|to))? ?(?:me|us|my \w+)?(?: a draft| the draft| everything| it)?(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
+    rf"{_LEAD}(?:ask|check|check in|tell|warn|notify|consult|inform|confirm|clear it|get (?:my|an?) (?:ok|okay|approval|permission|go-ahead|confirmation|yes)|show|run|talk to|speak to|come to|write to|wait for)(?: it| this| that| them)?(?: (?:with|by|past|for|to))? ?(?:me|us|my (?:[\w-]+ ){0,3}?[\w-]+|our (?:[\w-]+ ){0,3}?[\w-]+)?(?: a draft| the draft| everything| it)?(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
     rf"{_LEAD}(?:show|send|give|bring|read) (?:me|us) (?:an? |the |every |each |all )?[\w' -]{{2,40}}? (?:first(?! (?:thing|of all|and))|beforehand|in advance|before (?:you|it|they|anything|any)\b)",
     r"(?!if\b|when\b|what\b|how\b|why\b)[\w' ,-]{2,60}? (?:always |first |must |have to |has to |need to |needs to |should )*(?:comes?|goes?|go through|goes through|pass(?:es)?) (?:by |to |through |past |via )?(?:me|us) (?:first\b|before (?:you|we|it|they|anything)\b)",
     rf"{_LEAD}(?:go|talk|write|route it|send it|work) (?:only |always )?through (?:me|us)\b",
@@ -67,7 +68,7 @@ _KEEP_OUT = form(
     r"(?:nothing|nobody|no one|none of (?:this|these|it|my|our|the)|no [\w' -]{2,40}?) (?:[\w' -]{1,30} )?(?:gets?|goes|go|leaves?|enters?|is (?:to be )?(?:sent|shared|deleted|published|opened|changed|touched|deployed|posted|bought|signed)|may|must|should ever|ever)\b (?!better|worse|wrong\b|to me\b|me\b|i\b)[\w' -]{2,60}",
     r"no (?:\w+ ){1,4}?(?:on|after|before|during|in|at|without|for|while|over|between|by) (?!doubt\b|time\b|problem\b|need\b|wonder\b|idea\b|reason\b|matter\b|way\b|the moment|particular|hurry|fun\b|luck\b|sleep\b|news\b|response|answer|reply|sign\b|it\b|that\b|me\b|you\b)(?:the |my |our |any |a )?\w+(?:[\w' -]*)",
     r"only (?:through|via|from|with|inside|within|over|by|after|between|on) (?:the|my|our|a|an|[a-z]+) [\w'-]+(?=\s*(?:[,.;!–—-]|$))",
-    r"[\w' -]{2,40} (?:stays?|remains?) (?:private|secret|confidential|between us|with (?:me|us)|in-house|in this (?:house|room|chat)|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
+    r"[\w' -]{2,40} (?:stays?|remains?) (?:private|secret|confidential|between us|with (?:me|us)|in-house|(?:in|inside|inside of|within) (?:this|our|the) [\w-]+|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
     r"[\w' -]{2,40} (?:is|are) not (?:for|to be) (?!long\b|sale\b|me\b|everyone\b|the faint)(?:sharing|publishing|publication|others|(?:shared|published|deleted|touched|changed|posted|used|told|moved|sold|opened|sent)\b)[\w' -]*",
     r"(?!if\b|when\b)(?:[\w'-]+ ){0,3}(?:names?|numbers?|figures|data|photos?|pictures?|address(?:es)?|passwords?|files?|salar(?:y|ies)|documents?) (?:must|should|may|can|do|does)(?: not|n't|n’t| never) (?:ever )?(?:be|leave|go|appear|end up|show up|get)\b",
 )  # fmt: skip
@@ -123,6 +124,7 @@ _ENOUGH = form(
     r"it(?:'d| would) (?:really |greatly )?(?:help|be (?:great|helpful|good|nice)) (?:me )?(?:a lot )?if you (?:always|never|could always|would always|didn't|\w+ed\b)",
     r"i (?:don't|do not|dont|never) mind [\w' -]{2,50}(?:,)? (?:as long as|so long as|if only|when) you\b",
     r"i (?:only |just )?(?:ever )?read (?:the )?(?:first|top|last|bold|short|headlines?|summar(?:y|ies)|your)\b",
+    r"(?:please |just )*(?:call|address) me (?:by|with|as) (?!soon\b|a cab\b)(?:my|the|your|mr|mrs|ms|dr|an?|\w+)\b",
     r"(?:that|this|the)(?: was| is|'s)? (?:exactly )?how i (?:like|want|need|prefer) (?:my|the|your|things|it)\b",
 )  # fmt: skip
 _LEAST_CONTENT = 2

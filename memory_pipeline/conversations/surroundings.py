@@ -33,15 +33,22 @@ _PLACES = form(
     r" (?!to (?:be|you|me)\b)(?:in|on|at|under|behind|with|by|over|near|inside|beside|between|from|to|through|against|every|once|twice|(?-i:[A-Z]))\b[\w' ]*",
     r"(?:the|our) (?!one\b|(?:first|second|third|other|last|next|same) one\b)(?:[\w'.-]+ ){1,4}?(?:comes? from|belongs? to|runs? (?:on|under|at|in|from|every|through)|listens? on|points? to|connects? to|depends? on|faces?|expires?|resets?|consists? of|ships? (?:from|with)|"
     r"speaks? only|only (?:speaks?|accepts?|takes?|works?|allows?|supports?)|supports? only|has no|have no|needs? (?:at least|\d)|holds? (?:the|up to|\d|only)|costs?|weighs?|draws?|takes? up to)\b (?!me\b|you\b|mind\b|time\b|to be\b|idea\b|problem\b)\w+",
-    r"i (?:keep|store|put|moved|archived|hid|hide) (?:the|our|all(?: the| our)?|a (?:copy|backup)) [^.!?,;]{2,50} (?:in|on|at|under|behind|into|onto|over|to) (?:the|our|my|a|(?-i:[A-Z]))",
+    r"i (?:keep|store|archived|hid|hide) (?:the|our|all(?: the| our)?|a (?:copy|backup)) [^.!?,;]{2,50} (?:in|on|at|under|behind|into|onto|over|to) (?:the|our|my|a|(?-i:[A-Z]))",
+    r"i (?:put|moved) (?:the|our|all(?: the| our)?) [^.!?,;]{2,50} (?:in|on|at|under|behind|into|onto|over|to) (?:the|our|my|a|(?-i:[A-Z]))[^.!?,;]*, (?:it's|it is|it has|they're|they are|they have|so|because|where|since)\b",
 )  # fmt: skip
 _NO_PLACE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|currently|this (?:morning|afternoon|evening|week|one)|just now|seems?|feels?|looks? like|sounds?|maybe|perhaps|probably|might|could|would|should|if|"
     r"beautiful|lovely|amazing|wonderful|delicious|happiness|feelings?|heart|soul|life|love|dreams?|future|the (?:film|movie|book|song|story|novel|plot|author|character|weather|sentence|word|idea|thing|question|point|problem|world|moment|"
-    r"answer|way|day|key to|meaning|secret to|beauty|sun|moon|sky|hardest|best|worst)|he says|she says|according|(?:my|our) (?:friendship|relationship|mind|body|thoughts?|mood|parents?|mother|father|mom|mum|dad|wife|husband|son|daughter|"
-    r"sister|brother|friends?|boyfriend|girlfriend|family|life|day|dream|goal))\b",
+    r"answer|way|day|key to|meaning|secret to|beauty|sun|moon|sky|hardest|best|worst)|he says|she says|according)\b",
     re.IGNORECASE,
 )
+#: People and moods are no surroundings.
+_NO_SUBJECT = re.compile(
+    r"\W*(?:(?:and|but|so|well|also|because),? )*(?:my|our) (?:[\w-]+ )?(?:friendship|relationship|mind|body|thoughts?|mood|parents?|mother|father|mom|mum|dad|wife|husband|son|daughter|"
+    r"sister|brother|friends?|boyfriend|girlfriend|family|life|day|dream|goal)\b",
+    re.IGNORECASE,
+)
+_BY_THE_WAY = re.compile(r"\bby the way\b", re.IGNORECASE)
 _OURS_FROM = form(
     r"our (?!(?:[\w-]+ )?(?:neighbou?r|friend|family|cousin|niece|nephew|aunt|uncle|grand\w+)s?\b|\w+(?:'s|s') )(?:[\w'-]+ ){1,4}?(?:are|is|have|has|do|does|must|need|needs|want|wants|come|comes|pay|pays|start|starts|end|ends|read|reads|get|gets|only|never|always|run|runs|use|uses|ship|ships|open|opens|close|closes|expect|expects) (?!so\b|very\b|really\b|too\b|great|good|bad|nice|fine|the best)\w+"
 )
@@ -71,7 +78,7 @@ def surroundings_in(said: Said) -> re.Match[str] | None:
     found = next(each_stated(said, _PEOPLE), None)
     if found is not None:
         return None if _ONE_MOMENT.search(said.read) else found
-    if _NO_PLACE.search(said.read):
+    if _NO_PLACE.search(_BY_THE_WAY.sub("", said.read)) or _NO_SUBJECT.match(said.read):
         return None
     found = next(each_stated(said, _PLACES), None)
     if found is not None:

@@ -23,6 +23,7 @@ _ANNOUNCED = form(
     r"(?:please |pls |plz |always |do |just |also |and )*(?:remember|keep in mind|bear in mind|note(?! ?,)|take note|make a note|don't forget|dont forget|do not forget|never forget)(?: that\b(?! (?:time|day|one|guy|film|movie|song|trip|night|moment))| this\b)?\s*(?:[:,—–]| -|(?<=that)|(?<=mind))",
     r"(?:please|pls|plz) note (?=the\b|our\b|my\b|that\b|we\b|there\b)",
     r"(?:reminder|nb|n\.b\.|heads[- ]up|fyi|for the record)\s*:",
+    rf"(?:one|another|a|the) (?:more |last |final )?things? (?:that(?:'s| is| are)|which is) {_DEGREE}{_WEIGHTY}\s?(?::|,|—|–| - )\s*",
     r"mark my words\s*[:,]",
 )  # fmt: skip
 _STRESSED = form(
