@@ -19,7 +19,7 @@ from memory_pipeline.markers import block_in, parted, with_block, without_block
 from memory_pipeline.shared_files import Written, change_text, remove_unless_changed
 
 _DIGITS = 20
-_DIRECTORIES = "directories"
+_DIRECTORIES, _WHOLE = "directories", "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,14 @@ class SharedBlocks:
         if removes and written.outcome != "unchanged" and path.is_file() and remove_unless_changed(path, b""):
             self.remove_directories(path.parent)
         return written
+
+    def has_written(self, what: str) -> bool:
+        """Whether something that is to be written as a whole was written before, as `note_written` recorded."""
+        return _digest(what) in (self._lines(_WHOLE) or ())
+
+    def note_written(self, what: str) -> None:
+        """Record that something was written as a whole."""
+        self._append(_WHOLE, [_digest(what)])
 
     def remove_directories(self, directory: Path) -> None:
         """Remove a directory, and those above it, as far as they were made for blocks and are empty."""

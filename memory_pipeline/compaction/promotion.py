@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.compaction.flush import Flush, Kept
+from memory_pipeline.exports.contents import BY_AGENT
 from memory_pipeline.markers import block_in
 from memory_pipeline.wording.normalise import content_hash
 
@@ -70,7 +71,8 @@ def _entry(one: Kept) -> Entry:
     section = {"rule": RULES, "decision": DECISIONS}.get(one.kind, FACTS)
     tag = _CURATE if one.is_curated else ""
     why = f" ({one.rationale})" if one.rationale and one.rationale not in one.text else ""
-    return Entry(section, one.day, f"{tag}{one.text}{why}", _worth(section, tag != "", one.confidence))
+    by = f" ({BY_AGENT})" if one.speaker == "agent" else ""
+    return Entry(section, one.day, f"{tag}{one.text}{why}{by}", _worth(section, tag != "", one.confidence))
 
 
 def _worth(section: str, is_curated: bool, confidence: float) -> float:

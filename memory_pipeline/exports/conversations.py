@@ -29,7 +29,7 @@ from memory_pipeline.conversations.pages import (
 from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
 from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError, in_words
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files import cause_and_mend, real_path
 from memory_pipeline.killpoints import reached
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import KeptExtraction
@@ -52,7 +52,8 @@ class WrittenFiles:
 def write_files(store: Store, settings: Settings, holder: str, run_id: str | None) -> WrittenFiles:
     """Write the files of every project of which conversations were read.
 
-    The three files are compared on every call, those of single days only while they may be out of date.
+    The three files are compared on every call, those of single days only while they may be out of date, and at the
+    first call for a place.
     """
     with store.reading() as tx:
         projects = tx.conversations.projects()
@@ -63,9 +64,16 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
             waiting[project_id].append(night)
     problems: list[str] = []
     moved: list[str] = []
+    blocks_here = SharedBlocks(store.path)
     for project_id, places in places_of_projects(store, settings, projects).items():
+        place = f"{project_id}\0{real_path(places.root)}"
+        is_new = not blocks_here.has_written(
+            place
+        )  # of a store that was imported as a whole, days were written elsewhere
         with store.reading() as tx:
-            blocks = blocks_of(tx, project_id, places, waiting[project_id])
+            nights = waiting[project_id]
+            nights = [row.night for row in tx.conversations.days(project_id)] if is_new else nights
+            blocks = blocks_of(tx, project_id, places, sorted({*nights, *waiting[project_id]}))
         failed = []
         for (path, name), body in blocks.items():
             problem, told = _write(places, path, name, body, store)
@@ -73,6 +81,8 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
             moved += [told] if told else []
         problems += failed
         reached("conversations.files")
+        if is_new and not failed:
+            blocks_here.note_written(place)
         if waiting[project_id] and not failed:
             with store.writing(holder, run_id) as tx:
                 tx.conversations.note_written({(project_id, night) for night in waiting[project_id]})

@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from memory_pipeline.files import cause_and_mend, directories, real_path, write_
 from memory_pipeline.interfaces.mcp.install import CLIENTS, change_file
 from memory_pipeline.interfaces.mcp.json_splicing import with_item, with_value, without_items, without_value
 from memory_pipeline.orchestration.home import project_home
+from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 HOSTS = ("claude-code", "openclaw")
 _MODULE = "memory_pipeline.interfaces.hooked"
@@ -133,12 +135,49 @@ def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
     if host == "openclaw":
         gone = [path for path in _own_files() if path.is_file() and _is_ours(path)]
     backup, changed = (None, False)
-    if file.exists():
+    if host == "claude-code" and _put_back(file, write=not preview):
+        changed = True
+    elif file.exists() and file.read_bytes().removeprefix(b"\xef\xbb\xbf").strip():
         backup, changed = change_file(file, _without_hooks(host), host, write=not preview, option="with --preview")
     if not preview:
         _remove(gone)
     outcome = "previewed" if preview else "removed" if changed or gone else "unchanged"
     return _installed(host, file, entry, gone, outcome, backup)
+
+
+def _put_back(file: Path, *, write: bool) -> bool:
+    """Give a file of settings the bytes that it had before the hooks were put in, if nothing else has changed since;
+    one that was made for them is removed. Returns whether it was so."""
+    try:
+        now = file.read_bytes()
+        tree = json.loads(now.decode("utf-8-sig"))
+        ours = {event: next(item for item in tree["hooks"][event] if _is_our_item(item)) for event in _EVENTS}
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return False
+    kept = sorted(file.parent.glob(f"{file.name}.before-memory-pipeline-*"), reverse=True)
+    for backup in [*kept, None]:
+        try:
+            before = backup.read_bytes() if backup else b""
+            text = before.decode("utf-8-sig")
+            for event, item in ours.items():
+                text = with_item(text if text.strip() else "{}\n", ("hooks", event), item, _is_our_item)
+        except (OSError, ValueError):
+            continue
+        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
+        if mark + text.encode() != now:
+            continue
+        if not write:
+            return True
+        if backup is None:
+            return remove_unless_changed(file, now)
+        return change_text(file, partial(_exchanged, now, before)) == "changed"
+    return False
+
+
+def _exchanged(expected: bytes, by: bytes, present: str) -> str:
+    """The text of a file that has the expected bytes by other ones; of another file its own."""
+    is_it = present.encode("utf-8", "surrogateescape") == expected
+    return by.decode("utf-8", "surrogateescape") if is_it else present
 
 
 def _checked(host: str) -> str:
@@ -168,10 +207,24 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
 
 def _is_our_item(item: object) -> bool:
     """Whether an entry under an event of Claude Code is ours, and nobody else's too."""
-    hooks = item.get("hooks") if isinstance(item, Mapping) else None
+    hooks = item.get("hooks") if isinstance(item, Mapping) and set(item) == {"hooks"} else None
     if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], Mapping):
         return False
-    return _MODULE in str(hooks[0].get("command", ""))
+    return _is_our_command(str(hooks[0].get("command", "")))
+
+
+def _is_our_command(command: str) -> bool:
+    """Whether a command runs this program's hook and nothing else: a person's own, which also runs it, is the
+    person's."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    while words[:1] == ["env"] or (words and words[0].startswith("MEMORY_PIPELINE_") and "=" in words[0]):
+        del words[0]
+    return (
+        len(words) in (4, 6) and words[1:3] == ["-m", _MODULE] and words[3] in HOSTS and words[4:5] in ([], ["--store"])
+    )
 
 
 def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:

@@ -20,6 +20,7 @@ from memory_pipeline.orchestration.home import load_project_settings
 
 #: A host waits for its hook; so the hook does not wait long for a night.
 _PATIENCE_S = 1.0
+_LONGEST_PATH = 4096
 _NAME = re.compile(r"[\w.-]{1,200}")
 _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 
@@ -51,9 +52,16 @@ def transcript_of(host: str, told: Mapping[str, Any]) -> str:
     """Where the words of an event's session are. Raises InputError if that cannot be told."""
     found = _of_claude(told) if host == "claude-code" else _of_openclaw(told)
     for place in found:
-        if ".sqlite#" in place or Path(place).is_file():
+        if len(place) <= _LONGEST_PATH and (".sqlite#" in place or _is_file(place)):
             return place
     raise InputError(f"the event '{event_name(dict(told))}' names no session whose words can be found")
+
+
+def _is_file(place: str) -> bool:
+    try:
+        return Path(place).is_file()
+    except (OSError, ValueError):  # no name of a file
+        return False
 
 
 def _of_claude(told: Mapping[str, Any]) -> Iterator[str]:

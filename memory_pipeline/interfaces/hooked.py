@@ -18,6 +18,7 @@ from typing import Any
 
 HOSTS = ("claude-code", "openclaw")
 _PATIENCE_S, _LONGEST, _CHUNK = 1.0, 1_000_000, 65_536
+_LONGEST_ERROR = 1000
 #: Events after which the host goes on at once.
 _ENDS = ("SessionEnd", "command:new", "command:reset")
 
@@ -25,7 +26,7 @@ _ENDS = ("SessionEnd", "command:new", "command:reset")
 def main(arguments: list[str]) -> int:
     """Run the hook of a host. Returns the exit code."""
     host, *options = arguments or [""]
-    told = read_event(sys.stdin.fileno())
+    told = _event_of_input()
     if host not in HOSTS or told is None:
         print("memory-pipeline: the hook got no event that can be read", file=sys.stderr)
         return 1
@@ -38,8 +39,16 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 1
     except Exception as error:  # a host must never fail because of us
-        print(f"memory-pipeline: {error}", file=sys.stderr)
+        print(f"memory-pipeline: {str(error)[:_LONGEST_ERROR]}", file=sys.stderr)
         return 1
+
+
+def _event_of_input() -> dict[str, Any] | None:
+    """The event on standard input; None too if a host has closed that."""
+    try:
+        return read_event(sys.stdin.fileno())
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def event_name(told: dict[str, Any]) -> str:

@@ -267,6 +267,9 @@ class Feedback(Document):
     was_useful: bool = Field(description="Whether it helped.")
     useful_count: int = Field(description="How often it was called useful.")
     reuse_count: int = Field(description="How often it was recalled.")
+    note: str | None = Field(
+        default=None, description="That it is in use no more, since when, and what says it now; null if it is in use."
+    )
 
 
 class ReportedUsage(Document):

@@ -260,7 +260,9 @@ class ProjectMemory:
                 )
             of = extraction.memory_id if extraction is not None else memory_id
             if of is None:
-                return Feedback(memory_id=memory_id, was_useful=was_useful, useful_count=0, reuse_count=0)
+                gone = extraction.gone_at if extraction is not None else None
+                note = f"it is no longer kept, since {gone:%Y-%m-%d}" if gone else None
+                return Feedback(memory_id=memory_id, was_useful=was_useful, useful_count=0, reuse_count=0, note=note)
             self._read(tx, of)
             tx.memories.count_uses({}, {of: 1} if was_useful else {})
             memory = self._read(tx, of)
@@ -269,6 +271,7 @@ class ProjectMemory:
             was_useful=was_useful,
             useful_count=memory.useful_count,
             reuse_count=memory.reuse_count,
+            note=_out_of_use(memory),
         )
 
     def report_usage(self, session_id: str, tokens_used: int, window_tokens: int) -> ReportedUsage:
@@ -410,3 +413,13 @@ def _check_query(text: str, what: str = "query") -> None:
         raise InputError(f"the {what} '{text}' is too short; use at least {SHORTEST_QUERY} characters")
     if len(text) > LONGEST_QUERY:
         raise InputError(f"the {what} has {len(text)} characters; use at most {LONGEST_QUERY}")
+
+
+def _out_of_use(memory: Memory) -> str | None:
+    """That a memory is in use no more, and why."""
+    if memory.rolled_back_at is not None:
+        return f"it was taken back on {memory.rolled_back_at:%Y-%m-%d}"
+    if memory.archived_at is None:
+        return None
+    into = f" into '{memory.consolidated_into_id}'" if memory.consolidated_into_id else ""
+    return f"it was archived{into} on {memory.archived_at:%Y-%m-%d}"

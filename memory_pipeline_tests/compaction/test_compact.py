@@ -63,7 +63,7 @@ def test_rules_marked_notes_reasoned_decisions_and_sure_facts_are_promoted(
     text = memory.decode("utf-8", "replace")
     for line in (
         "- 2026-03-01: Never touch the production database without asking me first.",
-        "- 2026-03-01: keep DuckDB for reports (one file, no server)",
+        "- 2026-03-01: keep DuckDB for reports (one file, no server) (by the agent)",
         "- 2026-03-01: [CURATE] Dana prefers CSV over XLSX for the weekly numbers.",
         "- 2026-03-01: No, not port 5433, the staging database listens on port 5434.",
     ):

@@ -184,8 +184,12 @@ def test_openclaws_handler_compacts_the_session_of_its_event(home: Path, of_befo
 
 
 SETTINGS_OF_A_PERSON = (
+    None,
     "",
+    " \n",
     "{}",
+    '{"hooks": {}}',
+    '{"hooks":{"PreCompact":[]}}',
     '{\n  "model": "opus"\n}\n',
     '{"hooks":{"PreCompact":[{"matcher":"auto","hooks":[{"type":"command","command":"my.sh"}]}]},"n":1.50}',
     '{\r\n\t"hooks": {\r\n\t\t"SessionEnd": [\r\n\t\t\t{"hooks": []},\r\n\t\t\t{"hooks": []}\r\n\t\t]\r\n\t}\r\n}',
@@ -195,16 +199,16 @@ SETTINGS_OF_A_PERSON = (
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("text", SETTINGS_OF_A_PERSON)
-def test_hooks_that_are_removed_again_leave_every_byte_as_it_was(text: str) -> None:
+def test_hooks_that_are_removed_again_leave_every_byte_as_it_was(text: str | None) -> None:
     file = settings_file("claude-code")
-    if text:
+    if text is not None:
         file.parent.mkdir(parents=True)
         file.write_bytes(text.encode())
     before = bytes_of(Path.cwd() / ".claude")
     assert hooks("install", "claude-code", "--preview").code == 0 and bytes_of(Path.cwd() / ".claude") == before
     assert json.loads(hooks("install", "claude-code", "--json").out)["outcome"] == "installed"
     told = json.loads(file.read_text("utf-8-sig"))
-    whole = json.loads(text.removeprefix("\ufeff") or "{}")
+    whole = json.loads((text or "").removeprefix("\ufeff").strip() or "{}")
     assert {name: one for name, one in told.items() if name != "hooks"} == {
         k: v for k, v in whole.items() if k != "hooks"
     }
@@ -216,8 +220,55 @@ def test_hooks_that_are_removed_again_leave_every_byte_as_it_was(text: str) -> N
         and file.read_bytes() == kept
     )
     assert json.loads(hooks("remove", "claude-code", "--json").out)["outcome"] == "removed"
-    assert file.read_bytes() == (text or "{}\n").encode()
+    assert (file.read_bytes().decode() if file.exists() else None) == text
     assert json.loads(hooks("remove", "claude-code", "--json").out)["outcome"] == "unchanged"
+
+
+@pytest.mark.usefixtures("home")
+def test_hooks_beside_which_a_person_changed_something_go_alone() -> None:
+    file = settings_file("claude-code")
+    file.parent.mkdir(parents=True)
+    file.write_text('{"hooks": {}}')
+    hooks("install", "claude-code")
+    file.write_text(file.read_text().replace('{"hooks": {', '{"model": "opus", "hooks": {', 1))
+    assert hooks("remove", "claude-code").code == 0
+    assert json.loads(file.read_text()) == {"model": "opus"}
+
+
+@pytest.mark.usefixtures("home")
+def test_a_command_of_a_person_that_runs_the_hook_stays() -> None:
+    file = settings_file("claude-code")
+    file.parent.mkdir(parents=True)
+    own = "my-log.sh && python -m memory_pipeline.interfaces.hooked claude-code"
+    text = json.dumps({"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": own}]}]}})
+    file.write_text(text)
+    hooks("install", "claude-code")
+    assert len(json.loads(file.read_text())["hooks"]["PreCompact"]) == 2
+    hooks("remove", "claude-code")
+    assert file.read_text() == text
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    "text", ['{"hooks": {"Stop": []}, "hooks": {}}', '{"hooks": {"PreCompact": [], "PreCompact": [1]}}']
+)
+def test_settings_with_a_key_twice_are_refused(text: str) -> None:
+    file = settings_file("claude-code")
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    for action in ("install", "remove"):
+        done = hooks(action, "claude-code")
+        assert done.code == 1 and "stands in it 2 times" in done.err and file.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_closed_input_and_an_endless_path_are_told_in_a_sentence(home: Path) -> None:
+    hooks("install", "claude-code")
+    words = installed("PreCompact")
+    closed = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, text=True, timeout=20, check=False)
+    assert (closed.returncode, closed.stderr) == (1, "memory-pipeline: the hook got no event that can be read\n")
+    code, out, err, _ = run_hook(words, pre_compact("/x" * 200_000, session_id="none"))
+    assert (code, out) == (1, "") and len(err) < 1200
 
 
 @pytest.mark.usefixtures("home")

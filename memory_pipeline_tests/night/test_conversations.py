@@ -292,6 +292,14 @@ def test_an_export_of_everything_gives_the_same_extractions(store: Store, settin
             digests.append(tx.transfer.digest())
             assert not tx.integrity.check(deep=True)
     assert digests[0] == digests[1]
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    source = SourceTable(name="shop", path=str(place), project="p", exclude=("*.md",))
+    read(other, settings_for(other).with_values({"sources": (source,)}), TUESDAY)
+    there, here = files_of(place), files_of(tmp_path / "shop")
+    assert {name: text for name, text in here.items() if name != "USER.md"} == {
+        name: text for name, text in there.items() if name != "USER.md"
+    }
 
 
 def test_a_check_finds_what_stands_in_the_wrong_file(store: Store, settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
 
 @pytest.fixture
@@ -151,3 +152,14 @@ def test_counts_of_use_wait_when_they_cannot_be_written(shop: ProjectMemory, mon
             shop.close()
     shop.close()
     assert shop.memories().loc["gateway", "reuse_count"] == 1
+
+
+def test_feedback_on_a_memory_that_is_out_of_use_says_so(store: Store) -> None:
+    fill(store, [*lesson(), candidate("The gateway keeps its old key for 15 minutes.", native_id="gateway")])
+    run(store, FIRST.date() + timedelta(days=3))
+    with store.reading() as tx:
+        archived = next(one for one in tx.memories.all() if one.archived_at is not None)
+    shop = ProjectMemory(store, settings_for(store), "p", actor="agent")
+    note = shop.feedback(archived.id, was_useful=True).note
+    assert note is not None and note.startswith(f"it was archived into '{archived.consolidated_into_id}' on ")
+    assert shop.feedback("gateway", was_useful=True).note is None

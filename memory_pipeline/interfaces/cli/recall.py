@@ -134,7 +134,8 @@ def feedback(
     with _memory(store, project) as memory:
         said = memory.feedback(memory_id, useful)
     called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
-    emit(said, as_json=json_, text=f"{memory_id}: called useful {called}, recalled {recalled}.")
+    note = f" It counts for little: {said.note}." if said.note else ""
+    emit(said, as_json=json_, text=f"{memory_id}: called useful {called}, recalled {recalled}.{note}")
 
 
 @app.command(epilog="Example: memory-pipeline lineage 8c1f0a52-...")

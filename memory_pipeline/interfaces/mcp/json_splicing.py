@@ -36,7 +36,7 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
     depth = 0
     while True:
         members = _members(text, start)
-        found = next((member for member in reversed(members) if member.name == path[depth]), None)
+        found = _only(members, path[: depth + 1])
         if found is None:
             return _added(text, start, members, path[depth], _nested(path[depth + 1 :], value), depth)
         depth += 1
@@ -91,6 +91,7 @@ def without_value(text: str, path: Sequence[str]) -> str:
     if start is None:
         return text
     members = _members(text, start)
+    _only(members, path)
     gone = next((n for n, member in enumerate(members) if member.name == path[-1]), None)
     if gone is None:
         return text
@@ -114,8 +115,8 @@ def _place_of(text: str, path: Sequence[str]) -> int | None:
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
     place = _after_space(text, 0)
-    for depth, name in enumerate(path, 1):
-        found = next((member for member in reversed(_members(text, place)) if member.name == name), None)
+    for depth in range(1, len(path) + 1):
+        found = _only(_members(text, place), path[:depth])
         if found is None:
             return None
         wanted = "[{" if depth == len(path) else "{"
@@ -123,6 +124,14 @@ def _place_of(text: str, path: Sequence[str]) -> int | None:
             raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object or list")
         place = found.value
     return place
+
+
+def _only(members: Sequence[_Member], path: Sequence[str]) -> _Member | None:
+    """The member that a path ends with. Raises ValueError if there are two, of which programs read one or the other."""
+    found = [member for member in members if member.name == path[-1]]
+    if len(found) > 1:
+        raise ValueError(f"'{'.'.join(path)}' stands in it {len(found)} times; leave one of them")
+    return found[0] if found else None
 
 
 def _items(text: str, start: int) -> list[tuple[int, int]]:
