@@ -19,6 +19,7 @@ from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
+from memory_pipeline.rollups.threads import find_threads
 from memory_pipeline.wording.turned import with_heading
 
 #: The sections in their order: what holds in general first.
@@ -73,7 +74,10 @@ class Piece:
 
 
 def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
-    """What a search found. `vectors`: float32 (len(matches), dimension), by match."""
+    """What a search found, without tasks that it also says to be done. `vectors`: float32 (len(matches), dimension), by
+    match."""
+    threads = find_threads([match.memory for match in matches], {})
+    done = {thread.memory.id for thread in threads if thread.closed_by is not None}
     newest = max((match.memory.day for match in matches), default=date.min)
     return [
         Piece(
@@ -88,6 +92,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
             speaker=speaker_in(match.memory.memory_type, match.memory.tags),
         )
         for match, vector in zip(matches, vectors, strict=True)
+        if match.memory.id not in done
     ]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.records import MADE, Memory
-from memory_pipeline.wording.agreement import status_of
+from memory_pipeline.wording.agreement import base_form, status_of
 from memory_pipeline.wording.days import names_another_day
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import normalise
@@ -39,12 +39,46 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(r"\bresult: success\b|\b(?:succeeded|works now|is live)\b", re.IGNORECASE)
+#: What is ticked or labelled as done is done, whatever its words say of waiting.
+_TICKED = re.compile(
+    r"^\s*(?:[-*]\s*)?(?:\[[xX]\]|✅|✔|☑)|^\W*(?:done|completed|finished|resolved|closed)\W{0,3}(?::|—|–)",
+    re.IGNORECASE,
+)
+#: The label before a task.
+_LABEL = re.compile(
+    r"^\W*(?:\[[ xX]\]\W*|(?:P[0-3](?: (?:pending|next|remaining))?|to-?dos?|pending|blocked(?: on| by)?|follow[- ]?up|"
+    r"open questions?|next(?: steps?| up)?|still open|unresolved|action items?|done|completed|finished|resolved|closed)"
+    r"\b\W{0,4}(?::|—|–)\W*)+",
+    re.IGNORECASE,
+)
+#: Words that say that something is open, and not what.
+_OPEN_WORDS = frozenset(("wait", "block", "pend", "todo", "need"))
+#: Forms of verbs that tell what was done; others end with `ed`.
+_PAST = frozenset(
+    "kept sent left wrote sold bought held built found broke drew chose threw caught taught spent paid met took made "
+    "did got gave told ran brought saw spoke went began set put read cut hired moved".split()
+)
+_BASES = {
+    "took": "take", "taken": "take", "made": "make", "did": "do", "got": "get", "gave": "give", "given": "give",
+    "told": "tell", "ran": "run", "brought": "bring", "saw": "see", "seen": "see", "spoke": "speak", "spoken": "speak",
+    "went": "go", "gone": "go", "began": "begin", "begun": "begin",
+}  # fmt: skip
+#: What makes a past form no report.
+_NO_REPORT = re.compile(
+    r"\b(?:not|never|no|if|when|unless|whether|will|would|should|could|must|might|needs?|has to|have to|to be|yet|"
+    r"tried|wanted|planned|asked|failed|half|partly|almost)\b|n['’]t\b|\?",
+    re.IGNORECASE,
+)
 _FAILED = re.compile(r"\bresult: (?:fail|timeout|partial)\w*|\bfailed\b|\bnot (?:yet )?\w+ed\b", re.IGNORECASE)
 #: Names of tasks as agents write them: `RETRIEVAL_EVAL_WIRING`, `OPS-142`.
 _NAME = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{2,10}-\d{1,6})\b")
 #: A statement closes a thread if it has this many of its words and this share of them; all of them, if they are few.
 _LEAST_WORDS, _LEAST_COVERED, _FEW_WORDS = 3, 0.75, 5
 _LONGEST = 1500
+#: Of a note that does not call itself done, its first statements can report that a task was.
+_LONGEST_REPORT, _MOST_REPORTS = 400, 2
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAST_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +121,7 @@ def find_threads(memories: Sequence[Memory], gone: Mapping[str, datetime]) -> li
         if opens(memory):
             opened.setdefault(normalise(memory.content), memory)
     raw_ids = {memory.id for memory in raw}
-    closers = _Closers([memory for memory in raw if _closes(memory)]) if opened else None
+    closers = _Closers(raw) if opened else None
     found = []
     for memory in opened.values():
         by = closers.first_for(memory) if closers else None
@@ -109,7 +143,9 @@ def _noted_on(memory: Memory) -> date:
 def opens(memory: Memory) -> bool:
     """Whether a memory says that something is open."""
     text = memory.content[:_LONGEST]
-    if memory.memory_type == "conversation" or _NOTHING.search(text) or status_of(text) == "done":
+    if memory.memory_type == "conversation" or _NOTHING.search(text) or _TICKED.match(text):
+        return False
+    if status_of(text) == "done":
         return False
     if _OPENING.match(text):
         return True
@@ -121,9 +157,9 @@ def opens(memory: Memory) -> bool:
 
 def _closes(memory: Memory) -> bool:
     text = memory.content[:_LONGEST]
-    if memory.memory_type == "conversation" or _FAILED.search(text):
+    if _FAILED.search(text):
         return False
-    return status_of(text) == "done" or _DONE.search(text) is not None
+    return _TICKED.match(text) is not None or status_of(text) == "done" or _DONE.search(text) is not None
 
 
 def _is_copy(memory: Memory, opened: Mapping[str, Memory]) -> bool:
@@ -131,36 +167,74 @@ def _is_copy(memory: Memory, opened: Mapping[str, Memory]) -> bool:
     return survivor is not None and survivor.id == memory.consolidated_into_id
 
 
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """One statement that may say that something is done. `told`: whether it calls itself done; else `past` has those of
+    its words that report something."""
+
+    memory: Memory
+    words: frozenset[str]
+    names: frozenset[str]
+    told: bool
+    past: frozenset[str] = frozenset()
+
+    def closes(self, words: frozenset[str], names: frozenset[str]) -> bool:
+        """Whether it says that a task of these words or names is done: with nearly all of them, and of a few with all;
+        with hardly anything else, if they are two; in the past tense, if it does not call itself done."""
+        if names & self.names and self.told:
+            return True
+        shared = len(words & self.words)
+        if not self.told:
+            return shared == len(words) >= _LEAST_WORDS and bool(self.past & words)
+        if len(words) > _FEW_WORDS:
+            return shared >= max(_LEAST_WORDS, _LEAST_COVERED * len(words))
+        if shared < len(words) or not words:
+            return False
+        return len(words) >= _LEAST_WORDS or self.words == words
+
+
 class _Closers:
     """Statements of memories that say that something is done, found by their words."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
         self._said = [
-            (memory, statement) for memory in memories for statement in split_statements(memory.content[:_LONGEST])
+            one for memory in memories if memory.memory_type != "conversation" for one in _statements_of(memory)
         ]
         self._with: dict[str, list[int]] = defaultdict(list)
-        for place, (_, statement) in enumerate(self._said):
-            for word in _words_of(statement):
+        for place, one in enumerate(self._said):
+            for word in one.words | one.names:
                 self._with[word].append(place)
 
     def first_for(self, thread: Memory) -> Memory | None:
-        """The first memory after a thread that says that it is done: one of its statements has nearly all words of the
-        thread, or the name of its task."""
-        names = set(_NAME.findall(thread.content))
-        words = _words_of(thread.content)
-        counts: dict[int, int] = defaultdict(int)
-        for word in words:
-            for place in self._with[word]:
-                counts[place] += 1
-        least = max(_LEAST_WORDS, _LEAST_COVERED * len(words) if len(words) > _FEW_WORDS else len(words))
-        for place in sorted(counts):
-            memory, statement = self._said[place]
-            if memory.id == thread.id or memory.created_at < thread.created_at:
-                continue
-            if counts[place] >= least or (names and names & set(_NAME.findall(statement))):
-                return memory
+        """The first memory after a thread that says that it is done."""
+        names = frozenset(_NAME.findall(thread.content))
+        words = _task_words(thread.content)
+        for place in sorted({place for word in words | names for place in self._with.get(word, ())}):
+            one = self._said[place]
+            is_later = one.memory.id != thread.id and one.memory.created_at >= thread.created_at
+            if is_later and one.closes(words, names):
+                return one.memory
         return None
 
 
-def _words_of(text: str) -> Collection[str]:
-    return {word.casefold() for word in content_words(text[:_LONGEST])}
+def _statements_of(memory: Memory) -> Iterator[_Statement]:
+    text = memory.content[:_LONGEST]
+    if _closes(memory):
+        for statement in split_statements(text):
+            names = frozenset(_NAME.findall(statement))
+            yield _Statement(memory, _task_words(statement), names, told=True)
+    elif len(text) <= _LONGEST_REPORT and not opens(memory):
+        for statement in split_statements(text)[:_MOST_REPORTS]:
+            if _NO_REPORT.search(statement):
+                continue
+            written = [word.lower() for word in _WORD.findall(statement)]
+            past = [word for word in written if word in _PAST or word.endswith("ed")]
+            if past:
+                yield _Statement(memory, _task_words(statement), frozenset(), False, _task_words(" ".join(past)))
+
+
+def _task_words(text: str) -> frozenset[str]:
+    """The words of a task without its label and without words that say that it is open; verbs in their base form."""
+    words = content_words(_LABEL.sub("", text[:_LONGEST], count=1))
+    bases = {base_form(_BASES.get(word.casefold(), word.casefold())) for word in words} - _OPEN_WORDS
+    return frozenset(word.removesuffix("e") if len(word) > _LEAST_STEM else word for word in bases)  # phone, phon(ed)

@@ -137,3 +137,12 @@ def test_what_was_learned_comes_before_what_was_noted_and_new_before_old(tmp_pat
     assert next(iter(relevance)) == "learned"
     assert relevance["learned"] > relevance.get("noted", 0)
     assert relevance["learned"] > relevance.get("old", 0)
+
+
+def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    task = "TODO: write the runbook for the restore of the shop database"
+    end = "Done: wrote the runbook for the restore of the shop database."
+    fill(store, [candidate(task, FIRST), candidate(end, FIRST + timedelta(days=1))])
+    found = ProjectMemory(store, settings_for(store), "p", actor="agent").context("restore the shop database")
+    assert "Done: wrote the runbook" in found.text and "TODO" not in found.text
