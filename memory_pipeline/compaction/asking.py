@@ -78,7 +78,8 @@ def _asked(settings: Settings, session: Session) -> Help:
     chunks = chunks_of(session.turns, settings.conversations.chunk_tokens)
     questions, hostile = questions_about(chunks, quick, lambda text: attempt_in(text) is not None)
     kept, busy = _known(book, questions)
-    new = [number for number, one in enumerate(questions) if one.prompt_hash not in kept]
+    reused = kept if settings.distillation.cache else {}
+    new = [number for number, one in enumerate(questions) if one.prompt_hash not in reused]
     later = set(new if busy else new[: -settings.distillation.burst])  # what was said last is nearest to being lost
     why = IN_USE if busy else TOO_MANY
     answers: dict[int, Answered] = {number: Declined(why, again=True) for number in later}

@@ -53,7 +53,7 @@ class DistillationSection(Section):
     longest_wait_s: float = setting(120.0, "Maximum delay in seconds that a busy server may ask for.", ge=0, le=3600)
     time_limit_s: float = setting(
         7200.0,
-        "Seconds for which a night calls models or waits for a batch; the rest waits for the next night.",
+        "Seconds for which a step of a night calls models or waits for a batch; the rest waits for the next night.",
         gt=0,
         le=86_400,
     )

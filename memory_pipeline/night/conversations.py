@@ -24,6 +24,7 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model, with_proposals
 from memory_pipeline.night.conversation_order import TOPIC_DAYS, ConversationOrder
+from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.speakers import names_in, names_of
 from memory_pipeline.records import (
     EXTRACTED,
@@ -66,6 +67,7 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     if night.options.moment is not None:  # words are still being said on that day
         return []
     last = night.options.partition
+    answer_book(night).take_over_previews()  # of flushes too, whether or not this night asks a model
     with night.store.reading() as tx:
         order = ConversationOrder(
             tx, last, asks=asks_model(night.settings), names=names_in(night.store, night.settings)

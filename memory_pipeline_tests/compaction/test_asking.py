@@ -92,7 +92,7 @@ def test_a_flush_again_and_the_night_after_it_pay_nothing(kept_store: Store, tmp
         done = flush(path, settings)
         assert preview.text == done.text and len(server.requests) == 1
         assert flush(path, settings).files[0].outcome == "unchanged"
-        run(kept_store, date(2026, 3, 2), settings)
+        run(kept_store, date(2026, 3, 2), settings_for(kept_store))  # takes the answers over, with a key or without
         assert flush(path, settings).text == done.text and len(server.requests) == 1
     with kept_store.reading() as tx:
         ((calls, answers),) = sql_rows(
@@ -194,6 +194,8 @@ def test_of_a_long_session_the_newest_words_are_asked_about_first(kept_store: St
         assert done.model is not None and "more questions than may be asked at once" in done.model
         again = flush(path, settings)
         assert len(server.requests) == 2 and UNRULED in again.text
+        flush(path, settings_with(kept_store, server, distillation__burst=1, distillation__cache=False))
+        assert len(server.requests) == 3
 
 
 @pytest.mark.slow
