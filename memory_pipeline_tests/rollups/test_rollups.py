@@ -16,6 +16,7 @@ from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories
+from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import short
@@ -204,6 +205,21 @@ def test_files_keep_every_byte_outside_of_the_markers_and_are_never_read_as_memo
     run(store, MONDAY.date() + timedelta(days=1), settings, moment=datetime.now(UTC))
     with store.reading() as tx:
         assert tx.memories.count() == count
+
+
+def test_a_decision_of_a_conversation_stands_once_in_the_log_of_its_day(store: Store) -> None:
+    decided = "We keep PostgreSQL for the orders service, because the team knows it."
+    spoken = candidate(decided, MONDAY, native_id="said", memory_type="conversation", tags=("human",))
+    fill(store, [spoken, candidate("Decision: the shop closes at six.", MONDAY, memory_type="decision")])
+    settings = settings_for(store)
+    run_conversations(store, settings, None, now=MONDAY + timedelta(days=9))
+    make(store, settings, MONDAY.date())
+    files = RollupFiles(store, settings, "p")
+    log = files.path_of(day_of(MONDAY.date())).read_text()
+    assert log.count("We keep PostgreSQL") == 1 and log.count("the shop closes at six") == 1
+    assert "We keep PostgreSQL" in text_of(store, "2026-03-09")
+    make(store, settings, MONDAY.date())
+    assert files.path_of(day_of(MONDAY.date())).read_text() == log
 
 
 def test_a_file_whose_block_is_of_another_project_is_left_alone(store: Store, tmp_path: Path) -> None:
