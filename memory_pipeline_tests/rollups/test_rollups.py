@@ -208,7 +208,7 @@ def test_files_keep_every_byte_outside_of_the_markers_and_are_never_read_as_memo
 
 
 def test_a_decision_of_a_conversation_stands_once_in_the_log_of_its_day(store: Store) -> None:
-    decided = "We keep PostgreSQL for the orders service, because the team knows it."
+    decided = "We decided to keep PostgreSQL for the orders, because the team knows it."
     spoken = candidate(decided, MONDAY, native_id="said", memory_type="conversation", tags=("human",))
     fill(store, [spoken, candidate("Decision: the shop closes at six.", MONDAY, memory_type="decision")])
     settings = settings_for(store)
@@ -216,8 +216,8 @@ def test_a_decision_of_a_conversation_stands_once_in_the_log_of_its_day(store: S
     make(store, settings, MONDAY.date())
     files = RollupFiles(store, settings, "p")
     log = files.path_of(day_of(MONDAY.date())).read_text()
-    assert log.count("We keep PostgreSQL") == 1 and log.count("the shop closes at six") == 1
-    assert "We keep PostgreSQL" in text_of(store, "2026-03-09")
+    assert log.count("to keep PostgreSQL") == 1 and log.count("the shop closes at six") == 1
+    assert "to keep PostgreSQL" in text_of(store, "2026-03-09")
     make(store, settings, MONDAY.date())
     assert files.path_of(day_of(MONDAY.date())).read_text() == log
 
