@@ -7,6 +7,7 @@ same about other things, share a rule: `Take a backup before updating Home Assis
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -40,6 +41,8 @@ _LEAST_WORDS, _LEAST_WORDS_OF_ACTION = 3, 2
 _LONGEST_SUBJECT = 8
 #: A reason in brackets has at most so many words, and all of a principle so many.
 _LONGEST_REASON, _MOST_REASON_WORDS = 12, 48
+#: What a pattern adds to its reason in brackets, which the principle leaves to it.
+_ASIDE = re.compile(r"\s*\([^()]*\)(?=[\s.!]*$)")
 #: Rules with one verb that are compared with each other.
 _MOST_COMPARED = 400
 
@@ -299,11 +302,11 @@ def _own_reasons(rules: Sequence[Rule], phrases: Sequence[str]) -> dict[str, str
 
 
 def _reason_of(rule: Rule) -> str:
-    """The end of a rule's sentence behind what to do and when, or nothing."""
+    """The end of a rule's sentence behind what to do and when, without brackets at its end, or nothing."""
     if not rule.reasons:
         return ""
     told = max(clause.words[-1].end for clause in (rule.action, rule.occasion) if clause is not None)
-    return "" if rule.reasons[0].words[0].start < told else rule.sentence[told:].strip(" ,;:.!-")
+    return "" if rule.reasons[0].words[0].start < told else _ASIDE.sub("", rule.sentence[told:]).strip(" ,;:.!-")
 
 
 def _names_before(template: Rule, rules: Sequence[Rule]) -> tuple[Word | None, list[str]]:

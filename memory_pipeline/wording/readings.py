@@ -14,6 +14,9 @@ from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import Line, Place, list_elements, read_line, words_in
 
+#: Of so many lists, at most so many are odd.
+_ENOUGH_LISTS, _MOST_ODD_LISTS = 5, 2
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -139,14 +142,32 @@ class Series:
 
     @cached_property
     def breaks(self) -> tuple[Break, ...]:
-        """The readings outside the bounds of a figure, and those with a new word, oldest first."""
+        """The readings outside the bounds of a figure, and those with an odd list, oldest first."""
         found = [
             Break(reading.memory_id, figure.place, value)
             for figure in self.told
             for reading, value, is_outside in zip(self.every, figure.values, figure.outside, strict=True)
             if is_outside
         ]
+        for n, place in self.odd_lists.items():
+            reading = self.every[n]
+            found.append(Break(reading.memory_id, place, Value(reading.values[place], reading.at)))
         return tuple(sorted(found, key=lambda one: (one.value.at, one.memory_id, one.place)))
+
+    @cached_property
+    def odd_lists(self) -> dict[int, int]:
+        """Which of all have a list with a word that no other one has, with the place of it. None, if there are few
+        lists or many such ones: then each list is one of its own."""
+        found: dict[int, int] = {}
+        for place, one in enumerate(self.places):
+            if one.kind != "list" or len(self.every) < _ENOUGH_LISTS:
+                continue
+            lists = [{*(list_elements(text) or ())} for text in self.columns[place]]
+            times = Counter(word for words in lists for word in words)
+            odd = [n for n, words in enumerate(lists) if any(times[word] == 1 for word in words)]
+            if len(odd) <= _MOST_ODD_LISTS:
+                found.update(dict.fromkeys(odd, place))
+        return found
 
 
 def _share(part: Figure, whole: Figure) -> Figure | None:

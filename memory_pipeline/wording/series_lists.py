@@ -75,9 +75,14 @@ def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, l
 
 
 def _odd_days_alone(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
-    """`only 28 March differs`: where there is no room for the names."""
-    days = dict.fromkeys(day_of(at, series.newest.at.year) for at in _days_in(came, went))
-    return f"only {listed(list(days))} differ{'' if len(days) > 1 else 's'}"
+    """Where there is no room for the names: `28 March has its own note`, if the list breaks the series; else `only 28
+    March differs`."""
+    found = _days_in(came, went)
+    days = list(dict.fromkeys(day_of(at, series.newest.at.year) for at in found))
+    breaks = {series.every[n].at for n in series.odd_lists}
+    if len(days) > 1:
+        return f"{listed(days)} have their own notes" if breaks.issuperset(found) else f"only {listed(days)} differ"
+    return f"{days[0]} has its own note" if breaks.issuperset(found) else f"only {days[0]} differs"
 
 
 def _days_in(*some: dict[str, list[datetime]]) -> list[datetime]:
@@ -87,17 +92,20 @@ def _days_in(*some: dict[str, list[datetime]]) -> list[datetime]:
 def _gone(series: Series, gone: dict[str, list[datetime]]) -> str:
     """What the newest list has no more, with the day until which it was always there, or with how often it was."""
     every = [reading.at for reading in series.every]
-    if all(days == every[:-1] for days in gone.values()):
-        return f"before also {listed([readable(word) for word in gone])}"
     until: dict[str, list[str]] = {}
     counts = []
+    always = [readable(word) for word, days in gone.items() if days == every[:-1]]
     for word, days in gone.items():
+        if days == every[:-1]:
+            continue
         if days == every[: len(days)]:
             until.setdefault(day_of(days[-1], series.newest.at.year), []).append(readable(word))
         else:
             counts.append((word, len(days)))
-    said = [f"until {day}{'' if n else ' also'} {listed(words)}" for n, (day, words) in enumerate(until.items())]
-    said += [("" if until else "before also ") + _by_count(counts)] if counts else []
+    said = [f"before also {listed(always)}"] if always else []
+    for day, words in until.items():
+        said.append(f"until {day}{'' if said else ' also'} {listed(words)}")
+    said += [("" if said else "before also ") + _by_count(counts)] if counts else []
     return ", ".join(said)
 
 

@@ -33,6 +33,8 @@ _DAYS = (4.0, 0.9, 0.5, 0.3)
 _PAIRS = (1.0, 0.9, 0.4)
 _RANGES = (0.9, 0.8, 0.5)
 _WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
+#: What it is worth that parts of a sum were unusual, without their values.
+_PARTS = 3.5
 #: What the value of a figure that never varies is worth.
 _CONSTANT = 0.1
 #: So many words that all readings say are told.
@@ -55,6 +57,7 @@ class _Choice:
     has_days: bool
     has_words: bool
     is_counted: bool
+    aside: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,17 @@ class _Line:
         return {figure.place: structure_of(self.series, figure.place) for figure in self.series.figures}
 
     @cached_property
+    def sums(self) -> dict[str, int]:
+        """The figure that the others of a structure add up to, by the key: `timings={'a': 1, 'b': 2, 'total': 3}`."""
+        found = {}
+        for place, figure in self.varying.items():
+            key = self.structures[place]
+            others = [one for one in self.series.told if one is not figure and self.structures[one.place] == key]
+            if key and adds_up(figure, others):
+                found[key] = place
+        return found
+
+    @cached_property
     def words(self) -> list[int]:
         """The numbers of the pairs that say a word which is the same in all readings: those that vary are counted."""
         values = [(one.kind, value) for one, value in zip(self.series.places, self.series.newest.values, strict=True)]
@@ -113,8 +127,25 @@ def in_parts(series: Series, pieces: Sequence[Piece], span: str, counted: str) -
     for days in range(min(_MOST_DAYS, len(named.days)) + 1):
         told, needed = named.first(days), _told_by(named.days[:days], headline)
         choices += _choices(line, told, _ranked(line, told, needed), needed)
+    wholes, aside = _without_parts(line, named)
+    if aside:
+        for days in range(min(_MOST_DAYS, len(wholes.days)) + 1):
+            told, needed = wholes.first(days), _told_by(wholes.days[:days], headline)
+            choices += _choices(line, told, _ranked(line, told, needed), needed, aside)
     for choice in sorted(choices, key=lambda choice: -choice.worth):
         yield _in_words(line, choice)
+
+
+def _without_parts(line: _Line, named: Named) -> tuple[Named, str]:
+    """The same without what is unusual in the parts of a sum only, and how many parts were on which day."""
+    parts = {place for place, key in line.structures.items() if key in line.sums and line.sums[key] != place}
+    left = [tuple(one for one in day if one.figure.place not in parts) for day in named.days]
+    gone = [day for day, rest in zip(named.days, left, strict=True) if not rest]
+    if not gone or gone[0][0].day == "now":
+        return named, ""
+    days = tuple(day for day in left if day)
+    outside = {place: numbers for place, numbers in named.outside.items() if place not in parts}
+    return Named(days, outside), f", {len(gone[0])} unusual on {gone[0][0].day}"
 
 
 def _headline_first(named: Named, headline: Sequence[int]) -> Named:
@@ -169,7 +200,9 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
             return 0
         if n == first:
             return 1
-        if varying and (_HEADLINE.match(pairs[n].text) or any(_is_sum(line, figure) for figure in varying)):
+        if varying and (
+            _HEADLINE.match(pairs[n].text) or any(place in line.sums.values() for place in pairs[n].places)
+        ):
             return 2
         if days := [day for day, place in enumerate(needed) if place in pairs[n].places]:
             return 3 + days[0] / len(needed)
@@ -181,15 +214,11 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
     return sorted((n for n, pair in enumerate(pairs) if pair.places), key=lambda n: (weight(n), n))
 
 
-def _is_sum(line: _Line, figure: Figure) -> bool:
-    """Whether a figure is what the others of its structure add up to: `timings={'a': 1, 'b': 2, 'total': 3}`."""
-    structure = line.structures[figure.place]
-    parts = [one for one in line.series.told if one is not figure and line.structures[one.place] == structure]
-    return bool(structure) and adds_up(figure, parts)
-
-
-def _choices(line: _Line, named: Named, order: Sequence[int], needed: Sequence[int]) -> Iterator[_Choice]:
-    """Ways to tell the line in which the figures are said by which these days are told."""
+def _choices(
+    line: _Line, named: Named, order: Sequence[int], needed: Sequence[int], aside: str = ""
+) -> Iterator[_Choice]:
+    """Ways to tell the line in which the figures are said by which these days are told. `aside`: what is said of
+    figures that are left out."""
     for most in range(1, min(len(order), _MOST_PAIRS) + 1):
         told = {place for n in order[:most] for place in line.pairs[n].places}
         if not told.issuperset(needed):
@@ -209,9 +238,10 @@ def _choices(line: _Line, named: Named, order: Sequence[int], needed: Sequence[i
                 + _sum_of(_RANGES, ranged) * (1 + _DAYS_OF_EXTREMES * has_days)
                 + _WORDS * has_words
                 + _LEFT_OUT * is_counted
+                + (_PARTS if aside else 0)
             )
-            if ranged or not has_days:
-                yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted)
+            if (ranged or not has_days) and (not aside or (is_counted and most < line.number)):
+                yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted, aside)
 
 
 def _sum_of(worth: Sequence[float], number: int) -> float:
@@ -238,7 +268,7 @@ def _in_words(line: _Line, choice: _Choice) -> str:
     always = f"{', '.join(_worded(pairs[n]) for n in words)}, as in all " if is_always else ""
     text += f"; {always}{line.span}.{line.counted}{_ranges(line, choice, shown)}"
     more = line.number - len(chosen)
-    return capitalised(text + (left_out_sentence(more) if more and choice.is_counted else ""))
+    return capitalised(text + (left_out_sentence(more, choice.aside) if more and choice.is_counted else ""))
 
 
 def _ranges(line: _Line, choice: _Choice, shown: Named) -> str:
@@ -249,13 +279,13 @@ def _ranges(line: _Line, choice: _Choice, shown: Named) -> str:
     level = SINGLE_DAYS if choice.has_days else EXTREMES
     key = (level, tuple((figure.place, shown.of(figure)) for figure in chosen))
     if key not in line.said:
-        line.said[key] = ranges(line.series, chosen, level, shown)
+        line.said[key] = ranges(line.series, chosen, level, shown, lead=line.lead)
     return line.said[key]
 
 
-def left_out_sentence(number: int) -> str:
-    """How many figures of the line are not told."""
-    return f" {number} more figure{'s are' if number > 1 else ' is'} left out."
+def left_out_sentence(number: int, aside: str = "") -> str:
+    """How many figures of the line are not told, and what is said of them."""
+    return f" {number} more figure{'s are' if number > 1 else ' is'} left out{aside}."
 
 
 def _shown(named: Named, places: Collection[int]) -> Named:
@@ -272,7 +302,8 @@ def _pair(line: _Line, piece: Piece, shown: Named, before: str) -> str:
     unusual in it in brackets."""
     text = _worded(piece)
     structure = line.structures.get(piece.places[0], "") if piece.places else ""
-    if structure and structure not in before and structure not in text:
+    is_sum = structure in line.sums and line.sums[structure] in piece.places and len(line.sums) == 1
+    if structure and not is_sum and structure not in before and structure not in text:
         text = f"{structure} {text}"
     varying = [line.varying[place] for place in piece.places if place in line.varying]
     asides = [aside for figure in varying if (aside := _beside(line.series, figure, shown))]

@@ -81,8 +81,9 @@ def _is_measured(series: Series, place: int) -> bool:
     return bool(unit_of(series, place)) or has_currency(series, place)
 
 
-def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) -> str:
-    """A sentence with the range of each of these figures, or nothing: the usual values, if others are told apart."""
+def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named, *, lead: str = "") -> str:
+    """A sentence with the range of each of these figures, or nothing: the usual values, if others are told apart.
+    `lead`: what the line is about, where that is said before its values, and needs not be said again."""
     if not figures:
         return ""
     is_usual = any(map(named.of, figures))
@@ -91,7 +92,7 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) 
         is_usual and is_one_of_several and all(name_and_side(series, figure.place)[1] for figure in figures)
     )
     if ((is_usual or level == EXTREMES) and len(figures) > 1) or is_named_behind:
-        told = [_usually(series, figure, named) for figure in figures]
+        told = [_usually(series, figure, named, lead) for figure in figures]
         said = ("; " if any(", " in one for one in told) else ", ").join(told)
         return f" Usually {said}." if is_usual else f" {capitalised(said)}."
     said = "; ".join(_range(series, figure, level, named) for figure in figures)
@@ -115,7 +116,7 @@ def range_in_brackets(series: Series, figure: Figure, named: Named) -> str:
     return said if len(values) == len(figure.values) else f"usually {said}"
 
 
-def _usually(series: Series, figure: Figure, named: Named) -> str:
+def _usually(series: Series, figure: Figure, named: Named, lead: str) -> str:
     values = kept(figure, named)
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
     between = " or " if _is_either(values) else " to "
@@ -126,6 +127,8 @@ def _usually(series: Series, figure: Figure, named: Named) -> str:
     if shortfall := _shortfall(series, figure, named, with_day=False):
         return shortfall
     name = name_of(series, figure.place)
+    if lead and name in ("", lead):
+        return f"{said}{_now(figure, named, ' ({})')}"
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
     if _is_short_enough(series, figure.place):
         words = words.replace(name, name.rpartition(" ")[2], 1)
@@ -192,7 +195,9 @@ def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
     is_told_apart = len(values) < len(figure.values)
     lead = f"{name}{' usually' if is_told_apart else ''} ".lstrip()
     if (figure.rises or figure.falls) and level > EXTREMES and not is_told_apart:
-        oldest = f"{amount(series, figure.place, first.text)} ({day_of(first.at, year)})"
+        oldest = amount(series, figure.place, first.text)
+        if level >= DAYS:
+            oldest += f" ({day_of(first.at, year)})"
         moved = "rose" if figure.rises else "fell"
         return f"{name or 'value'} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
     if shortfall := _shortfall(series, figure, named):

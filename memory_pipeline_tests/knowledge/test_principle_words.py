@@ -24,6 +24,11 @@ FAMILIES = {
         Before choosing a learning rate, run three seeds: one lucky seed misled us.
         Run three seeds before dropping a feature, single runs differ by two points.
         Before reporting a gain on the dev set, run three seeds: the first gain was noise.""",
+    "Empty the ash box before lighting the stove (it smokes otherwise), calling the sweep (he asks for it) or leaving "
+    "the hut (mice nest in it).": """
+        Empty the ash box before lighting the stove; it smokes otherwise (the manual says so).
+        Before calling the sweep, empty the ash box: he asks for it.
+        Empty the ash box before leaving the hut, mice nest in it (three in May alone).""",
     "Turn off the grow lamp when the room is hotter than thirty degrees (the seedlings wilt), the fan is broken "
     "(otherwise the leaves burn) or nobody is at home (it once scorched the shelf).": """
         Turn off the grow lamp when the room is hotter than thirty degrees, the seedlings wilt.

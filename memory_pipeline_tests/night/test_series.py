@@ -328,6 +328,15 @@ def test_a_reading_far_outside_stays_active_and_is_named(store: Store) -> None:
     assert report.clusters_compressed == 0
 
 
+def test_a_list_with_a_word_of_its_own_stays_active_and_is_named(store: Store) -> None:
+    names = ("alpha_one", "beta_two", "gamma_three", "epsilon_five", "zeta_six")
+    usual = [str([*names[n:], *names[:n]]) for n in range(5)]
+    odd = str(["alpha_one", "delta_four", *names[2:]])
+    (said,) = after_a_night(store, lines("Section gate: leaving out {}", *usual[:4], odd, usual[4]))
+    assert "6 readings since 1 March. Only on 5 March with delta_four, without beta_two." in said
+    assert active(store) == {said, f"Section gate: leaving out {odd}"} and problems(store) == []
+
+
 def test_the_report_names_the_series_its_readings_and_what_breaks_it(store: Store) -> None:
     text = "Pump check complete in {}s"
     fill(store, lines(text, 30, 31, 33, 29, 32, 500, 30.5))

@@ -137,6 +137,13 @@ def test_only_what_has_a_course_has_a_beginning() -> None:
     assert "fell from 30 (1 March) to 19" in said(series("Queue at {} items", 30, 28, 27, 25, 22, 19))
 
 
+def test_a_rise_from_the_first_reading_needs_no_day_of_its_own() -> None:
+    told = [(0.55, 3), (0.91, 61), (0.999, 133), (0.96, 180), (0.838, 223)]
+    one = series("Feedback: CORRECT, reward=1.00, EMA={}, total={}", *told)
+    assert "reward 1.00, EMA 0.838, total 223 on 5 March" in said(one, 52)
+    assert "EMA 0.55 (1 March) to 0.999 (3 March); total rose from 3 to 223." in said(one, 52)
+
+
 def test_a_median_of_whole_numbers_is_one_of_them() -> None:
     assert "median" not in said(series("Tickets: {}", 1, 2, 5, 9, 4, 7))
     assert "median 5" in said(series("Tickets: {}", 1, 2, 5, 9, 8))
@@ -231,7 +238,23 @@ def test_what_a_structure_adds_up_to_is_said_before_its_parts() -> None:
     told = [
         (500 + n * 7 % 5, 40 + n * 5 % 4, a := n % 5, b := 20 + n % 3, c := n * 11 % 31, a + b + c) for n in range(24)
     ]
-    assert "501 B, took total 30; 24 readings since 1 March. 4 more" in said(series(line, *told), 27)
+    assert "501 B, total 30; 24 readings since 1 March. 4 more" in said(series(line, *told), 27)
+    told[7] = (*told[7][:2], 60, *told[7][3:5], told[7][5] + 60 - told[7][2])
+    told[8] = (*told[8][:2], 900, *told[8][3:5], told[8][4] + 900 + told[8][3])
+    assert "left out" not in said(series(line, *told), 80)
+
+
+def test_of_the_parts_of_a_sum_it_is_said_when_they_were_unusual() -> None:
+    line = "Look: {}B, marks {}, took={{'one': {}, 'two': {}, 'three': {}, 'total': {}}}"
+    told = [
+        (500 + n * 7 % 5, 40 + n * 5 % 4, 1 + n % 2, b := 20 + n % 3, 90 - b + n % 3, 91 + n % 2 + n % 3)
+        for n in range(9)
+    ]
+    told[3] = (*told[3][:2], 40, 20, 32, 92)
+    text = said(series(line, *told), 42)
+    assert "B, total 93; 9 readings since 1 March. 500 to 504 B, total 91 to 94. " in text
+    assert text.endswith("4 more figures are left out, 2 unusual on 4 March.")
+    assert "one 1 (up to 40 on 4 March)" in said(series(line, *told))
 
 
 def test_the_line_of_a_long_series_is_without_its_day_and_what_was_unusual() -> None:
@@ -275,7 +298,7 @@ def test_what_was_missing_from_a_list_on_an_odd_day_is_named_with_the_day() -> N
     lists[8] = ["a_one", "b_two", "c_three", "e_five", "g_seven"]
     text = said(series("Gate: left out {}", *[str(one) for one in lists]), 80)
     assert "Only on 9 March with g_seven, without d_four." in text
-    assert "Until 10 March also e_five, until 5 March f_six." in text
+    assert "Before also e_five, until 5 March f_six." in text
     for most in (70, 60, 50, 40, 30):
         assert " more" not in said(series("Gate: left out {}", *[str(one) for one in lists]), most)
 
@@ -286,12 +309,24 @@ def test_whatever_was_in_a_list_and_is_not_now_is_said_or_counted() -> None:
     lists[8] = ["a_one", "c_three", "e_five", "f_six"]
     one = series("Gate: left out {}", *map(str, lists))
     found = {said(one, most) for most in range(24, 80)}
-    assert any("Until 11 March also c_three, until 6 March d_four; only 9 March differs." in text for text in found)
+    assert any("Before also c_three, until 6 March d_four; 9 March has its own note." in text for text in found)
     assert any("Before also c_three and 3 others." in text for text in found)
-    for text in (text for text in found if "differs" not in text):
+    for text in (text for text in found if "own note" not in text):
         counted = sum(int(number) for number in re.findall(r"(\d+) others?", text))
         named = sum(word in text for word in ("c_three", "d_four", "e_five", "f_six"))
         assert named + counted == 4 or "also" not in text
+
+
+def test_where_two_lists_are_the_same_odd_ones_they_differ_and_belong_to_the_series() -> None:
+    lists = [["a_one", "b_two", "c_three"]] * 9 + [["a_one", "b_two"]]
+    lists[4] = lists[6] = ["a_one", "d_four", "e_five", "c_three"]
+    one = series("Gate: left out {}", *map(str, lists))
+    assert one.breaks == ()
+    found = {said(one, most) for most in range(20, 60)}
+    assert any("Before also c_three; only 5 March and 7 March differ." in text for text in found)
+    lists[4] = lists[6] = lists[8]
+    lists[3] = ["a_one", "f_six"]
+    assert [one.memory_id for one in series("Gate: left out {}", *map(str, lists)).breaks] == ["r003"]
 
 
 def test_a_list_in_which_words_came_and_went_is_told_with_how_often() -> None:
