@@ -67,7 +67,8 @@ _BETWEEN_BOTH: frozenset[ExtractionKind] = frozenset(("trust", "boundary", "dyna
 _ADDRESSED = re.compile(
     r"\b(?:you|your|yours|yourself|u|we|us|our|ours|let's|together|each other|please|pls|never|always|don't|do not|"
     r"must|from now on|going forward|(?:ask|tell|show|call|remind|send|give|let) me|"
-    r"without (?:asking|telling|showing|my))\b",
+    r"without (?:asking|telling|showing|my)|plz|no need|under no circumstances|whenever|"
+    r"approval|permission|consent|rule)\b",
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
