@@ -14,8 +14,16 @@ from datetime import date, datetime
 from typing import Literal
 
 from memory_pipeline.compaction.noted import Noted, noted_in
-from memory_pipeline.compaction.rejected import is_rejected, rejected_in
-from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
+from memory_pipeline.compaction.rejected import Correction, corrections_in, is_rejected, rejected_in
+from memory_pipeline.compaction.told import (
+    configs_in,
+    is_dead_end,
+    is_done,
+    is_open,
+    is_role,
+    is_rule,
+    with_what_it_is_of,
+)
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
@@ -59,6 +67,7 @@ _ORDERS = re.compile(
     r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
     re.IGNORECASE,
 )
+_NEVER_MIND = re.compile(r"\W*(?:oh,? |actually,? )?never mind\b", re.IGNORECASE)
 #: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
 _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("fact", "human"): 0.95,
@@ -145,13 +154,16 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     """What is kept of the turns of a session. `proposed`: what a model proposes beside what the rules find."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
     temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
+    corrections = corrections_in(session.turns)
     found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *_of_sentences(session.turns)]
+    found += [_kept(each.turn, "fact", each.text, confidence=_CURATED) for each in corrections]
     kept = _once([one for one in found if not _is_in(one.text, temporary)])
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
     missed = tuple(text for text in curated if _key(text) not in texts and not _is_in(text, temporary))
     rejected = rejected_in(session.turns)
     standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()))]
+    standing = [_corrected(one, corrections) for one in standing]
     return Flush(session, tuple(_newest_progress(standing)), len(temporary), missed)
 
 
@@ -200,7 +212,7 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposal
     withdrawn = extracted.withdrawn if extracted else {}
     for one in extracted.extractions if extracted else ():
         kind = _kind_of(one)
-        if kind is None or one.id in withdrawn:
+        if kind is None or one.id in withdrawn or (kind == "fact" and _NEVER_MIND.match(one.quote)):
             continue
         yield _kept(
             by_id[one.turn_id],
@@ -228,7 +240,8 @@ def _confidence_of(one: Extraction) -> float:
 
 def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
     for turn in turns:
-        for said in own_sentences(turn.words):
+        sentences = own_sentences(turn.words)
+        for place, said in enumerate(sentences):
             if is_question(said) or len(said.quote.split()) > _MOST_WORDS:
                 continue
             for key, value in configs_in(said):
@@ -236,7 +249,9 @@ def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
             if turn.speaker == "human" and is_rule(said):
                 yield _kept(turn, "rule", said.quote)
             elif is_dead_end(said, of_agent=turn.speaker == "agent"):
-                yield _kept(turn, "dead_end", said.quote)
+                yield _kept(turn, "dead_end", with_what_it_is_of(said, sentences, place))
+            elif turn.speaker == "human" and is_role(said):
+                yield _kept(turn, "fact", with_what_it_is_of(said, sentences, place), confidence=_NOTED)
             elif turn.speaker == "agent" and is_open(said):
                 yield _kept(turn, "open", said.quote)
             elif turn.speaker == "agent" and is_done(said):
@@ -247,6 +262,12 @@ def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
         asked = [said for said in own if is_question(said)] or own
         if asked:
             yield _kept(last, "open", asked[-1].quote)
+
+
+def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
+    """What an agent said, with what its human said against a figure or a name in it."""
+    told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
+    return replace(one, text=f"{one.text} (the human: {_line(told[-1])})") if told else one
 
 
 def _kept(
@@ -312,7 +333,17 @@ def _once(found: Iterable[Kept]) -> list[Kept]:
             )
     decided = {key for own, key in best if own == "decision"}
     kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
+    kept = [one for one in kept if not any(_says_more(other, one) for other in kept)]
     return sorted(kept, key=lambda one: one.line)
+
+
+def _says_more(one: Kept, than: Kept) -> bool:
+    """Whether one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
+    if one.line != than.line or one.text == than.text:
+        return False
+    if than.kind in _PROGRESS:
+        return one.kind == than.kind and than.text.endswith(f": {one.text}")
+    return than.kind == "fact" and than.text in one.text
 
 
 def _rank(one: Kept) -> tuple[int, bool]:
@@ -366,50 +397,3 @@ def entry_text(one: Kept, mark: str) -> str:
         tag = "[CURATE] " if one.is_curated else ""
         return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
     return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"
-
-
-#: What an agent is told that writes the flush itself, in a turn that nobody sees.
-INSTRUCTION = """\
-Before the context is compacted, write down what must not be lost. Append to DailyLogs/{day}.md, in this form, and
-write nothing else to it. Leave out a section without entries.
-
-## Memory Flush: {at}
-
-### Decisions Made
-
-- DEC-001: <the decision> | Rationale: <why; "not stated" if nobody said>
-
-### Standing Rules
-
-- RULE-001: <what the human said is always, never or from now on to be done, word for word>
-
-### Dead Ends
-
-- DEAD-001: <what was tried and did not work, and why>
-
-### Facts Learned
-
-- FACT-001: <the fact> | Source: <who said it, or the file> | Confidence: <0.00 to 1.00>
-
-### Configurations Changed
-
-- CONFIG-001: <setting> = <value>
-
-### Session Progress
-
-Completed:
-
-- <what is done>
-
-In Progress:
-
-- <what is open, with the next step>
-
-Keep identifiers, paths, numbers, commands and rules word for word. Keep what is marked [CURATE], and leave out what is
-marked [TEMPORARY], passwords and keys. Do not change existing lines, and not what stands between memory-pipeline
-marks. If there is nothing to keep, write nothing. Then answer with NO_REPLY alone."""
-
-
-def instruction(now: datetime) -> str:
-    """The instruction for an agent's silent turn."""
-    return INSTRUCTION.format(day=now.date(), at=now.isoformat(timespec="seconds"))

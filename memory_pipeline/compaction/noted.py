@@ -12,6 +12,7 @@ from typing import Literal
 
 from memory_pipeline.conversations.own_words import without_others
 from memory_pipeline.records import Turn
+from memory_pipeline.wording.sentences import split_statements
 
 Section = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open", "temporary"]
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
@@ -95,7 +96,8 @@ def _in_line(line: str, under: Section | None) -> Noted | None:
         return Noted("done" if box["mark"] in "xX" else "open", _flat(box["text"]))
     label = _ID_LABEL.match(line) or _LABEL.match(line)
     if label and (section := _section_of(label["label"])) in _LABELS and not _NO_LABELS.match(label["label"]):
-        return _noted(section, label["text"])
+        of_work = section in ("done", "open")
+        return _noted(section, (split_statements(label["text"]) or [""])[0] if of_work else label["text"])
     bullet = _BULLET.match(line)
     return _noted(under, bullet["text"]) if bullet and under else None
 

@@ -1,13 +1,17 @@
-"""What a human rejected directly afterwards, so that a flush does not keep it: `No, not pgbouncer.`"""
+"""What a human rejected or corrected directly afterwards: `No, not pgbouncer.`, `We are on 2.0, not 1.4.` What was
+rejected is not kept, and what is right instead is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.grammar import can_be_order
 
 _NO_OBJECTION = (
     r"(?! (?:problem|worr|need|idea|rush|doubt|matter|longer|one|more)\w*)(?!, (?:thanks|that's (?:fine|ok|right)))"
@@ -25,6 +29,18 @@ _REJECTS = re.compile(
 _ITS_OWN = frozenset(
     "never incorrect no nope nah actually please scrap revert undo forget drop mind wrong right true rule".split()
 )
+_WHOLE = re.compile(
+    r"\W*(?:no,? )?(?:that|this|it)(?:'s| is| was) (?:not (?:[\w ]{1,30}?)|wrong|incorrect)(?=,)", re.IGNORECASE
+)
+_GIVEN_UP = re.compile(r"\W*(?:oh,? |actually,? )?never mind\b", re.IGNORECASE)
+_CORRECTS = re.compile(r"[\w`'\"./-]+,? not (?P<wrong>[\w`'\"-]+(?:[./][\w-]+)*)")
+#: Figures and names, as against words.
+_IS_VALUE = re.compile(r"\d|_|[a-z][A-Z]|^[A-Z][a-z]+$|^[A-Z]{2,}")
+#: How a sentence begins that says what is so instead.
+_INSTEAD = re.compile(r"\W*(?:we|it|its|it's|the|our|that's|this|there) \w+", re.IGNORECASE)
+_LEAST_STATED = 4
+#: A correction is of what an agent said in so many turns before it.
+_CORRECTED = 4
 #: A rejection is of what was said in so many turns before it.
 _REACH = 2
 
@@ -49,13 +65,69 @@ def is_rejected(text: str, rejections: Sequence[frozenset[str]]) -> bool:
     return any(not words or words & own for words in rejections)
 
 
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a human said against something: the turn, the words, and the figure or name that is wrong, if there is
+    one."""
+
+    turn: Turn
+    text: str
+    wrong: str = ""
+
+    def is_about(self, text: str, line: int) -> bool:
+        """Whether a text of an earlier line has what is wrong."""
+        return bool(self.wrong) and line < self.turn.line and _has(text, self.wrong)
+
+
+def is_rejection(said: Said) -> bool:
+    """Whether a sentence rejects what was said before it."""
+    return _REJECTS.match(said.read) is not None
+
+
+def corrections_in(turns: Sequence[Turn]) -> list[Correction]:
+    """What a human said is right instead: behind a rejection, in the sentence after it, or beside a figure or a name
+    that an agent used shortly before."""
+    found = []
+    for place, turn in enumerate(turns):
+        if turn.speaker != "human":
+            continue
+        sentences = own_sentences(turn.words)
+        agents = "\n".join(one.words for one in turns[max(0, place - _CORRECTED) : place] if one.speaker == "agent")
+        for number, said in enumerate(sentences):
+            following = sentences[number + 1] if number + 1 < len(sentences) else None
+            wrong = _CORRECTS.search(said.quote)
+            named = wrong["wrong"].strip("`'\"").rstrip(".") if wrong else ""
+            if is_question(said) or _GIVEN_UP.match(said.read):
+                continue
+            if named and _IS_VALUE.search(named) and _has(agents, named):
+                found.append(Correction(turn, said.quote, named))
+            elif is_rejection(said) and _states(said.read.partition(",")[2]):
+                found.append(Correction(turn, said.quote))
+            elif is_rejection(said) and following and not is_question(following) and _INSTEAD.match(following.read):
+                found.append(Correction(turn, f"{said.quote} {following.quote}"))
+    return found
+
+
+def _states(text: str) -> bool:
+    """Whether words behind a rejection state something: they are several, and no order."""
+    words = text.split()
+    return (
+        len(words) >= _LEAST_STATED and not can_be_order(words[0].lower().strip("'")) and "let" not in words[0].lower()
+    )
+
+
+def _has(text: str, value: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text) is not None
+
+
 def _rejections(turn: Turn) -> Iterator[frozenset[str]]:
     sentences = own_sentences(turn.words)
     for place, said in enumerate(sentences):
         if not _REJECTS.match(said.read):
             continue
-        named = frozenset(content_words(said.quote)) - _ITS_OWN
-        if not named and place + 1 < len(sentences):  # `Please don't. No Redis.`: the next one says what
+        of_all = _WHOLE.match(said.read)  # `That's wrong, the clock is late`: what follows is right instead
+        named = frozenset(content_words(said.quote[: of_all.end()] if of_all else said.quote)) - _ITS_OWN
+        if not named and not of_all and place + 1 < len(sentences):  # `Please don't. No Redis.`: the next one says what
             following = sentences[place + 1]
             named = frozenset(content_words(following.quote)) - _ITS_OWN if _REJECTS.match(following.read) else named
         yield named

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from memory_pipeline.compaction.flush import Flush
+from memory_pipeline.compaction.rejected import is_rejection
 from memory_pipeline.compaction.transcripts import short_name
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import own_sentences
@@ -68,6 +69,8 @@ def _asked(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in turns:
         for said in own_sentences(turn.words) if turn.speaker == "human" else ():
             words = said.read.split()
+            if is_rejection(said):
+                continue
             if (
                 is_question(said) or (words and can_be_order(words[0].lower().strip(",.!")))
             ) and said.quote not in seen:

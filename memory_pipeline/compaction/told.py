@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
@@ -45,6 +46,15 @@ _DONE = form(
     r"(?:all )?(?:\d[\d,]* )?(?:of \d+ )?(?:tests?|checks?|suites?|builds?) (?:now )?(?:pass|passes|passed|are green|is green|succeeded)\b",
     r"[\w`./# -]{3,60} (?:is|are) (?:now )?(?:done|complete|completed|finished|deployed|merged|in place|live|fixed)\b",
 )
+#: A result that is not whole.
+_FAILS = re.compile(r"\b[1-9]\d* (?:\w+ )?(?:fail(?:s|ed|ing|ures?)?|errors?|broken|red)\b", re.IGNORECASE)
+#: Who is responsible for what, and who is away until when.
+_ROLE = form(
+    r"(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)? (?:owns|maintains|reviews|approves|handles|runs|takes care of|looks after|is responsible "
+    r"for|is in charge of|is on call (?:for|this|until)|signs off) \w",
+    r"(?:(?-i:[A-Z])[\w'-]+|he|she|they|i|i'm|we|we're)(?: am| is| are| will be)? (?:out|away|off|on leave|on holiday|on vacation|"
+    r"unavailable) (?:of (?:the )?office )?(?:until|till|from|on|for|since|this|next)\b",
+)
 _OPEN = form(
     r"(?:i'm|i am|we're|we are|still|currently)(?: still| currently)? (?:working on|investigating|debugging|looking into|waiting (?:for|on)|running|migrating|writing)\b",
     r"(?:the )?next(?: step| steps| up)?(?: is| are|:|,) ?(?:to )?\w",
@@ -73,6 +83,7 @@ _RULE = form(
 )
 #: What a person always does is no rule for others.
 _NO_RULE = frozenset("is are was were be been has have had look remember feel know think wonder love hate".split())
+_REFERS_BACK = re.compile(r"\W*(?:but |and |so )?(?:that|this|it|which|both|these|they|he|she)\b", re.IGNORECASE)
 _HEDGED = re.compile(r"\b(?:would|might|may|could|should|if|will|shall|unless|whether|maybe|perhaps)\b", re.IGNORECASE)
 _NO_EFFORT = re.compile(
     r"\b(?:i|you|he|she|they|people) (?:didn't|don't|doesn't|did not|do not) (?:really )?(?:work|help)\b", re.I
@@ -97,13 +108,25 @@ def _bare(text: str) -> str:
 
 
 def is_done(said: Said) -> bool:
-    """Whether somebody states that a piece of the work is done."""
-    return stated(said, _DONE) is not None
+    """Whether somebody states that a piece of the work is done, and nothing of it failed."""
+    return stated(said, _DONE) is not None and not _FAILS.search(said.read)
 
 
 def is_open(said: Said) -> bool:
-    """Whether somebody states what is under way, or comes next."""
-    return stated(said, _OPEN) is not None
+    """Whether somebody states what is under way, comes next, or fails."""
+    return stated(said, _OPEN) is not None or (stated(said, _DONE) is not None and _FAILS.search(said.read) is not None)
+
+
+def is_role(said: Said) -> bool:
+    """Whether a human states who is responsible for something, or away."""
+    return stated(said, _ROLE) is not None
+
+
+def with_what_it_is_of(said: Said, sentences: Sequence[Said], place: int) -> str:
+    """The words of a sentence, with the one before it if it says only `that` of its subject."""
+    if place and _REFERS_BACK.match(said.read):
+        return f"{sentences[place - 1].quote} {said.quote}"
+    return said.quote
 
 
 def is_dead_end(said: Said, *, of_agent: bool = True) -> bool:

@@ -56,8 +56,8 @@ def flush(
 ) -> None:
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
-    from memory_pipeline.compaction.flush import instruction as told
     from memory_pipeline.compaction.flushing import flush_session
+    from memory_pipeline.compaction.instruction import instruction as told
     from memory_pipeline.compaction.transcripts import read_session_file
 
     if instruction:
