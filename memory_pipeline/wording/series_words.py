@@ -162,11 +162,15 @@ def _starts(series: Series, pieces: Sequence[Piece], left_out: set[int], parts: 
     elif len(pieces) - len(kept) != (parts == "all but one") or any(left_out & {*piece.places} for piece in kept):
         return []
     whole = joined(kept) if len(kept) < len(pieces) else headline(series)
-    shorter = joined([one for n, one in enumerate(kept) if not n or not one.places or varying & {*one.places}])
+    told = [one for n, one in enumerate(kept) if not n or not one.places or varying & {*one.places}]
+    shorter = joined(told)
     for share in series.repeated_shares:
         shorter = shorter.replace(f" ({share})", "")
-    more = left_out_sentence(len(left_out)) if len(kept) < len(pieces) else ""
-    return [(start, more) for start in dict.fromkeys((whole, shorter))]
+    more = len(left_out) if len(kept) < len(pieces) else 0
+    starts = [(whole, left_out_sentence(more) if more else "")]
+    if constant := len(kept) - len(told):
+        starts.append((shorter, left_out_sentence(more + constant)))
+    return list(dict.fromkeys([*starts, (shorter, starts[0][1])]))
 
 
 def _namings(series: Series, days: int) -> list[Named]:

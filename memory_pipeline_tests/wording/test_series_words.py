@@ -227,6 +227,14 @@ def test_what_never_varied_is_left_out_before_a_range() -> None:
     assert "evel 0.21 to 0.26, speed 502 to 535 ms" in said(one, 40)
 
 
+def test_figures_that_never_vary_and_are_left_out_are_counted_if_there_is_room() -> None:
+    told = [(f"0.{20 + n}", 500 + n * 7 % 40) for n in (3, 1, 4, 2, 6, 5)]
+    one = series("Check: start, reward=1.00, limit=40, size=7, depth=9, level={}, speed={}ms", *told)
+    assert said(one, 47).startswith("Check: start, level 0.25, speed 535 ms on 6 March 2026; 6 readings since 1 March.")
+    assert said(one, 47).endswith("Level 0.21 to 0.26, speed 502 to 535 ms. 4 more figures are left out.")
+    assert "left out" not in said(one) and "left out" not in said(one, 40)
+
+
 def test_a_share_that_a_percentage_repeats_is_not_told_twice() -> None:
     told = [(100 * n // 16, n, 500 + n * 7 % 40) for n in (15, 14, 15, 13, 14, 15, 16, 12)]
     text = said(series("Evaluation: found {}% ({}/16), speed={}ms", *told), 44)
