@@ -7,6 +7,7 @@ import re
 from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
 from memory_pipeline.conversations.orders import asking_in, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.reversals import ends_permission
 from memory_pipeline.wording.grammar import can_be_order
 from memory_pipeline.wording.guidance import guidance_in
 
@@ -165,14 +166,16 @@ _STANDING = re.compile(
 
 def trust_in(said: Said) -> re.Match[str] | None:
     """Where a human gives an agent trust: a task, a decision, or freedom."""
-    return None if _NO_TRUST.search(said.read) else stated(said, _TRUST, may_depend=True)
+    if _NO_TRUST.search(said.read) or ends_permission(said) is not None:
+        return None
+    return stated(said, _TRUST, may_depend=True)
 
 
 def boundary_in(said: Said) -> re.Match[str] | None:
     """Where a human sets an agent a limit that lasts."""
     if ENDS_SOON.search(said.read) or _NO_BOUNDARY.search(said.read):
         return None
-    found = stated(said, _BOUNDARY, may_depend=True)
+    found = stated(said, _BOUNDARY, may_depend=True) or ends_permission(said)
     if found is not None:
         return found
     never = stated(said, _NEVER, may_depend=True)

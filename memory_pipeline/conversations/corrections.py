@@ -9,7 +9,8 @@ from datetime import date
 from itertools import islice
 
 from memory_pipeline.conversations.forms import form, stated
-from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.own_words import Said, as_read
+from memory_pipeline.conversations.reversals import reversals_in
 from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts, stem
 
@@ -148,7 +149,7 @@ class Earlier:
 
     A correction withdraws the newest statement that has what it rejects (`not Lisbon`) or, in its own conversation and
     shortly before it, the newest on its subject. A fact that says that something changed (`I live in Porto now`)
-    withdraws the one that it replaces. Nothing withdraws what is not of its project.
+    withdraws the one that it replaces; what a human takes back in so many words withdraws all that says it. Nothing withdraws what is not of its project.
     """
 
     def __init__(self, extractions: Iterable[Extraction] = ()) -> None:
@@ -179,12 +180,24 @@ class Earlier:
         `by_model`: a model proposed it, so that it may be called a correction and be none. It withdraws only what it
         rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said.
         """
+        taken_back = tuple(one.id for one in self.taken_back_by(new))
         if new.kind == "correction":
             of_agent = by_model and new.speaker == "agent"
-            return self._rejected(new, of_agent=of_agent) or (() if by_model else self._on_its_subject(new))
+            named = self._rejected(new, of_agent=of_agent)
+            return _each(named + taken_back) or (() if by_model else self._on_its_subject(new))
         if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
-            return self._replaced(new)
-        return ()
+            return _each(self._replaced(new) + taken_back)
+        return taken_back
+
+    def taken_back_by(self, new: Extraction) -> tuple[Extraction, ...]:
+        """What a human takes back in so many words, the newest first: `You may no longer restart the workers`."""
+        if new.speaker != "human":
+            return ()
+        found: dict[str, Extraction] = {}
+        for reversal in reversals_in(Said(new.quote, 0, as_read(new.quote))):
+            rarest = min((self._by_token.get((new.project_id, word), []) for word in reversal.subject), key=len)
+            found |= {one.id: one for one in self._newest(rarest, new) if reversal.takes_back(one)}
+        return tuple(found.values())
 
     def _newest(self, those: Sequence[Extraction], new: Extraction, *, of_agent: bool = False) -> Iterator[Extraction]:
         """The newest of some extractions first, or of an agent's alone; not those that are gone, and no more than can be
@@ -226,6 +239,10 @@ class Earlier:
 def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
     """The ids of the extractions that a new one withdraws, of those that were said before it, in order."""
     return Earlier(earlier).withdrawn_by(new)
+
+
+def _each(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
 
 
 def _slot(one: Extraction) -> str:

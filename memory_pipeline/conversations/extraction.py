@@ -18,6 +18,7 @@ from memory_pipeline.conversations.corrections import Earlier, correction_in, ow
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
+from memory_pipeline.conversations.reversals import kind_of_reversal, reversals_in
 from memory_pipeline.conversations.significance import significance_of
 from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topics_in
 from memory_pipeline.conversations.work import (
@@ -104,7 +105,7 @@ def extract(
         sentences += len(own)
         if not own:
             dropped[NOT_OWN] += 1
-        ruled = _of_turn(turn, own, dropped)
+        ruled = _with_reversals(turn, own, _of_turn(turn, own, dropped), standing, dropped)
         of_turn = united(turn, ruled, proposed.of(turn)) if proposed else ruled
         of_model.update({one.id for one in of_turn} - {one.id for one in ruled})
         dropped[NOTHING] -= min(dropped[NOTHING], len(of_turn) - len(ruled))
@@ -190,6 +191,26 @@ def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Ext
         for said, one in found
         if one.kind != "context" or not any(start <= said.start and said.end <= end for start, end in corrected)
     ]
+
+
+def _with_reversals(
+    turn: Turn, own: Sequence[Said], found: list[Extraction], standing: Earlier, dropped: Counter[str]
+) -> list[Extraction]:
+    """What was found in a turn, and its sentences that are nothing else but take back what stands."""
+    if turn.speaker != "human":
+        return found
+    added = []
+    for said in own:
+        if is_question(said) or any(said.quote in one.quote for one in found) or not any(reversals_in(said)):
+            continue
+        taken_back = standing.taken_back_by(extraction_of(turn, said, "correction"))
+        if taken_back:
+            added.append(
+                extraction_of(turn, said, kind_of_reversal(taken_back[0]), priority=marker_in(said) is not None)
+            )
+            dropped[NOTHING] -= 1
+    places = {said.quote: place for place, said in enumerate(own)}
+    return sorted([*found, *added], key=lambda one: places.get(one.quote, 0)) if added else found
 
 
 def _with_what(turn: Turn, own: Sequence[Said], place: int) -> Said:

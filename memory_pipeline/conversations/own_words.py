@@ -126,7 +126,7 @@ def own_sentences(words: str) -> tuple[Said, ...]:
     own = without_others(words)
     if _ROLE_PLAY.search(own):
         return ()
-    found = [(quote, start, _read(quote)) for quote, start in _sentences(own)]
+    found = [(quote, start, as_read(quote)) for quote, start in _sentences(own)]
     return tuple(
         Said(
             quote,
@@ -140,7 +140,8 @@ def own_sentences(words: str) -> tuple[Said, ...]:
     )
 
 
-def _read(quote: str) -> str:
+def as_read(quote: str) -> str:
+    """A sentence with plain quotes, and with dots in the place of what is quoted in it."""
     plain = quote.translate(_QUOTES)
     return _QUOTED.sub(lambda match: match.group()[0] + "." * (len(match.group()) - 2) + match.group()[-1], plain)
 

@@ -36,6 +36,7 @@ _WHERE = {
 _WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
 _RESOLVED: Mapping[Resolution, str] = {
     "corrected": "its speaker corrected it; the new one holds",
+    "revoked": "revoked by the human; the new one holds",
     "noted": "said once; noted, and the previous one holds",
     "repeated": "said again; the new one holds",
     "review": "uncertain; `memory-pipeline patterns list` has it for review",
@@ -92,8 +93,10 @@ def relational_block(
 
 
 def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -> tuple[list[str], int]:
-    """The sections of the latest contradictions within a number of characters, and how many there are beside them."""
-    observed = sorted((seen for pattern in patterns for seen in pattern.observed), key=lambda seen: seen.new_day)
+    """The sections of the latest contradictions within a number of characters, and how many there are beside them;
+    none of patterns that a person rejected."""
+    standing = (one for one in patterns if one.decision is None or one.decision.decision != "rejected")
+    observed = sorted((seen for pattern in standing for seen in pattern.observed), key=lambda seen: seen.new_day)
     sections: list[list[str]] = []
     for seen in reversed(observed):
         section = [

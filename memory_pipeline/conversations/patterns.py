@@ -1,8 +1,9 @@
 """Patterns of how a human and an agent work together: what was said again, what speaks against it, and what holds now.
 
 A pattern is confirmed when it is said again on another day (+1), and contradicted by a statement that cannot hold
-beside it (-2); it loses a tenth for each day since it was last confirmed. Below 1 it waits for a person's decision. All
-of it follows from what stands in the store, and from what people decided.
+beside it (-2); it loses a tenth for each day since it was last confirmed. A correction, or words of its human that take
+it back, have its place at once. Below 1 it waits for a person's decision. All of it follows from what stands in the
+store, and from what people decided.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _UNCERTAIN = "wording"
 _LEAST_SHARED = 2
 #: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.
 _MOST_COMPARED, _MOST_OF_WORD = 40, 500
-Resolution = Literal["corrected", "noted", "repeated", "review"]
+Resolution = Literal["corrected", "revoked", "noted", "repeated", "review"]
 PatternStatus = Literal["active", "fading", "review", "confirmed", "rejected"]
 
 
@@ -125,7 +126,7 @@ def _said(
 ) -> None:
     for old in one.withdraws:
         if old in of_member:
-            _update(of_member[old], one, one.day, "corrected")
+            _update(of_member[old], one, one.day, "corrected" if one.kind == "correction" else "revoked")
             of_member[one.id] = of_member[old]
     if one.id in of_member or one.kind not in KINDS:
         return
@@ -180,7 +181,8 @@ def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:
 def _update(pattern: RelationshipPattern, one: Extraction, day: date, resolution: Resolution) -> None:
     pattern.observed.append(_observed(pattern, one, resolution, one.text))
     pattern.text, pattern.last_confirmed = one.text, day
-    pattern.confirmations, pattern.contradictions = (1 if resolution == "corrected" else 2), 0
+    pattern.kind = one.kind if one.kind in KINDS else pattern.kind
+    pattern.confirmations, pattern.contradictions = (2 if resolution == "repeated" else 1), 0
     pattern.members.append(one.id)
     pattern.against.clear()
 

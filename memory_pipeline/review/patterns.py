@@ -27,8 +27,8 @@ class SeenContradiction(Document):
     new: str = Field(description="What was said.")
     day: date = Field(description="When it was said.")
     resolution: Resolution = Field(
-        description="`corrected` and `repeated`: the new one holds; `noted`: said once, the previous one holds; "
-        "`review`: uncertain."
+        description="`corrected`, `revoked` and `repeated`: the new one holds; `noted`: said once, the previous one "
+        "holds; `review`: uncertain."
     )
 
 

@@ -57,6 +57,34 @@ def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
         assert not tx.integrity.check(deep=True)
 
 
+def test_a_permission_that_its_human_revokes_ends_at_once(store: Store, settings: Settings, workspace: Path) -> None:
+    allowed = "You may restart the workers without asking me."
+    ended = "You may no longer restart the workers without asking me."
+    fill(store, [*spoken(MONDAY, allowed), *spoken(TUESDAY, ended)])
+    read(store, settings)
+    text = files_of(workspace)["RELATIONAL.md"]
+    assert f"### 2026-03-03\n\n- “{ended}” (boundary, the human)" in text
+    assert f"- “{allowed}”" not in text
+    assert (f"- Resolution: revoked by the human; the new one holds\n- Updated pattern: “{ended}”\n") in text
+    fill(store, spoken(WEDNESDAY, "You may restart the workers again without asking me."))
+    read(store, settings)
+    assert (
+        "- Updated pattern: “You may restart the workers again without asking me.”"
+        in files_of(workspace)["RELATIONAL.md"]
+    )
+
+
+def test_a_rejected_pattern_leaves_the_contradictions(store: Store, settings: Settings, workspace: Path) -> None:
+    fill(store, [*spoken(MONDAY, "Keep your answers short from now on."),
+                 *spoken(TUESDAY, "Keep your answers long from now on.")])  # fmt: skip
+    read(store, settings)
+    (pattern,) = list_patterns(store, "p", date(2026, 3, 20))
+    decide_pattern(store, settings, pattern.id, "rejected", actor="me", now=NOW)
+    text = files_of(workspace)["RELATIONAL.md"]
+    assert "Observed Contradiction" not in text
+    assert "Keep your answers short" not in text
+
+
 def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, settings: Settings) -> None:
     fill(store, spoken(MONDAY, "I work as a nurse in a hospital."))
     read(store, settings, MONDAY)

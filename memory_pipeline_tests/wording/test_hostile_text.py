@@ -16,6 +16,7 @@ from memory_pipeline.conversations.corrections import correction_in, own_correct
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
+from memory_pipeline.conversations.reversals import ends_permission, reversals_in
 from memory_pipeline.conversations.significance import significance_of
 from memory_pipeline.conversations.topics import topics_in
 from memory_pipeline.conversations.work import (
@@ -159,7 +160,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     [*_HOSTILE, "i ", "i like ", "my ", "you ", "never ", "so ", "and ", "really ", "because ", "the ", "please ",
      "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my ",
      "set a ", "a.b=", "- [x] ", "[CURATE] ", "a is now ", "tried to ",
-     "**a**: ", "Decision: a | Rationale: "],
+     "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
@@ -170,6 +171,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     for read in (
         fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
+        ends_permission, lambda said: list(reversals_in(said)),
         configs_in, is_dead_end, is_done, is_open, is_rule,
     ):  # fmt: skip
         read(sentence)

@@ -1,0 +1,110 @@
+"""What a human takes back in so many words, and what stands beside it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memory_pipeline.conversations.patterns import patterns_of
+from memory_pipeline.records import Extraction
+from memory_pipeline_tests.conversations.saying import START, read, talk
+
+
+def over_days(*days: str) -> tuple[list[Extraction], dict[str, str]]:
+    """What is extracted of one sentence a day; and by what was withdrawn, what withdrew it."""
+    everything: list[Extraction] = []
+    withdrawn: dict[str, str] = {}
+    for number, words in enumerate(days):
+        known = [one for one in everything if one.id not in withdrawn]
+        result = read(talk(words, at=START + timedelta(days=number)), known=known)
+        everything += result.extractions
+        withdrawn |= result.withdrawn
+    return everything, withdrawn
+
+
+TAKEN_BACK = [
+    ("You may restart the workers without asking me.", "You may no longer restart the workers without asking me.", "boundary"),
+    ("You may restart the workers without asking me.", "You may not restart the workers without asking me any more.", "boundary"),
+    ("You may restart the workers without asking me.", "You're no longer allowed to restart the workers.", "boundary"),
+    ("Never push to main.", "You can push to main again.", "trust"),
+    ("Never push to main.", "It's fine to push to main again.", "trust"),
+    ("Ask me before you restart the workers.", "You no longer need to ask me before restarting the workers.", "trust"),
+    ("Keep your answers short from now on.", "You needn't keep your answers short any more.", "dynamic"),
+    ("I've settled on two-week reminders instead of four-week ones.", "Scrap the two-week reminders, three weeks it is.", "correction"),
+    ("From now on, deploy only from the release branch.", "Scrap the release branch rule, deploy from main.", "correction"),
+    ("We decided to use Mongo.", "Mongo is out, we go with Postgres instead.", "decision"),
+    ("We use Mongo for the orders.", "Mongo is out, we go with Postgres instead.", "correction"),
+    ("We decided to use tabs.", "We are going with spaces instead of tabs.", "decision"),
+    ("We decided to ship on Friday.", "Let's not ship on Friday, we ship on Wednesday.", "decision"),
+    ("I'm allergic to nuts.", "Actually I'm not allergic to nuts, only to peanuts.", "fact"),
+    ("I'm vegan.", "I'm not vegan any more.", "fact"),
+    ("I live in Utrecht.", "I no longer live in Utrecht.", "fact"),
+    ("I like long explanations.", "I don't like long explanations any more.", "preference"),
+    ("I don't eat meat.", "I eat meat again.", "preference"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then", "kind"), TAKEN_BACK)
+def test_what_is_taken_back_is_withdrawn_at_once(first: str, then: str, kind: str) -> None:
+    everything, withdrawn = over_days(first, then)
+    newest = next(one for one in everything if one.quote == then)
+    assert newest.kind == kind
+    assert {one.quote for one in everything if one.id in withdrawn} == {first}
+
+
+OF_ANOTHER_SUBJECT = [
+    ("You may restart the workers without asking me.", "You may no longer restart the database without asking me."),
+    ("You may restart the workers without asking me.", "You may no longer restart the workers of the payroll without asking me."),
+    ("Never push to main on Fridays.", "You can push to main again."),
+    ("Never push to main.", "You can push to the staging branch again."),
+    ("Never run the tests on production.", "You can run the tests again."),
+    ("I've settled on two-week reminders instead of four-week ones.", "Scrap the two-day reports, they help nobody."),
+    ("We decided to use Mongo.", "Redis is out, we go with Postgres instead."),
+    ("We decided to keep the Mongo dump for a year.", "Mongo is out, we go with Postgres instead."),
+    ("We decided to use Postgres instead of Mongo.", "We are going with spaces instead of tabs."),
+    ("We decided to ship on Friday.", "Let's not ship the beta on Friday, we ship it on Wednesday."),
+    ("We decided to ship on Friday.", "Let's not talk about the shipping on Friday."),
+    ("I'm allergic to nuts.", "Actually I'm not allergic to cats, only to dust."),
+    ("I like long explanations.", "I don't like long meetings any more."),
+    ("I don't eat meat.", "I don't eat meat any more."),
+    ("I'm vegan.", "If I'm not vegan any more, I'll tell you."),
+    ("I'm vegan.", "My sister says I'm not vegan any more."),
+    ("I'm vegan.", "Is it true that I'm not vegan any more?"),
+    ("Never push to main.", "a: You can push to main again."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then"), OF_ANOTHER_SUBJECT)
+def test_what_is_said_of_another_subject_withdraws_nothing(first: str, then: str) -> None:
+    everything, withdrawn = over_days(first, then)
+    assert first in {one.quote for one in everything}
+    assert not withdrawn
+
+
+def test_a_permission_that_ends_is_a_limit_whatever_was_said_before() -> None:
+    ((limit,), _) = over_days("You may no longer restart the workers without asking me.")
+    assert limit.kind == "boundary"
+
+
+def test_what_was_taken_back_can_be_given_again_and_taken_back_again() -> None:
+    said = (
+        "You may restart the workers without asking me.",
+        "You may no longer restart the workers.",
+        "You may restart the workers again without asking me.",
+        "You may no longer restart the workers.",
+    )
+    everything, withdrawn = over_days(*said)
+    assert [one.kind for one in everything] == ["trust", "boundary", "trust", "boundary"]
+    assert set(withdrawn) == {one.id for one in everything[:3]}
+
+
+def test_a_pattern_that_its_human_revokes_is_no_longer_the_pattern() -> None:
+    everything, _ = over_days(
+        "You may restart the workers without asking me.", "You may no longer restart the workers without asking me."
+    )
+    (pattern,) = patterns_of(everything)
+    (seen,) = pattern.observed
+    assert (pattern.kind, pattern.text) == ("boundary", "You may no longer restart the workers without asking me.")
+    assert (seen.resolution, seen.updated) == ("revoked", pattern.text)
+    assert pattern.score(START.date() + timedelta(days=1)) == 1.0
