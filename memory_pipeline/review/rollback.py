@@ -93,7 +93,7 @@ class RollbackResult(Document):
     lines: tuple[ChangedFile, ...] = Field(
         default=(),
         exclude_if=lambda lines: not lines,
-        description="In a dry run, what would change in the files about conversations.",
+        description="What changes in the files about conversations, or would.",
     )
     files: tuple[TakenBackFile, ...] = Field(
         default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
@@ -207,6 +207,9 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
     store.take_lease(rollback_id, _HOLDER, settings.store.lease_expiry_s)
     try:
         now = datetime.now(UTC)
+        with store.reading() as tx:
+            plan = scope.plan(tx, cascade=cascade)
+        lines = tuple(lines_of(store, settings, plan))
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
@@ -221,6 +224,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "active_hash": digest,
                     "problems": written.problems,
                     "moved": written.moved,
+                    "lines": lines,
                 }
             )
     finally:
@@ -259,8 +263,8 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
     for file in result.lines:
-        lines.append(f"In {file.file}:")
-        both = [*(f"  - would go: {line}" for line in file.removed), *(f"  + again: {line}" for line in file.added)]
+        lines.append(f"In {file.file}{' would change' if result.dry_run else ''}:")
+        both = [*(f"  - {line}" for line in file.removed), *(f"  + {line}" for line in file.added)]
         lines += both[:most] + ([f"  ... and {len(both) - most} more lines"] if len(both) > most else [])
     lines += [f"Could not be written: {problem}" for problem in result.problems]
     lines += [f"Note: {told}." for told in result.moved]
