@@ -164,7 +164,7 @@ def test_rolling_a_pattern_back_names_its_principle(store: Store) -> None:
     assert [row.id for row in done.retired] == [result.principle_id] and done.restored == ()
     _, (again,) = form(store, WEEK + timedelta(days=7))
     assert again.status == "created"
-    assert preview_rollback(store, RollbackScope(run_id="week-2026-03-14")).dependents == ()
+    assert preview_rollback(store, settings_for(store), RollbackScope(run_id="week-2026-03-14")).dependents == ()
     sound(store)
 
 

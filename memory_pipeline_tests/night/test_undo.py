@@ -50,7 +50,7 @@ def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) ->
 def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) -> None:
     with_a_night(store)
     roll_back(store, settings_for(store), RollbackScope(run_id=f"run-{DAY}"[:-3]))
-    for again in (roll_back, lambda store, _, scope: preview_rollback(store, scope)):
+    for again in (roll_back, preview_rollback):
         with pytest.raises(InputError, match=rf"run 'run-{DAY}' was already rolled back on 20\d\d-.* UTC"):
             again(store, settings_for(store), RUN)
 
@@ -59,7 +59,7 @@ def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
     with_a_night(store)
     run(store, DAY + timedelta(days=1))
     with pytest.raises(InputError, match="2 runs have ids that start with 'run-'"):
-        preview_rollback(store, RollbackScope(run_id="run-"))
+        preview_rollback(store, settings_for(store), RollbackScope(run_id="run-"))
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
 def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -> None:
     with_a_night(store)
     bytes_before = store.path.read_bytes()
-    shown = preview_rollback(store, RUN)
+    shown = preview_rollback(store, settings_for(store), RUN)
     assert {row.id for row in shown.restored} == {"copy-1", *(f"gateway-{n}" for n in range(5))}
     assert "6 memories would be restored" in as_text(shown)
     assert store.path.read_bytes() == bytes_before
@@ -156,7 +156,7 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
     with pytest.raises(InputError, match=r"'late-copy' was archived into .* add --cascade"):
         roll_back(store, settings_for(store), RUN)
     assert list_snapshots(store) == taken
-    assert len(preview_rollback(store, RUN).dependents) == 1
+    assert len(preview_rollback(store, settings_for(store), RUN).dependents) == 1
     result = roll_back(store, settings_for(store), RUN, cascade=True)
     assert "late-copy" in {row.id for row in result.restored}
     active = read_state(store, "now").active
