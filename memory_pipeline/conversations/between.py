@@ -173,8 +173,10 @@ def trust_in(said: Said) -> re.Match[str] | None:
 
 def boundary_in(said: Said) -> re.Match[str] | None:
     """Where a human sets an agent a limit that lasts."""
-    if ENDS_SOON.search(said.read) or _NO_BOUNDARY.search(said.read):
+    if _NO_BOUNDARY.search(said.read):
         return None
+    if ENDS_SOON.search(said.read):
+        return asking_in(said)  # what ends soon may be another clause of it
     found = stated(said, _BOUNDARY, may_depend=True) or ends_permission(said)
     if found is not None:
         return found

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from memory_pipeline.conversations.forms import each_stated, form
 from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.wording.grammar import can_be_order
 
 #: What is kept, changed or ended by a decision: base form, and forms in -ing and of the past.
 _VERBS = {
@@ -93,6 +94,20 @@ _FROM_NOW = form(
     r"(?:from (?:now|here|then|today) on|from here on out|as of (?:now|today|tomorrow|next \w+|\w+)|effective immediately|going forwards?|henceforth|until further notice),? "
     r"(?:please )?(?:all|every|each|no|only|the|our|we|i|nobody|everyone|everybody|any|new|there|both|this|that|it|deploys?|releases?|meetings?)\b(?! (?:feel|think|know|love|was|were))"
 )
+#: What is given up, and what is done in its place: `Forget bytea, put them in the bucket`.
+_REPLACED = form(
+    r"(?:forget(?: about)?|drop|scrap|skip|ditch|leave out|never mind) (?!it\b|that\b|this\b|those\b|them\b|what\b|how\b|me\b|everything\b|to\b|it's\b)(?:the |our |my |all |any )?[\w'./-]+(?: [\w'./-]+){0,4}?(?: then| instead| for good)?"
+    r"\s*[,;:–—-]+\s*(?:(?:then|so|and|but|just|rather|better|instead|please|simply) )*(?P<then>(?:we|let's|i'll|we'll) [a-z]+|[a-z]+)\b(?P<rest> [^.!?]{2,})"
+)
+#: What is said or shown is no choice: `Skip the intro, tell me the result`.
+_TELLING = frozenset(
+    "tell give show explain summarize summarise write list answer describe translate send read continue start jump focus see look help do say "
+    "ask let no be thank thanks get come remember think imagine wait please note try check find talk speak have".split()
+)
+_GOING_ON = re.compile(r" (?:with|back to|for) (?!me\b|it\b)\w", re.IGNORECASE)
+_TAKEN_THEN = form(
+    r"(?:use|take|choose|pick|go (?:with|for|back to)|stay (?:on|with)|stick (?:to|with)) (?!it\b|that\b|this\b|me\b|care\b|your\b|a (?:break|walk|look|seat)\b)(?:the |our )?[\w'./-]+(?: [\w'./-]+){0,3}?,? then(?=\W*$)"
+)
 #: Who chose is not the two, or nothing was chosen.
 _NO_CHOICE = re.compile(
     r"\b(?:years? ago|months? ago|back then|at the time|as a (?:child|kid)|when (?:i|we) (?:was|were)|trying to|hard to|if (?:we|i|they)|"
@@ -117,7 +132,9 @@ def choice_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
         return None
     always: Sequence[re.Pattern[str]] = (_AGREED, _GOING_WITH, _ENDED, _PRESENT)
     if is_human:
-        always = (*always, _SETTLED, _FROM_NOW, _TURNED_FROM)
+        always = (*always, _SETTLED, _FROM_NOW, _TURNED_FROM, _TAKEN_THEN)
+    if is_human and (replaced := _replacement_in(said)) is not None:
+        return replaced
     for pattern in always:
         for match in each_stated(said, pattern):
             is_event = _EVENT.search(said.read) and pattern in (_PRESENT, _GOING_WITH)
@@ -136,6 +153,18 @@ def choice_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
                 and (pattern is not _DONE or _is_of_us(match, rest))
             ):
                 return match
+    return None
+
+
+def _replacement_in(said: Said) -> re.Match[str] | None:
+    """Where somebody gives one thing up, and orders or states another one in its place."""
+    for match in each_stated(said, _REPLACED):
+        subject, _, verb = match["then"].lower().rpartition(" ")
+        goes_on = verb == "go" and _GOING_ON.match(match["rest"])
+        if _is_doubted(said, match) or match["rest"].startswith((" me ", " us ")):
+            continue
+        if goes_on or (verb not in _TELLING and verb != "go" and (subject or can_be_order(verb))):
+            return match
     return None
 
 

@@ -16,6 +16,7 @@ from memory_pipeline.conversations.about_human import emotion_in, fact_in, prefe
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
 from memory_pipeline.conversations.corrections import Earlier, correction_in, own_correction_in, says_what
 from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.orders import leans_on_name
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
 from memory_pipeline.conversations.reversals import kind_of_reversal, reversals_in
@@ -180,6 +181,8 @@ def _of_turn(turn: Turn, own: Sequence[Said], dropped: Counter[str]) -> list[Ext
         kinds = list(_kinds_by_human(said) if turn.speaker == "human" else _kinds_by_agent(said))
         if "correction" in kinds and not says_what(said):
             said = _with_what(turn, own, place)
+        elif "boundary" in kinds and place and leans_on_name(said):
+            said = _together(turn, own[place - 1], said)
         if marked and kinds in ([], ["context"]):
             kinds = ["marker"]
         if not kinds:
@@ -221,8 +224,13 @@ def _with_what(turn: Turn, own: Sequence[Said], place: int) -> Said:
     ]
     if not beside:
         return said
-    start, end = min(said.start, beside[0].start), max(said.end, beside[0].end)
-    return replace(said, quote=turn.words[start:end], start=start, read=turn.words[start:end])
+    return _together(turn, said, beside[0])
+
+
+def _together(turn: Turn, one: Said, other: Said) -> Said:
+    """Two sentences of a turn as one, with what stands between them."""
+    start, end = min(one.start, other.start), max(one.end, other.end)
+    return replace(one, quote=turn.words[start:end], start=start, read=turn.words[start:end])
 
 
 def _mark(turn: Turn, said: Said, found: list[tuple[Said, Extraction]]) -> None:

@@ -133,7 +133,7 @@ def stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) ->
 def each_stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = False) -> Iterator[re.Match[str]]:
     """Every place where a sentence states a form, as `stated` does."""
     for match in pattern.finditer(said.read):
-        before = said.read[: match.start()]
+        before = said.read[said.read.rfind("; ", 0, match.start()) + 1 : match.start()]  # a clause of its own
         if any(_SO.search(said.read, 0, end) for end in (match.start(), match.start() + len("so "))):
             before = ""
         opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")

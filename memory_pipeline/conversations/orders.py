@@ -9,7 +9,7 @@ import re
 
 from memory_pipeline.conversations.forms import each_stated, form
 from memory_pipeline.conversations.own_words import Said
-from memory_pipeline.wording.grammar import can_be_order
+from memory_pipeline.wording.grammar import can_be_order, clauses_of
 
 _LEAD = r"(?:(?:please|pls|plz|kindly|just|also|and|but|so|then|always|only|simply|ever|again|rather|instead|maybe|for that|in that case),? )*"
 _PROHIBITION = form(
@@ -46,7 +46,12 @@ _OTHERS_SAY = re.compile(
     r"\b(?:says?|said|told|tells|sign|the contract|the law|the rules?|the doctor|my (?:mother|father|mom|mum|dad|boss|doctor|grandma|teacher))\b[^.!?]{0,40}$",
     re.IGNORECASE,
 )
+_TO_ASK = r"(?:ask|check with|check in with|tell|warn|notify|consult|inform|confirm with|talk to|speak to|clear (?:it|that|this) with|run (?:it|that|this) (?:by|past)|write to|wait for|coordinate with|sync with)"
+#: Somebody else who is to be asked: by name, by role, or as one who was named before.
+_OTHER = r"(?:him|her|them|(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?|(?:the|our|my) (?:[\w-]+ ){0,2}?[\w-]+)"
 _ASKING = form(
+    rf"{_LEAD}{_TO_ASK} {_OTHER}(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
+    rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}{_TO_ASK} {_OTHER}\b(?! (?:how|what|why)\b)",
     rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}(?:ask|check|tell|warn|talk|speak|come|write|show|call|consult|run it|clear it|let|wait) (?:it |this )?(?:with |by |past |to |for )?(?:me|us)\b",
     r"(?!if\b|when\b)(?:[\w'-]+ ){1,5}(?:is|are|stays|remains) (?:for|with|up to) me (?:alone|only)\b",
     r"you(?:'re| are) not to (?!blame\b|worry\b|know\b)[a-z]+",
@@ -61,6 +66,8 @@ _ASKING = form(
     r"(?:(?:only|just) )?i (?:alone |myself )?(?:decide|have the last word|make the decisions?|sign|approve) (?:on|about|over|what|who|which|when)\b",
     r"(?!if\b|when\b)(?:spending|purchases?|orders?|payments?|refunds?|expenses?|anything|everything|whatever|costs?|bookings?|discounts?)\b[^.!?]{2,60}\b(?:ask me|come to me|comes to me|goes to me|go to me|needs me|let me (?:know|see|decide))\b",
 )  # fmt: skip
+_ASKS_HIM = re.compile(rf"\W*{_LEAD}{_TO_ASK} (?:him|her|them)\b", re.IGNORECASE)
+_NAMED_BEFORE = re.compile(r"(?<![\w'])[A-Z][\w'-]+")
 _KEEP_OUT = form(
     rf"{_LEAD}(?:keep|leave) (?!me\b|you\b|it (?:short|simple|brief)|up\b|in\b)(?:[\w'-]+ ){{1,6}}?(?:out of|away from|off|alone|untouched|as (?:it|they) (?:is|are|was|were)|where (?:it|they) (?:is|are)|in peace|private|secret|confidential|to yourself|between us)\b",
     rf"{_LEAD}(?:hands|fingers|paws) off (?!topic\b)(?:the|my|our|his|her|their|those|these|any|all|production|prod|[a-z]+)\b",
@@ -127,6 +134,14 @@ _ENOUGH = form(
     r"(?:please |just )*(?:call|address) me (?:by|with|as) (?!soon\b|a cab\b)(?:my|the|your|mr|mrs|ms|dr|an?|\w+)\b",
     r"(?:that|this|the)(?: was| is|'s)? (?:exactly )?how i (?:like|want|need|prefer) (?:my|the|your|things|it)\b",
 )  # fmt: skip
+#: What is to be so from now on: an order, or what is wanted, without a verb (`From now on: tests before code`).
+_FROM_NOW_ON = form(
+    r"(?:from (?:now|here|today|this point) on(?:wards?)?|from here on out|going forwards?|henceforth|effective immediately)\b\s*[,:–—-]?\s*(?P<rest>\w[^.!?]{3,160})"
+)
+_SUBJECT = re.compile(
+    r"(?:i|we|he|she|it|they|there|this|that|these|those|let's|it's|i'm|i'll|we'll|we're|you (?:can|may|could|might|are|have|will))\b|you're\b",
+    re.IGNORECASE,
+)
 _LEAST_CONTENT = 2
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
@@ -151,14 +166,32 @@ def prohibition_in(said: Said) -> re.Match[str] | None:
 
 
 def asking_in(said: Said) -> re.Match[str] | None:
-    """Where a human wants to be asked, shown or told before an agent acts."""
-    if _FOR_NOW.search(said.read):
-        return None
-    return next(each_stated(said, _ASKING, may_depend=True), None)
+    """Where a human wants that he, she or somebody else is asked, shown or told before an agent acts."""
+    return next(
+        (
+            match
+            for match in each_stated(said, _ASKING, may_depend=True)
+            if not _FOR_NOW.search(said.read, *_between_semicolons(said.read, match))
+        ),
+        None,
+    )
+
+
+def leans_on_name(said: Said) -> bool:
+    """Whether somebody is to be asked who is named only in the sentence before: `Ask him before you change it.`"""
+    return bool(_ASKS_HIM.match(said.read)) and bool(_NAMED_BEFORE.search(said.before))
+
+
+def _between_semicolons(text: str, match: re.Match[str]) -> tuple[int, int]:
+    end = text.find("; ", match.end())
+    return text.rfind("; ", 0, match.start()) + 1, len(text) if end < 0 else end
 
 
 def standing_order_in(said: Said) -> re.Match[str] | None:
     """Where a human tells an agent how to work from now on, or whenever something is so."""
+    for match in each_stated(said, _FROM_NOW_ON, may_depend=True):
+        if _is_wanted(match["rest"]) and not _FOR_NOW.search(match["rest"]):
+            return match
     for pattern in (_WHEN_THEN, _THEN_WHEN):
         for match in each_stated(said, pattern, may_depend=True):
             if not _ONE_OCCASION.match(match["when"]) and not _FOR_NOW.search(said.read):
@@ -175,6 +208,14 @@ def standing_order_in(said: Said) -> re.Match[str] | None:
         ):
             return match
     return None
+
+
+def _is_wanted(text: str) -> bool:
+    """Whether a text is an order, or names something without saying that it is so."""
+    if _SUBJECT.match(text) or len(_WORD.findall(text)) <= 1:
+        return False
+    clauses = clauses_of(text[:1].upper() + text[1:])
+    return bool(clauses) and (clauses[0].order == 0 or all(clause.verb is None for clause in clauses))
 
 
 def _is_order(verb: str) -> bool:

@@ -27,6 +27,15 @@ _PEOPLE = form(
     r"works (?:on|with us|for us|in (?:the|our)|at (?:the|our)|from|part|full|only)|has (?:the|our) (?:keys?|password|login|last word)|needs to (?:sign|approve|see)|wants (?:the|those|these|all|our|every) [^.!?]{2,60})\b(?! (?:me|you|mad|crazy)\b)",
     rf"(?:for |about )?(?:anything|everything|questions|all things) (?:about |on |to do with |around )?[\w' -]{{2,40}},? (?:ask|talk to|write to|go to) {_NO_NAME}{_NAME}",
 )  # fmt: skip
+#: Until when, or on which days, somebody is not there.
+_DATED = (
+    r"(?:until|till|from|between|through|as of|on|for|over|all) (?:the |at least )?(?:next |end of |whole of |first |second |last |beginning of |mid-?)*(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"january|february|march|april|may\b|june|july|august|september|october|november|december|week|month|summer|spring|autumn|winter|christmas|easter|new year|"
+    r"(?:one|two|three|four|five|six|several|a few|a) (?:\w+ )?(?:days?|weeks?|months?))"
+)
+_AWAY = form(
+    rf"(?:{_NO_NAME}{_NAME}|(?:our|my|the) (?:[\w-]+ ){{0,2}}?{_TITLE}|i)(?: \([^)]{{2,40}}\))?(?:, [\w' -]{{2,40}},)?(?:'s|'m| is| am| will be|'ll be)? (?:now |also |still )?(?:out(?: of (?:the )?office)?|away|off(?: sick)?|gone|abroad|travel?ling|back|on (?:[\w-]+ ){{0,2}}?(?:leave|holidays?|vacation|pto|sabbatical)|unavailable|not (?:available|in|around|reachable|here)|sick)(?: in [\w' ]{{2,30}}?)? {_DATED}"
+)
 _PLACES = form(
     rf"(?:(?:the|our|my (?:[\w-]+ )?(?:keys?|laptop|phone|passport|documents?|papers?|notes?|server|backups?|files?|photos?|car|tools?|books?|password|calendar|mail|domain|data|code|repo\w*|thesis|scans?|records?|receipts?)) (?:[\w'.-]+ ){{0,5}}?|{_NO_NAME}(?-i:[A-Z])[\w-]+ )(?:now |still |also |all |only )?(?:lies?|lives?|stands?|sits?|hangs?|(?:is|are) (?:now |still |also |all |only )?(?:stored|kept|hidden|located|hosted|mounted|filed|installed|saved|archived|"
     r"backed up|deployed|connected|plugged|wired|attached|registered|billed|paid|rebuilt|renewed|generated|synced|mirrored|called|named|owned|made|printed|delivered))"
@@ -63,6 +72,11 @@ _BECAUSE = form(
     r"(?:the )?(?:real |root |actual |underlying |main )*(?:cause|culprit|reason (?=of|for|behind|why)|problem|bug|issue)(?: (?:of|for|behind|with) [\w' -]{2,40}?)? (?:was|were|is|turned out to be) (?:that )?(?!that you\b|not\b|still\b|it\b|if\b|yours\b|common\b|solved|fixed|me\b|you\b|i\b|my\b|when\b|how\b|what\b|unclear|unknown|always\b|simple)\w",
     r"it (?:was|wasn't|isn't|is not|was not) (?:the |a |an |our |your )?[\w' -]{2,40}(?:that|which) (?:caused|broke|crashed|killed|slowed|blocked|filled|dropped|deleted|locked|stopped) \w",
 )  # fmt: skip
+#: A cause as it is announced: `Found it: the parser drops the zone.`
+_FOUND = form(
+    r"(?:(?:i(?:'ve| have)? )?found (?:it|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason|error))|(?:i )?(?:got|have) it(?: now)?|here(?:'s| is) (?:why|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason))|"
+    r"(?:the )?(?:real |actual |root )+(?:cause|culprit|bug|reason)(?: found)?)\s*[:—–]\s*(?!we\b|i\b|you\b|let\b|now\b|your\b|my\b)\w[^.!?]{12,}"
+)
 _NO_CAUSE = re.compile(
     r"\b(?:might|could (?:have|be)|maybe|perhaps|probably|would|should|possibly|not sure|i think|i guess|my (?:fault|mother|father|boss|wife|husband|friend|mom|mum|dad)|feel|felt|happy|sad|love|excited|you (?:were|are|have|had|feel|did))\b",
     re.IGNORECASE,
@@ -76,6 +90,7 @@ def surroundings_in(said: Said) -> re.Match[str] | None:
     if len(_WORD.findall(said.read)) < _LEAST or _OTHERS_WORDS.search(said.read) or _LETTER.match(said.read):
         return None
     found = next(each_stated(said, _PEOPLE), None)
+    found = found or next(each_stated(said, _AWAY), None)
     if found is not None:
         return None if _ONE_MOMENT.search(said.read) else found
     if _NO_PLACE.search(_BY_THE_WAY.sub("", said.read)) or _NO_SUBJECT.match(said.read):
@@ -91,7 +106,7 @@ def cause_in(said: Said) -> re.Match[str] | None:
     """Where somebody states why something failed, as found."""
     if _NO_CAUSE.search(said.read) or len(_WORD.findall(said.read)) < _LEAST + 1:
         return None
-    return next(each_stated(said, _BECAUSE), None)
+    return next(each_stated(said, _BECAUSE), None) or next(each_stated(said, _FOUND), None)
 
 
 _OTHERS_WORDS = re.compile(
