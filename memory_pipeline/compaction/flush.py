@@ -1,7 +1,7 @@
 """What is kept of a session before its agent forgets it, word for word, and the text of it for the daily log.
 
 Sentences that conversations give (`conversations/`), what was written down (`noted.py`), and what was changed, done,
-left open or given up (`told.py`). Only a human's own words become standing rules.
+left open or given up (`spoken.py`). Only a human's own words become standing rules.
 """
 
 from __future__ import annotations
@@ -11,31 +11,28 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
 
+from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep, one_line
 from memory_pipeline.compaction.noted import Noted, noted_in
-from memory_pipeline.compaction.rejected import Correction, corrections_in, is_rejected, rejected_in
-from memory_pipeline.compaction.told import (
-    configs_in,
-    is_dead_end,
-    is_done,
-    is_open,
-    is_role,
-    is_rule,
-    with_what_it_is_of,
+from memory_pipeline.compaction.rejected import (
+    Correction,
+    corrections_in,
+    is_for,
+    is_rejected,
+    rejected_before,
+    rejected_in,
 )
+from memory_pipeline.compaction.spoken import spoken_in
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
-from memory_pipeline.conversations.forms import is_question
-from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.proposals import Proposals
+from memory_pipeline.conversations.work import decision_in
 from memory_pipeline.records import Extraction, ExtractionKind, Turn
-from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import content_hash
 
-Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
-Priority = Literal["HIGH", "MEDIUM", "LOW"]
 NOT_STATED = "not stated"
 #: The sections in their order, with the mark of their entries; the last two are parts of one.
 SECTIONS: Mapping[Kind, tuple[str, str]] = {
@@ -67,6 +64,12 @@ _ORDERS = re.compile(
     r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"\W*(?:next(?: steps?| up)?|to-?do|remaining|open|done)\s*:\s*", re.IGNORECASE)
+_REPLACES = re.compile(
+    r"\W*(?:(?:no|ok|okay|actually|wait|then|so),? )*(?:scrap|forget|drop|ditch|undo|revert|skip)\b[^,;:–—.]{1,60}"
+    r"[,;:–—]\s*(?:(?:and|then|please|just|so) )*(?:we |let's (?!talk|chat|move on|go on|continue)|(?!let's)[a-z']+ (?!me\b|us\b)\w)",
+    re.IGNORECASE,
+)
 _NEVER_MIND = re.compile(r"\W*(?:oh,? |actually,? )?never mind\b", re.IGNORECASE)
 #: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
 _CONFIDENCE: Mapping[tuple[str, str], float] = {
@@ -82,42 +85,11 @@ _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("preference", "agent"): 0.7,
     ("dynamic", "human"): 0.9,
 }
-_CURATED, _NOTED, _OTHER, _DOUBTED = 0.95, 0.85, 0.7, 0.2
+_LESS_IF_DOUBTED = 0.2
 #: What no rule found is a little less sure.
 _PROPOSED = 0.1
 #: Of what is done and of what is open, the newest are kept.
 _MOST_DONE, _MOST_OPEN = 15, 10
-_MOST_WORDS = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
-    and who said it where. `is_proposed`: a model proposed it, and no rule found it."""
-
-    kind: Kind
-    text: str
-    day: date
-    speaker: str
-    line: int
-    confidence: float = 1.0
-    rationale: str = ""
-    value: str = ""
-    is_curated: bool = False
-    is_marked: bool = False
-    is_proposed: bool = False
-
-    @property
-    def priority(self) -> Priority:
-        """How much it matters that it is kept."""
-        if self.kind in ("done", "open"):
-            return "LOW"
-        return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
-
-    @property
-    def source(self) -> str:
-        """Who said it, and in which line of the transcript."""
-        return f"{self.speaker}, line {self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,20 +127,32 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
     temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
     corrections = corrections_in(session.turns)
-    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *_of_sentences(session.turns)]
-    found += [_kept(each.turn, "fact", each.text, confidence=_CURATED) for each in corrections]
+    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *spoken_in(session.turns)]
+    found += [keep(each.turn, "fact", each.text, confidence=CURATED) for each in corrections]
     kept = _once([one for one in found if not _is_in(one.text, temporary)])
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
     missed = tuple(text for text in curated if _key(text) not in texts and not _is_in(text, temporary))
-    rejected = rejected_in(session.turns)
-    standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()))]
+    rejected, against = rejected_in(session.turns), rejected_before(session.turns)
+    standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()), against)]
     standing = [_corrected(one, corrections) for one in standing]
-    return Flush(session, tuple(_newest_progress(standing)), len(temporary), missed)
+    return Flush(session, tuple(_newest_progress(_of_agent(standing))), len(temporary), missed)
 
 
-def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]]) -> bool:
+def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]], against: Mapping[str, int]) -> bool:
+    if one.kind == "decision" and any(one.line < line and is_for(one.text, name) for name, line in against.items()):
+        return True
     return one.kind in _REVERSIBLE and is_rejected(f"{one.text} {one.value}", rejections)
+
+
+def _of_agent(kept: Sequence[Kept]) -> Iterator[Kept]:
+    """What is kept, without tasks of the agent that the human took on later."""
+    taken = [(one.line, frozenset(content_words(one.text))) for one in kept if one.is_humans]
+    for one in kept:
+        words = frozenset(content_words(_LABEL.sub("", one.text)))
+        is_taken = any(one.line < line and words and words <= theirs for line, theirs in taken)
+        if not (one.kind == "open" and not one.is_humans and is_taken):
+            yield one
 
 
 def with_missed(flush: Flush) -> Flush:
@@ -176,7 +160,7 @@ def with_missed(flush: Flush) -> Flush:
     if not flush.missed:
         return flush
     found = [
-        _kept(turn, "fact", noted.text, confidence=_CURATED, is_curated=True)
+        keep(turn, "fact", noted.text, confidence=CURATED, is_curated=True)
         for turn in flush.session.turns
         for noted in noted_in(turn)
         if noted.is_curated and noted.text in flush.missed
@@ -194,11 +178,11 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
             text, _, value = (part.strip(" `") for part in noted.text.partition("="))
             if not value:
                 kind, text = "fact", noted.text
-        yield _kept(
+        yield keep(
             turn,
             kind,
             text,
-            confidence=_CURATED if noted.is_curated else _NOTED,
+            confidence=CURATED if noted.is_curated else NOTED,
             rationale=noted.rationale,
             value=value,
             is_curated=noted.is_curated,
@@ -212,9 +196,11 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposal
     withdrawn = extracted.withdrawn if extracted else {}
     for one in extracted.extractions if extracted else ():
         kind = _kind_of(one)
+        if one.kind == "correction" and one.speaker == "human" and _chooses(one.quote):
+            kind = "decision"  # what is wrong, and what is done instead
         if kind is None or one.id in withdrawn or (kind == "fact" and _NEVER_MIND.match(one.quote)):
             continue
-        yield _kept(
+        yield keep(
             by_id[one.turn_id],
             kind,
             one.quote,
@@ -225,6 +211,11 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposal
         )
 
 
+def _chooses(quote: str) -> bool:
+    """Whether a correction says what is done instead: `Scrap that, tag releases with semver.`"""
+    return bool(_REPLACES.match(quote)) or decision_in(Said(quote, 0, quote)) is not None
+
+
 def _kind_of(one: Extraction) -> Kind | None:
     if one.kind == "dynamic":
         return "rule" if one.speaker == "human" and _ORDERS.search(one.quote) else None
@@ -232,74 +223,16 @@ def _kind_of(one: Extraction) -> Kind | None:
 
 
 def _confidence_of(one: Extraction) -> float:
-    sure = _CONFIDENCE.get((one.kind, one.speaker), _OTHER)
+    sure = _CONFIDENCE.get((one.kind, one.speaker), OTHER)
     words = one.quote.lower()
     doubted = any(doubt in words for doubt in ("i think", "i guess", "probably", "not sure", "maybe", "i believe"))
-    return round(sure - (_DOUBTED if doubted else 0.0), 2)
-
-
-def _of_sentences(turns: Sequence[Turn]) -> Iterator[Kept]:
-    for turn in turns:
-        sentences = own_sentences(turn.words)
-        for place, said in enumerate(sentences):
-            if is_question(said) or len(said.quote.split()) > _MOST_WORDS:
-                continue
-            for key, value in configs_in(said):
-                yield _kept(turn, "config", key, value=value)
-            if turn.speaker == "human" and is_rule(said):
-                yield _kept(turn, "rule", said.quote)
-            elif is_dead_end(said, of_agent=turn.speaker == "agent"):
-                yield _kept(turn, "dead_end", with_what_it_is_of(said, sentences, place))
-            elif turn.speaker == "human" and is_role(said):
-                yield _kept(turn, "fact", with_what_it_is_of(said, sentences, place), confidence=_NOTED)
-            elif turn.speaker == "agent" and is_open(said):
-                yield _kept(turn, "open", said.quote)
-            elif turn.speaker == "agent" and is_done(said):
-                yield _kept(turn, "done", said.quote)
-    last = turns[-1] if turns else None
-    if last is not None and last.speaker == "human":  # nobody has answered it
-        own = own_sentences(last.words)
-        asked = [said for said in own if is_question(said)] or own
-        if asked:
-            yield _kept(last, "open", asked[-1].quote)
+    return round(sure - (_LESS_IF_DOUBTED if doubted else 0.0), 2)
 
 
 def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
     """What an agent said, with what its human said against a figure or a name in it."""
     told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
-    return replace(one, text=f"{one.text} (the human: {_line(told[-1])})") if told else one
-
-
-def _kept(
-    turn: Turn,
-    kind: Kind,
-    text: str,
-    *,
-    confidence: float = 1.0,
-    rationale: str = "",
-    value: str = "",
-    is_curated: bool = False,
-    is_marked: bool = False,
-    is_proposed: bool = False,
-) -> Kept:
-    return Kept(
-        kind=kind,
-        text=_line(text),
-        day=turn.day,
-        speaker=turn.speaker,
-        line=turn.line,
-        confidence=confidence,
-        rationale=_line(rationale),
-        value=_line(value),
-        is_curated=is_curated,
-        is_marked=is_marked,
-        is_proposed=is_proposed,
-    )
-
-
-def _line(text: str) -> str:
-    """The words on one line; nothing in them hides what comes after them."""
-    return " ".join(visible(text).split()).replace("<!--", "&lt;!--")
+    return replace(one, text=f"{one.text} (the human: {one_line(told[-1])})") if told else one
 
 
 def _key(text: str) -> str:
@@ -350,7 +283,8 @@ def _rank(one: Kept) -> tuple[int, bool]:
     return list(SECTIONS).index(one.kind), not one.is_curated
 
 
-def _newest_progress(kept: Sequence[Kept]) -> Iterator[Kept]:
+def _newest_progress(found: Iterable[Kept]) -> Iterator[Kept]:
+    kept = list(found)
     most: Mapping[Kind, int] = {"done": _MOST_DONE, "open": _MOST_OPEN}
     left = {kind: sum(one.kind == kind for one in kept) - number for kind, number in most.items()}
     for one in kept:
@@ -396,4 +330,5 @@ def entry_text(one: Kept, mark: str) -> str:
     if one.kind == "fact":
         tag = "[CURATE] " if one.is_curated else ""
         return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
-    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"
+    whose = " (the human does this)" if one.is_humans else ""
+    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}{whose}"

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_pipeline.compaction.flush import Flush, Kept
+from memory_pipeline.compaction.flush import Flush
+from memory_pipeline.compaction.kept import Kept
 from memory_pipeline.exports.contents import BY_AGENT
 from memory_pipeline.markers import block_in
 from memory_pipeline.wording.normalise import content_hash

@@ -43,6 +43,20 @@ _LEAST_STATED = 4
 _CORRECTED = 4
 #: A rejection is of what was said in so many turns before it.
 _REACH = 2
+#: A reason, and that it is one against: `Redis loses jobs on restart, so no.`
+_SO_NO = re.compile(
+    r"(?P<why>[^?]{8,200}?),? (?:so|which is why|therefore)[,:]? (?:(?:it's|that's|it is|that is|i'd say) )?(?:a )?"
+    r"(?:no|nope|out|off the table|not (?:that|this|it|an option|for us)|no[- ]go|forget (?:it|that)|never mind)"
+    r"(?: (?:then|thanks|for us))?\W*",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"\W*(?:it|that|this|they|he|she|i|we|you|there)\b", re.IGNORECASE)
+#: A name of what is not wanted is no sign that it is: `RabbitMQ instead of Redis`.
+_NOT_IT_AND_NEXT = re.compile(
+    r"\b(?:not|no|never|without|instead of|rather than|over|from|than|drop|dropped|against|replaced?) "
+    r"(?:the |our )?[\w.-]+",
+    re.IGNORECASE,
+)
 
 
 def rejected_in(turns: Sequence[Turn]) -> Mapping[int, Sequence[frozenset[str]]]:
@@ -57,6 +71,31 @@ def rejected_in(turns: Sequence[Turn]) -> Mapping[int, Sequence[frozenset[str]]]
             for one in before if words else before[-1:]:
                 found.setdefault(one.line, []).append(words)
     return found
+
+
+def reason_against(said: Said) -> str:
+    """The reason that a sentence gives for a no; empty if it is none."""
+    found = _SO_NO.fullmatch(said.read)
+    return said.quote[slice(*found.span("why"))].strip(" ,") if found else ""
+
+
+def rejected_before(turns: Sequence[Turn]) -> Mapping[str, int]:
+    """By the name of what a human says no to with a reason, the last line on which that was done: what was decided for
+    it before, however long ago, does not stand."""
+    found: dict[str, int] = {}
+    for turn in turns:
+        for said in own_sentences(turn.words) if turn.speaker == "human" else ():
+            name = next(iter(content_words(said.quote)), "")
+            if name and reason_against(said) and not _POINTS.match(said.read):
+                found[name] = turn.line
+    return found
+
+
+def is_for(text: str, name: str) -> bool:
+    """Whether a text names something, and not as what is not wanted."""
+    if name not in content_words(text):
+        return False
+    return name in content_words(_NOT_IT_AND_NEXT.sub(" ", text))
 
 
 def is_rejected(text: str, rejections: Sequence[frozenset[str]]) -> bool:
@@ -123,6 +162,9 @@ def _has(text: str, value: str) -> bool:
 def _rejections(turn: Turn) -> Iterator[frozenset[str]]:
     sentences = own_sentences(turn.words)
     for place, said in enumerate(sentences):
+        if reason_against(said) and _POINTS.match(said.read):
+            yield frozenset()
+            continue
         if not _REJECTS.match(said.read):
             continue
         of_all = _WHOLE.match(said.read)  # `That's wrong, the clock is late`: what follows is right instead

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memory_pipeline.conversations.forms import form, stated
 from memory_pipeline.conversations.own_words import Said
-from memory_pipeline.wording.grammar import can_be_order
+from memory_pipeline.wording.grammar import PRESENT, can_be_order, clauses_of
 
 _I = r"(?:(?:i|we)(?:'ve| have)? )?(?:(?:now|just|also|then|finally|already|successfully) )*"
 _VALUE = r"(?P<value>`[^`]{1,120}`|\"[^\"]{1,120}\"|[^\s,;]+(?: (?:ms|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|MB|GB|KB|%|UTC|a\.m\.|p\.m\.)(?!\w))?)"
@@ -16,7 +16,12 @@ _SET = form(
     rf"{_I}(?:please )?(?:set|sets|changed?|switched?|moved?|bumped?|raised?|lowered?|increased?|decreased?|reduced?|updated?|reset) {_KEY}(?: back)?(?: from (?P<old>`[^`]{{1,80}}`|[^,;]{{1,40}}?))? to {_VALUE}",
 )
 _IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
-_IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} again\b")
+_IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} (?:again|now)\b")
+#: A value without its name: `Make it 3.`
+_MADE = form(
+    rf"(?:please |better |rather |just |let's |then )*(?:make|set|change|put|raise|lower|bump|reduce|increase|cut|keep|leave) (?:it|that|this)(?: down| up| back)?(?: to| at)? {_VALUE}(?=\W*(?:$|,|;| (?:please|instead|then|for now|as|because|since|and)\b))",
+    r"(?:please |better |rather |just |let's )*(?:use|take|go with) (?P<taken>`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?)(?: instead| rather| please|, please)?(?=\W*$)",
+)
 _ASSIGNED = re.compile(
     r"(?<![\w.])`?(?P<key>[A-Z][A-Z0-9]*_[A-Z0-9_]{1,60}|[a-z][\w-]{1,40}(?:\.[\w-]{1,40}){1,6}|"
     r"[a-z][a-z0-9]*(?:_[a-z0-9]+){1,6}(?=\s?=\s?[\d\"']))\s?=\s?(?P<value>[^\s`,;]{1,200})`?"
@@ -64,6 +69,37 @@ _OPEN = form(
     r"(?:i'll|i will|i'm going to|let me) (?:now |next |then )(?!know\b)\w+",
     r"(?:still )?(?:blocked (?:on|by)|waiting (?:for|on)) \w",
 )
+#: What runs, where it is told how far, or that it goes on.
+_UNDER_WAY = form(
+    r"[\w`./' -]{2,60} (?:is|are) (?:now |currently |still )?(?:running|in progress|under ?way|ongoing|being \w+ed|half[- ]done)(?=\s*(?:[:,.;(–—-]|$|now\b|in the background\b|since\b|at \d))",
+    r"[\w`./' -]{2,60} (?:is|are|has) (?:now |about |at |reached )*\d{1,2}(?:[.,]\d+)? ?(?:%|percent) (?:done|complete|finished|through|in)\b",
+)
+_OF = re.compile(r"(?<![\w.])(?P<done>\d[\d,.]*\d|\d)(?: of|/| out of) ?(?:the )?(?P<all>\d[\d,.]*\d|\d)(?![\w/])")
+#: What a human takes on.
+_TAKES_ON = form(
+    r"(?:i'll|i will|i'm going to|i am going to|let me) (?!not\b|never\b)[^.!?,;]{2,80}? (?:myself|on my own|personally)\b",
+    r"(?:leave|keep) (?!me\b|you\b)[\w' -]{2,50}? (?:to|for|with) me\b(?! (?:when|if|as|in)\b)",
+    r"(?:i'll|i will|i'm going to|let me) (?:take care of|handle|deal with|take over|take on|take) (?!you\b|me\b|it from\b|a (?:look|break|walk|nap|moment)\b)\w",
+    r"(?!if\b|when\b)[\w' -]{2,40} (?:is|are) (?:on me|my (?:job|task|part))\b",
+)
+#: Where in code something is: what is told of such a place was looked up.
+_PLACE_IN_CODE = re.compile(
+    r"\blines? \d+|\b[\w/-]+\.[a-z]{1,4}:\d+|\b\w+\(\)[^.!?]{0,40}\b[\w/-]+\.[a-z]{1,4}\b|\b[\w/-]+\.[a-z]{1,4}\b[^.!?]{0,40}\b\w+\(\)"
+)
+_ABOUT_IT = re.compile(
+    r"\W*(?:(?:so|and|but|also|then|because|hm+|ah|oh|right|ok|okay),? )*(?:the|a|an|our|this|that|its|it|they|each|every|all|no|nothing|nobody|[\w.]+\(\)?|(?-i:[A-Z])[\w.]+|[\"`][^\"`]+[\"`]) "
+    r"(?!me\b|us\b)\w",
+    re.IGNORECASE,
+)
+#: Where something is to be, or how it is to be: `Put the labels in the bucket labels-prod.`
+_PLACED = form(
+    r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:put|store|keep|save|host|serve|route|point|mount|archive|cache|log|publish|name|call|use|deploy|index|partition|key|shard|encode|encrypt|tag|send|upload|write|read|load) (?!me\b|it up|in mind)(?P<rest>[^.!?;]{4,200})"
+)
+_CHOSEN_PLACE = re.compile(
+    r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|(?-i:[A-Z]{2,})\d*\b)"
+    r"|\bper \w+|\b(?:bucket|table|schema|branch|queue|topic|index|region|host|namespace|prefix|cluster|volume|directory|column|key) \w",
+    re.IGNORECASE,
+)
 _DEAD_END = form(
     r"(?:that|this|it|which|[\w`./' -]{2,60}) (?:didn't|did not|doesn't|does not|won't|never|don't|do not) (?:actually |really |seem to )?(?:work|help|fix|solve|scale|compile|resolve|support)\w*\b",
     r"(?:i|we)(?:'ve| have)? (?:already |also )?tried (?:to )?(?:[^.;]|\.\d){3,120}?(?:,|;| -| —)? ?(?:but|and it|without|no luck|which|still)\b",
@@ -103,18 +139,56 @@ def configs_in(said: Said) -> list[tuple[str, str]]:
     return found
 
 
+def value_in(said: Said) -> str:
+    """The value that somebody orders for what was set last, without naming it (`Make it 3.`); empty if there is none."""
+    found = stated(said, _MADE)
+    if found is None or _TRIED.search(said.read):
+        return ""
+    value = _bare(said.quote[slice(*found.span("value" if found["value"] else "taken"))])
+    return value if re.search(r"\d|^(?:true|false|on|off|[\w]+[-_./:]\w+)$", value, re.IGNORECASE) else ""
+
+
 def _bare(text: str) -> str:
     return text.strip("`\"' *").rstrip(".!?)`\"'")
 
 
 def is_done(said: Said) -> bool:
-    """Whether somebody states that a piece of the work is done, and nothing of it failed."""
-    return stated(said, _DONE) is not None and not _FAILS.search(said.read)
+    """Whether somebody states that a piece of the work is done, all of it, and nothing of it failed."""
+    return stated(said, _DONE) is not None and not _FAILS.search(said.read) and not _is_in_part(said)
 
 
 def is_open(said: Said) -> bool:
     """Whether somebody states what is under way, comes next, or fails."""
-    return stated(said, _OPEN) is not None or (stated(said, _DONE) is not None and _FAILS.search(said.read) is not None)
+    if stated(said, _OPEN) is not None or stated(said, _UNDER_WAY) is not None:
+        return True
+    return stated(said, _DONE) is not None and (_FAILS.search(said.read) is not None or _is_in_part(said))
+
+
+def _is_in_part(said: Said) -> bool:
+    """Whether fewer are done than there are: `118,400 of 240,000`."""
+    counted = (
+        [int(re.sub(r"\D", "", number)) for number in match.group("done", "all")] for match in _OF.finditer(said.read)
+    )
+    return any(done < of_all for done, of_all in counted)
+
+
+def takes_on(said: Said) -> bool:
+    """Whether somebody states to do something himself or herself."""
+    return stated(said, _TAKES_ON) is not None
+
+
+def is_finding(said: Said) -> bool:
+    """Whether somebody states how something is at a place in the code."""
+    if not _PLACE_IN_CODE.search(said.quote) or not _ABOUT_IT.match(said.read) or _HEDGED.search(said.read):
+        return False
+    first = next(iter(clauses_of(said.quote)), None)
+    return first is not None and first.order is None and first.verb is not None and first.verb.tag in PRESENT
+
+
+def is_placement(said: Said) -> bool:
+    """Whether a human orders where something is to be, or how, by a name or a measure."""
+    found = stated(said, _PLACED)
+    return found is not None and _CHOSEN_PLACE.search(found["rest"]) is not None
 
 
 def is_role(said: Said) -> bool:

@@ -1,4 +1,4 @@
-"""Orders that hold from now on, what is given up for something else, absences and causes; beside what looks like them."""
+"""Orders that hold from now on, what is given up for something else, absences and causes; and what looks so."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_is_for_the_moment_or_somebody_elses_order_is_no_boundary(said: str
         "Forget bytea, put them in the bucket labels-prod with a key per parcel.",
         "Skip the sandbox then, pass the models through as unrestricted modules.",
         "Drop Kafka, go with Redis.",
-        "Ditch the wrapper, call the API directly.",
+        "Leave out the wrapper, call the API directly.",
         "Take RabbitMQ then.",
     ],
 )

@@ -9,11 +9,24 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.compaction.noted import noted_in
-from memory_pipeline.compaction.told import configs_in, is_dead_end, is_done, is_open, is_rule
+from memory_pipeline.compaction.rejected import reason_against
+from memory_pipeline.compaction.told import (
+    configs_in,
+    is_dead_end,
+    is_done,
+    is_finding,
+    is_open,
+    is_placement,
+    is_role,
+    is_rule,
+    takes_on,
+    value_in,
+)
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in
 from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.orders import leans_on_name
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
 from memory_pipeline.conversations.reversals import ends_permission, reversals_in
@@ -160,6 +173,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
     [*_HOSTILE, "i ", "i like ", "my ", "you ", "never ", "so ", "and ", "really ", "because ", "the ", "please ",
      "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my ",
      "set a ", "a.b=", "- [x] ", "[CURATE] ", "a is now ", "tried to ",
+     "forget a, ", "from now on ", "1 of 2 ", "a() b.py ", "ask A before ", "a is out for ", "put a in ",
      "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
@@ -172,7 +186,8 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
         ends_permission, lambda said: list(reversals_in(said)),
-        configs_in, is_dead_end, is_done, is_open, is_rule,
+        configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
+        reason_against, leans_on_name,
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):

@@ -1,0 +1,77 @@
+"""What the sentences of a session say of the work: settings, what is done, open or given up, where things are to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, Kept, keep
+from memory_pipeline.compaction.rejected import reason_against
+from memory_pipeline.compaction.told import (
+    configs_in,
+    is_dead_end,
+    is_done,
+    is_finding,
+    is_open,
+    is_placement,
+    is_role,
+    is_rule,
+    takes_on,
+    value_in,
+    with_what_it_is_of,
+)
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.records import Turn
+
+_MOST_WORDS = 60
+#: A human may give a value for what was set in so many turns before, without its name: `Make it 3.`
+_MOST_TURNS_TO_NAME = 3
+
+
+def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
+    """What the sentences of some turns say of the work, in order."""
+    last_set = (-_MOST_TURNS_TO_NAME - 1, "")
+    for number, turn in enumerate(turns):
+        sentences = own_sentences(turn.words)
+        for place, said in enumerate(sentences):
+            if is_question(said) or len(said.quote.split()) > _MOST_WORDS:
+                continue
+            changed = configs_in(said)
+            of_human = turn.speaker == "human"
+            if of_human and not changed and number - last_set[0] <= _MOST_TURNS_TO_NAME and (value := value_in(said)):
+                changed = [(last_set[1], value)]
+            if changed:
+                last_set = (number, changed[0][0]) if len(changed) == 1 else (-_MOST_TURNS_TO_NAME - 1, "")
+            for key, value in changed:
+                yield keep(turn, "config", key, value=value)
+            told = _by_human(turn, said) if of_human else _by_agent(turn, said)
+            if is_dead_end(said, of_agent=not of_human) and (told is None or told.kind not in ("rule", "decision")):
+                yield keep(turn, "dead_end", with_what_it_is_of(said, sentences, place))
+            elif of_human and told is None and is_role(said):
+                yield keep(turn, "fact", with_what_it_is_of(said, sentences, place), confidence=NOTED)
+            elif told is not None:
+                yield told
+    last = turns[-1] if turns else None
+    if last is not None and last.speaker == "human":  # nobody has answered it
+        own = own_sentences(last.words)
+        asked = [said for said in own if is_question(said)] or own
+        if asked and not takes_on(asked[-1]):
+            yield keep(last, "open", asked[-1].quote)
+
+
+def _by_human(turn: Turn, said: Said) -> Kept | None:
+    if is_rule(said):
+        return keep(turn, "rule", said.quote)
+    if takes_on(said):
+        return keep(turn, "open", said.quote, is_humans=True)
+    if why := reason_against(said):
+        return keep(turn, "decision", said.quote, rationale=why)
+    return keep(turn, "decision", said.quote) if is_placement(said) else None
+
+
+def _by_agent(turn: Turn, said: Said) -> Kept | None:
+    if is_open(said):
+        return keep(turn, "open", said.quote)
+    if is_done(said):
+        return keep(turn, "done", said.quote)
+    return keep(turn, "fact", said.quote, confidence=SAID_BY_AGENT) if is_finding(said) else None
