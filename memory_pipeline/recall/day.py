@@ -64,7 +64,10 @@ def _guidance(entry: PlaybookEntry) -> DayItem:
 
 
 def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]:
-    """The newest active memories: patterns and principles, or those below them."""
+    """The newest active memories: patterns and principles, or those below them without what was withdrawn."""
     least, most = (LEVEL_PATTERN, 9) if made else (LEVEL_RAW, LEVEL_PATTERN - 1)
+    withdrawn = {} if made else tx.recallable.withdrawn(project)
     for memory in tx.memories.newest(project, _MOST, least=least, most=most):
+        if memory.id in withdrawn:
+            continue
         yield DayItem(kind="memory", id=memory.id, content=memory.content, day=memory.day, source=source_of(memory))

@@ -256,12 +256,13 @@ class ProjectIndex:
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
-        if before and not tx.recallable.has_changed("conflicts", since):
+        if before and not any(tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions")):
             superseded = before.superseded
         else:
             conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
             sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
-            superseded = superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides)
+            withdrawn = tx.recallable.withdrawn(self._project)
+            superseded = superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides) | withdrawn
         if before and not tx.recallable.has_changed("lineage", since):
             return Beside(superseded, before.source_counts)
         return Beside(superseded, tx.recallable.source_counts(self._project))

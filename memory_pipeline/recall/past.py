@@ -181,6 +181,8 @@ def search_state(
     there = {memory.id: memory for memory in memories}
     with store.reading() as tx:
         superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
+        withdrawn = tx.recallable.withdrawn(chosen)
+        superseded |= {old: new for old, new in withdrawn.items() if {old, new} <= there.keys()}
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     weight = settings.compression.archived_weight

@@ -80,6 +80,55 @@ class Recallable:
         )
         return {str(memory_id): int(count) for memory_id, count in rows}
 
+    def withdrawn(self, project_id: str) -> dict[str, str]:
+        """By memory of which all that was kept was withdrawn in a conversation, the memory that withdraws it: the one
+        that was made of the withdrawal, or its turn. These are the turns that said it, those that said it again, and
+        what was made of it."""
+        rows = self._sql.rows(
+            """
+            select old, max(id)
+            from (select id, unnest(withdraws) as old from extractions where project_id = $1 and gone_at is null)
+            group by 1
+            """,
+            [project_id],
+        )
+        by = {str(old): str(new) for old, new in rows}
+        if not by:
+            return {}
+        again = self._sql.rows(
+            """
+            select pair ->> 0, pair ->> 1
+            from (
+                select unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
+                from conversation_days
+                where project_id = $1 and gone_at is null
+            )
+            where pair ->> 0 in (select unnest($2::text[]))
+            """,
+            [project_id, list(by)],
+        )
+        told = self._sql.rows(
+            """
+            select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop'
+            from extractions
+            where project_id = $1 and gone_at is null
+              and (id in (select unnest($2::text[])) or turn_id in (select unnest($3::text[])) or turn_id in (
+                  select turn_id from extractions where project_id = $1 and id in (select unnest($2::text[]))))
+            """,
+            [project_id, [*by, *by.values()], [turn for _, turn in again]],
+        )
+        place_of = {one: memory or turn for one, turn, memory, _ in told}
+        stands = {turn for one, turn, _, is_kept in told if is_kept and one not in by}
+        said = [(one, place) for one, turn, memory, _ in told if one in by for place in (turn, memory)] + again
+        found: dict[str, str] = {}
+        for one, place in said:
+            newer = by[one]
+            while newer in by:  # what withdraws is said later: no chain of these comes back
+                newer = by[newer]
+            if place and place not in stands and place != place_of[newer]:
+                found[str(place)] = str(place_of[newer])
+        return found
+
     def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
         """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
         vectors = np.zeros((len(ids), dimension), dtype=np.float32)
