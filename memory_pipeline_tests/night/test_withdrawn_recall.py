@@ -29,11 +29,15 @@ ENDED = "You may no longer restart the workers without asking me."
     ("first", "then", "task"),
     [
         (ALLOWED, ENDED, "restart the workers"),
-        ("The staging server runs on port 8080.", "No, the staging server runs on port 9090, not 8080.", "staging port"),
+        (
+            "The staging server runs on port 8080.",
+            "No, the staging server runs on port 9090, not 8080.",
+            "staging port",
+        ),
         ("We decided to use Mongo.", "Mongo is out, we go with Postgres instead.", "Mongo or Postgres"),
         ("I'm allergic to nuts.", "Actually I'm not allergic to nuts, only to peanuts.", "allergic to nuts"),
     ],
-)  # fmt: skip
+)
 def test_a_context_tells_what_was_withdrawn_by_its_withdrawal_alone(
     store: Store, settings: Settings, workspace: Path, first: str, then: str, task: str
 ) -> None:
