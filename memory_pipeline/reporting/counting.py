@@ -59,6 +59,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         sources = tx.contents.sources_fingerprint()
         readings = tx.sources.readings(night.options.run_id)
         turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
+        left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
@@ -84,6 +85,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         extractions_kept=kept,
         extractions_by_model=proposed,
         turns_without_speaker=unknown,
+        conversation_days_left=left,
         memories_scanned=len(outcome.eligible),
         clusters_found=settled_patterns + len(archives),
         clusters_skipped=settled + sum(archive.status == "skipped" for archive in archives),

@@ -199,6 +199,11 @@ class CountedRun(KeptDocument):
         title="Without a known speaker",
         description="Memories of conversations of which nobody knows who speaks, and which are therefore not read.",
     )
+    conversation_days_left: int = Field(
+        default=0,
+        title="Days that stay taken back",
+        description="Days of conversations that a rollback took back, up to this one; they wait to be asked for.",
+    )
     memories_scanned: int = Field(
         title="Memories scanned (a day old, active, no readings)", description="Eligible memories."
     )

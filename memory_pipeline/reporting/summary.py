@@ -65,6 +65,9 @@ def _figures(report: Report) -> Iterator[str]:
     if report.turns_without_speaker:
         unknown = f"{how_many(report.turns_without_speaker, 'memory')} of conversations: nobody knows who speaks"
         yield f"  Not read        {unknown}; name the human in conversations.human_names"
+    if report.conversation_days_left:
+        left = how_many(report.conversation_days_left, "day of conversations", "days of conversations")
+        yield f"  Taken back      {left}, as a rollback left them; 'conversations run --date DAY' reads one"
     yield f"  For you         {', '.join(waiting(report)) or 'nothing to decide'}"
 
 

@@ -11,6 +11,7 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.conversation_runs import list_days, run_conversations
+from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, run, settings_for
@@ -127,7 +128,9 @@ def test_what_a_person_took_back_is_read_again_only_when_it_is_asked_for(store: 
     assert not left.days and left.left is not None and "--date 2026-03-12" in left.left
     fill(store, TALKS[2])
     fill(store, spoken(DAYS[1], "I like tea.", hour=20))
-    run(store, DAYS[2], settings)
+    report = run(store, DAYS[2], settings)
+    assert report.conversation_days_left == 1
+    assert "  Taken back      1 day of conversations, as a rollback left them" in "\n".join(summary(report))
     assert states(store) == ["read", "taken back", "read"]
     assert "Porto" not in files_of(tmp_path / "shop")["USER.md"]
     run_conversations(store, settings, [DAYS[1]], now=NOW)

@@ -249,6 +249,36 @@ def test_words_outside_of_the_marks_stay_byte_for_byte(store: Store, settings: S
     assert "check the calendar" not in without_blocks(written.decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
+def test_what_a_person_writes_between_the_marks_is_never_lost(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    fill(store, [*FIRST_DAY, *SECOND_DAY])
+    read(store, settings, MONDAY)
+    for name, old, new in (
+        (
+            "USER.md",
+            "- “I live in Lisbon with my wife.”",
+            "- “I live in Lisbon with my wife and Rex.”\n- I play the cello",
+        ),
+        ("daily/2026-03-02.md", "5 turns read", "5 turns read, I think"),
+        ("DailyLogs/2026-03-02.md", "## Decisions", "## Decisions\n\n- (mine) and Redis"),
+    ):
+        file = workspace / name
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+    done = run_conversations(store, settings, [TUESDAY], now=NOW)
+    assert [told.partition(" stand")[0] for told in done.moved] == ["2 lines that a person wrote"]
+    text = files_of(workspace)["USER.md"]
+    assert "end -->\n- “I live in Lisbon with my wife and Rex.”\n- I play the cello\n" in text
+    assert "- “I live in Lisbon with my wife.”\n" in text and "I work as a nurse" in text
+    fill(store, spoken(MONDAY, "I am a vegetarian.", hour=15))
+    read(store, settings)
+    files = files_of(workspace)
+    assert "- (mine) and Redis" in without_blocks(files["DailyLogs/2026-03-02.md"])
+    assert "5 turns read, I think" in without_blocks(files["daily/2026-03-02.md"])
+    assert files["USER.md"].count("Rex") == files["USER.md"].count("cello") == 1
+
+
 def test_a_destination_that_is_empty_gets_nothing(store: Store, settings: Settings, workspace: Path) -> None:
     closed = settings.with_values({"compression.destinations": Destinations(user="", relational="R/us.md")})
     fill(store, FIRST_DAY)

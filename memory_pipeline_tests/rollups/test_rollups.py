@@ -207,6 +207,20 @@ def test_files_keep_every_byte_outside_of_the_markers_and_are_never_read_as_memo
         assert tx.memories.count() == count
 
 
+def test_what_a_person_writes_in_a_rollup_stands_below_it_from_then_on(store: Store) -> None:
+    settings = noted(store)
+    make(store, settings)
+    (week,) = store.path.parent.rglob("2026-W11.md")
+    line = "- 10 Mar: We keep PostgreSQL for the orders service."
+    week.write_text(week.read_text().replace(line, f"{line} (mine: until May)\n  - and a note below it"))
+    told = [one.moved for one in make(store, settings) if one.period == "2026-W11"]
+    assert told == [f"2 lines that a person wrote stand below our block in '{week}' now"]
+    text = week.read_text()
+    assert text.count(f"{line}\n") == 1
+    assert text.endswith(f"rollup:end -->\n{line} (mine: until May)\n  - and a note below it\n")
+    assert all(one.moved is None for one in make(store, settings)) and week.read_text() == text
+
+
 def test_a_decision_of_a_conversation_stands_once_in_the_log_of_its_day(store: Store) -> None:
     decided = "We decided to keep PostgreSQL for the orders, because the team knows it."
     spoken = candidate(decided, MONDAY, native_id="said", memory_type="conversation", tags=("human",))
