@@ -74,7 +74,8 @@ def compact_session(
     def promote(text: str) -> str:
         return block_of(entries_in(text), new, rules.memory_tokens, count)
 
-    logs = _logs(flush, places, rules.summary_tokens // (2 if aggressive else 1), count)
+    most = rules.summary_tokens // (2 if aggressive else 1)
+    logs = _logs(flush, places, most, sum(estimated_tokens(one.line) for one in new), count)
     files: list[FlushedFile] = []
     outcome = "previewed" if preview else "compacted" if session.turns else "nothing to keep"
     if preview:
@@ -101,19 +102,21 @@ def _without_details(flush: Flush, confidence: float) -> Flush:
     return replace(flush, kept=tuple(kept))
 
 
-def _logs(flush: Flush, places: Places, most_tokens: int, count: Count) -> list[_Block]:
+def _logs(flush: Flush, places: Places, most_tokens: int, promoted: int, count: Count) -> list[_Block]:
+    """The blocks of the daily logs. A summary repeats the flush, so it has only as much room as is left to what was
+    said. `promoted`: tokens of what is kept in `MEMORY.md`."""
+    blocks = []
     days = sorted({turn.day for turn in flush.session.turns})
-    return [
-        block
-        for day in days
-        for block in (
-            _Block(places.daily_log(day), block_name(flush.session), flush_text(flush, day)),
-            _Block(
-                places.daily_log(day), block_name(flush.session, "summary"), summary_of(flush, day, most_tokens, count)
-            ),
-        )
-        if block.body
-    ]
+    flushed = {day: flush_text(flush, day) for day in days}
+    left = flush.session.tokens - promoted - sum(map(estimated_tokens, flushed.values()))
+    for day in days:
+        summary = summary_of(flush, day, min(most_tokens, left), count)
+        left -= estimated_tokens(summary)
+        blocks += [
+            _Block(places.daily_log(day), block_name(flush.session), flushed[day]),
+            _Block(places.daily_log(day), block_name(flush.session, "summary"), summary),
+        ]
+    return [block for block in blocks if block.body]
 
 
 def _write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
@@ -12,17 +13,21 @@ from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.grammar import can_be_order
 
 _LONGEST = 240
 _MOST_ASKED = 8
+#: Words of content with which a sentence says what it is about; more if it points at something.
+_LEAST_SAID = 2
+_POINTS = re.compile(r"\b(?:it|that|this|them|there|those|these|him|her|one)\b", re.IGNORECASE)
 #: The parts, in the order in which they stand.
 _ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 
 
 def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str], int]) -> str:
-    """The summary of what was said on a day, of at most so many tokens. What matters most is taken first: what is
-    open, decisions and rules, then what was asked and done, from the newest back."""
+    """The summary of what was said on a day, of at most so many tokens; empty if nothing finds room. What matters most
+    is taken first: what is open, decisions and rules, then what was asked and done, from the newest back."""
     turns = [turn for turn in flush.session.turns if turn.day == day]
     if not turns:
         return ""
@@ -46,6 +51,8 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
     for name, number in _in_order_of_worth(parts):
         if count(_text(head, parts, {*taken, (name, number)})) <= most_tokens:
             taken.add((name, number))
+    if count("\n".join(head)) > most_tokens:
+        return ""
     return _text(head, parts, taken)
 
 
@@ -69,13 +76,16 @@ def _asked(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in turns:
         for said in own_sentences(turn.words) if turn.speaker == "human" else ():
             words = said.read.split()
-            if is_rejection(said):
-                continue
-            if (
-                is_question(said) or (words and can_be_order(words[0].lower().strip(",.!")))
-            ) and said.quote not in seen:
+            is_asked = is_question(said) or (words and can_be_order(words[0].lower().strip(",.!")))
+            if is_asked and not is_rejection(said) and _says_of_what(said.quote) and said.quote not in seen:
                 seen.add(said.quote)
                 yield " ".join(said.quote.split())
+
+
+def _says_of_what(quote: str) -> bool:
+    """Whether a sentence is understood alone: `What's there now?` and `Why does it fail?` are not."""
+    words = content_words(quote)
+    return len(words) >= _LEAST_SAID and not (_POINTS.search(quote) and len(words) == _LEAST_SAID)
 
 
 def _short(text: str) -> str:
