@@ -599,7 +599,7 @@ context | h: [INFO] bridge closed until 14:00, rerouting
 context | h: Fix the typo: The brige on Mill Road is closed until 14 June.
 """
 
-_HELD_OUT = r"""
+_SIXTH = r"""
 boundary | h: Ask my assistant Lea before you book anything in the lab calendar.
 boundary | h: Customer phone numbers stay inside this system.
 boundary | h: You're not to answer journalists, ever.
@@ -658,7 +658,7 @@ marker | h: Remember: the visa papers have to be at the embassy by the 12th.
 marker | h: Important: nobody outside the team may see the draft before Monday.
 """
 
-_HELD_OUT_NEAR = r"""
+_SIXTH_NEAR = r"""
 boundary | h: Do I need to ask someone before I book the lab?
 boundary | h: The fire code says no candles on the second floor.
 boundary | h: Don't get me wrong, the draft is fine.
@@ -707,6 +707,96 @@ marker | h: It's not that important.
 marker | h: What do I have to remember for the embassy?
 """
 
+_HELD_OUT = r"""
+boundary | h: Leave the tax folder to me.
+boundary | h: Don't quote prices to clients, that's my part.
+boundary | h: Check with Nadia before you change a recipe.
+boundary | h: My daughter's photos never leave this laptop.
+boundary | h: Orders over 500 francs have to go past me first.
+trust | h: You've got my blessing to tidy up the wiki whenever you feel like it.
+trust | h: Feel free to merge dependency updates without me.
+trust | h: For anything under 30 francs just decide yourself.
+trust | h: The seating plan is entirely up to you.
+decision | h: Okay, we're sticking with oil heating for one more winter, the pump is too expensive.
+decision | h: Nadia and I agreed that the bakery opens at seven from May on.
+decision | h: Let's move the standup to ten, nobody is awake at nine.
+decision | h: We've switched from Jira to plain issues because Jira got too slow.
+decision | h: I'm dropping the evening course, it eats my weekends.
+decision | h: Black labels it is.
+decision | h: As of next week invoices go out on Mondays.
+decision | a: I went with a queue instead of cron, because two jobs must never overlap.
+fact | h: I run a small pottery studio in Graz.
+fact | h: My brother Emil lives upstairs and shares our wifi.
+fact | h: I'm severely allergic to shellfish.
+fact | h: I've been freelancing since 2015.
+fact | h: We got married in 2009, our anniversary is on 3 October.
+fact | h: On Thursdays I teach until eight.
+preference | h: I much prefer working early in the morning.
+preference | h: I'm not a fan of video calls.
+preference | h: My favourite glaze is the matte green one.
+dynamic | h: If a supplier writes in German, translate it before you show it to me.
+dynamic | h: Start your summaries with the number, then the reason.
+dynamic | h: It annoys me when you apologise three times in one answer.
+dynamic | h: You can be blunt with me.
+correction | h: No, the kiln is from 2012, not 2021.
+correction | h: That's wrong, Emil is my brother, not my cousin.
+correction | h: I never asked for a discount.
+correction | h: Forget the blue glaze, take the matte one.
+correction | a: I mixed up the two orders: the vases go to Linz, the bowls to Graz.
+emotion | h: I was so relieved when the kiln finally worked.
+emotion | h: I'm worried sick about my dad.
+learning | h: Lesson from the fair: bring twice as much change.
+learning | a: From now on I will verify the address before I print a label.
+context | h: Nadia is in charge of the shop on weekends.
+context | h: The kiln needs at least nine hours to cool down.
+context | h: The spare fuses are kept in the drawer under the till.
+context | a: The labels came out blank because the printer had lost its driver.
+marker | h: Please remember that the fire inspector comes on Tuesday at nine.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: Who should I ask before I change a recipe?
+boundary | h: Don't laugh, but I dropped the vase.
+boundary | h: The landlord said nobody may use the yard.
+boundary | h: Don't open the kiln yet, it's still hot.
+boundary | h: No orders came in today.
+trust | h: Is the seating plan up to me?
+trust | h: My accountant has a free hand with the books.
+trust | h: You can see the kiln from the street.
+trust | h: I don't trust the weather.
+decision | h: Should we switch from Jira to plain issues?
+decision | h: The school is switching to tablets because of the ministry.
+decision | h: We might stick with oil for another winter.
+decision | h: I'm dropping the kids at school right now.
+decision | h: Let's see if the glaze holds.
+decision | a: You could use a queue instead of cron.
+fact | h: My neighbour runs a pottery studio in Graz.
+fact | h: I used to freelance.
+fact | h: Is Emil allergic to shellfish?
+fact | h: In the novel I am a potter and I live on an island.
+fact | h: I have a fever today.
+preference | h: Emil prefers working at night.
+preference | h: I like what you did with the second one.
+preference | h: Do you like the matte green?
+dynamic | h: If the kiln cools down, close the shop.
+dynamic | h: Start the kiln at noon.
+dynamic | h: Write a short text about the fair.
+correction | h: Not bad for a first try.
+correction | h: What's wrong with the blue glaze?
+correction | h: I meant to call Emil.
+emotion | h: Emil was relieved.
+emotion | h: Are you worried?
+emotion | h: A sad clown is painted on the vase.
+learning | h: What did you learn at the fair?
+learning | a: You learned a lot this week.
+context | h: Where are the spare fuses kept?
+context | h: The kiln looks beautiful in this light.
+context | h: Nadia says hi.
+context | a: The labels may come out blank because of the driver.
+marker | h: Do you remember the inspector?
+marker | h: Nothing important happened.
+"""
+
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
 
 
@@ -734,6 +824,8 @@ def plant_conversations() -> list[Planted]:
         ("fourth-near", _FOURTH_NEAR, True, False),
         ("fifth", _FIFTH, False, False),
         ("fifth-near", _FIFTH_NEAR, True, False),
+        ("sixth", _SIXTH, False, False),
+        ("sixth-near", _SIXTH_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )

@@ -112,6 +112,20 @@ _ONLY_ONE = (
 _SHARED = 0.5
 #: Lines before a correction among which it corrects the nearest statement on its subject, though it names none.
 _NEAR_LINES = 30
+#: Lines before a decision that begins with a denial (`No, let's use Postgres`), among which it takes back another one.
+_DIRECTLY = 3
+_INSTEAD = re.compile(
+    r"\W*(?:(?:actually|hmm+|wait|sorry|oh|well),? )*(?:no|nope|nah|on second thoughts?|scratch that|scrap that|change of plans?)\b"
+    r"(?! (?:problem|worr|doubt|matter|more|longer)\w*)",
+    re.IGNORECASE,
+)
+#: A human takes back what an agent said directly before, and says nothing else.
+_TAKEN_BACK = re.compile(
+    r"\W*(?:(?:actually|hmm+|wait|sorry|oh|well|but|please|pls),? )*(?:(?:no|nope|nah)[\s,.!:—–-]+)?(?:please )?"
+    r"(?:(?:revert|undo|scrap|forget|drop|cancel|remove|take back|scratch) (?:that|it|this)(?: again| please)?|(?:please )?don't(?: do (?:that|it|this))?|do not do (?:that|it|this))"
+    r"(?:,? please)?\W*",
+    re.IGNORECASE,
+)
 #: The newest statements among which the one is looked for that a correction withdraws.
 _MOST_LOOKED_AT = 500
 
@@ -127,6 +141,11 @@ def correction_in(said: Said) -> re.Match[str] | None:
     if _IT_IS.match(said.after) and (denies := _NOT_THE.match(said.read)):
         return denies
     return stated(said, _CORRECTION)
+
+
+def takes_back(words: str) -> bool:
+    """Whether a human's turn takes back what was said directly before, and says nothing else: `No, revert that.`"""
+    return bool(_TAKEN_BACK.fullmatch(words.strip()))
 
 
 def says_what(said: Said) -> bool:
@@ -187,6 +206,8 @@ class Earlier:
             return _each(named + taken_back) or (() if by_model else self._on_its_subject(new))
         if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
             return _each(self._replaced(new) + taken_back)
+        if new.kind == "decision" and new.speaker == "human" and _INSTEAD.match(new.quote):
+            return _each(self._decided_before(new) + taken_back)
         return taken_back
 
     def taken_back_by(self, new: Extraction) -> tuple[Extraction, ...]:
@@ -226,6 +247,14 @@ class Earlier:
                 return ()
             theirs = set(content_words(one.quote))
             if _is_near(new, one) and theirs and len(words & theirs) >= _SHARED * min(len(words), len(theirs)) > 0:
+                return (one.id,)
+        return ()
+
+    def _decided_before(self, new: Extraction) -> tuple[str, ...]:
+        for one in self._newest(self._by_talk.get((new.project_id, new.conversation, new.day), []), new):
+            if new.line - one.line > _DIRECTLY:
+                return ()
+            if one.kind == "decision" and one.line < new.line:
                 return (one.id,)
         return ()
 

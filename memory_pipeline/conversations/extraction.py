@@ -11,10 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import Earlier, correction_in, own_correction_in, says_what
+from memory_pipeline.conversations.corrections import Earlier, correction_in, own_correction_in, says_what, takes_back
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.orders import leans_on_name
 from memory_pipeline.conversations.own_words import Said, own_sentences
@@ -43,6 +44,7 @@ NOT_OWN = "turns without a sentence of the speaker's own in English"
 NOTHING = "sentences with nothing to keep"
 TOLD_BEFORE = "told before"
 OF_NOTHING = "corrections that do not say of what"
+TAKEN_BACK = "taken back by the human directly afterwards"
 #: A memory of more is pasted: a log, or a list.
 MOST_OF_TURN = 40
 BEYOND = f"beyond the first {MOST_OF_TURN} of one turn"
@@ -127,10 +129,26 @@ def extract(
                 memory.add(one)
                 memory.forget(one.withdraws)
             found.append(one)
+    if taken_back := _taken_back(turns, found):
+        dropped[TAKEN_BACK] += len(taken_back)
+        found = [one for one in found if one.id not in taken_back]
+        again = [(before, turn_id) for before, turn_id in again if before not in taken_back]
     found += _repetitions(turns, topics_before or {})
     by_model = frozenset(one.id for one in found if one.id in of_model)
     spoken: Counter[str] = Counter(turn.speaker for turn in turns)
     return Extracted(tuple(found), spoken, sentences, +dropped, tuple(again), by_model)
+
+
+def _taken_back(turns: Sequence[Turn], found: Sequence[Extraction]) -> set[str]:
+    """The ids of what an agent decided or found and its human took back directly afterwards. What an agent asked
+    besides may be all that was answered."""
+    turned_down = {
+        before.memory_id
+        for before, turn in pairwise(turns)
+        if turn.speaker == "human" and before.speaker == "agent" and before.conversation == turn.conversation
+        and "?" not in before.words and takes_back(turn.words)
+    }  # fmt: skip
+    return {one.id for one in found if one.turn_id in turned_down and one.speaker == "agent"} if turned_down else set()
 
 
 class _Told:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from memory_pipeline.conversations.corrections import withdrawn_by
 from memory_pipeline.conversations.extraction import OF_NOTHING
-from memory_pipeline_tests.conversations.saying import START, only, read, talk
+from memory_pipeline_tests.conversations.saying import START, found, only, read, talk
 
 
 def test_a_correction_withdraws_what_it_rejects() -> None:
@@ -68,3 +70,24 @@ def test_nothing_of_another_project_is_withdrawn() -> None:
     (new,) = read(talk("I live in Porto now.", at=START + timedelta(days=1))).extractions
     assert withdrawn_by(new, [old]) == (old.id,)
     assert withdrawn_by(new, [replace(old, project_id="q")]) == ()
+
+
+@pytest.mark.parametrize(
+    "words", ["No, revert that.", "Please don't.", "Scrap that!", "undo it please", "Wait, no. Drop that."]
+)
+def test_what_a_human_takes_back_directly_is_not_kept_of_an_agent(words: str) -> None:
+    assert found("a: I decided to use SQLite, because it needs no server.", words) == []
+
+
+def test_a_no_to_a_question_takes_nothing_back() -> None:
+    said = "a: I decided to use SQLite, because it needs no server. Shall I delete the old files?"
+    assert [kind for kind, _ in found(said, "Please don't.")] == ["decision"]
+
+
+def test_a_decision_that_begins_with_a_denial_withdraws_the_one_before_it() -> None:
+    first, second = read(
+        talk("a: I decided to use SQLite, because it needs no server.", "Actually no, let's use Postgres.")
+    ).extractions
+    assert second.withdraws == (first.id,)
+    alone = read(talk("We decided to use SQLite.", "a: Good.", "Let's use Postgres for the reports.")).extractions
+    assert [one.withdraws for one in alone] == [(), ()]
