@@ -707,7 +707,7 @@ marker | h: It's not that important.
 marker | h: What do I have to remember for the embassy?
 """
 
-_HELD_OUT = r"""
+_SEVENTH = r"""
 boundary | h: Leave the tax folder to me.
 boundary | h: Don't quote prices to clients, that's my part.
 boundary | h: Check with Nadia before you change a recipe.
@@ -754,7 +754,7 @@ context | a: The labels came out blank because the printer had lost its driver.
 marker | h: Please remember that the fire inspector comes on Tuesday at nine.
 """
 
-_HELD_OUT_NEAR = r"""
+_SEVENTH_NEAR = r"""
 boundary | h: Who should I ask before I change a recipe?
 boundary | h: Don't laugh, but I dropped the vase.
 boundary | h: The landlord said nobody may use the yard.
@@ -797,6 +797,77 @@ marker | h: Do you remember the inspector?
 marker | h: Nothing important happened.
 """
 
+_HELD_OUT = r"""
+boundary | h: Please don't write to the school without showing me the text.
+boundary | h: Medical stuff stays out of the shared notes.
+boundary | h: Never accept a meeting before nine.
+boundary | h: I want to approve every tweet before it goes out.
+trust | h: You don't need my approval for moving appointments.
+trust | h: Pick the cover yourself, you have a better eye.
+trust | h: Book whatever train you think is best.
+decision | h: We're replacing the old heater with a heat pump in autumn.
+decision | h: Olga and I decided to home-school until Easter.
+decision | h: Let's cancel the gym, nobody goes any more.
+decision | h: I've decided against the surgery.
+decision | h: The choir agreed to sing the Fauré in June.
+decision | h: From May on we rehearse on Wednesdays.
+decision | a: Decision: the sheet music is scanned at 300 dpi.
+fact | h: I sing alto in the cathedral choir.
+fact | h: My husband Piet is a carpenter.
+fact | h: I'm lactose intolerant.
+fact | h: We live in a houseboat on the Amstel.
+fact | h: I was born in Gdansk.
+fact | h: My father has Parkinson's.
+preference | h: I love Bach but I can't stand Wagner.
+preference | h: I'd rather write by hand than type.
+dynamic | h: Please answer in Dutch when I write in Dutch.
+dynamic | h: Whenever I send a photo of a letter, give me the deadline first.
+dynamic | h: I hate it when you guess.
+correction | h: No, the concert is on the 15th, not the 5th.
+correction | h: I said alto, not soprano.
+correction | h: You got the address wrong, we are at number 8.
+emotion | h: I'm so proud of the kids!
+emotion | h: I feel terribly guilty about missing the rehearsal.
+learning | h: Lesson learned: never scan in grayscale.
+learning | a: Next time I will ask for the key before I transpose.
+context | h: Margriet is our conductor.
+context | h: The scores are stored in the sacristy.
+context | h: The church is only heated on Sundays.
+context | a: The scan was too dark because the lamp was broken.
+marker | h: Important: the contract with the church ends on 30 June.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: Does the school accept mails?
+boundary | h: Don't be shy, ask.
+boundary | h: They never accept meetings before nine.
+boundary | h: Please don't scan it again, I already did.
+trust | h: Do you need my approval?
+trust | h: Margriet picks the pieces herself.
+decision | h: Have Olga and Piet decided?
+decision | h: If we replace the heater, what does it cost?
+decision | h: The neighbours cancelled the gym.
+decision | h: I was thinking about a heat pump.
+decision | a: You could scan at 300 dpi because it is sharper.
+fact | h: My colleague sings alto.
+fact | h: I wish I lived on a houseboat.
+fact | h: I'm in the middle of a rehearsal.
+fact | h: Was he born in Gdansk?
+preference | h: Piet loves Bach.
+preference | h: I love that suggestion.
+dynamic | h: Answer the letter in Dutch.
+dynamic | h: Give me the deadline of this letter.
+correction | h: No, thank you.
+correction | h: Is the address wrong?
+emotion | h: The kids are so proud.
+emotion | h: I'm happy with the scan.
+learning | h: I need to learn the alto part.
+context | h: Who is our conductor?
+context | h: The concert was wonderful.
+context | a: The scan might be too dark because of the lamp.
+marker | h: Is the contract important?
+"""
+
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
 
 
@@ -826,6 +897,8 @@ def plant_conversations() -> list[Planted]:
         ("fifth-near", _FIFTH_NEAR, True, False),
         ("sixth", _SIXTH, False, False),
         ("sixth-near", _SIXTH_NEAR, True, False),
+        ("seventh", _SEVENTH, False, False),
+        ("seventh-near", _SEVENTH_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )

@@ -95,6 +95,11 @@ _FACT = form(
     rf"[\w' -]{{3,40}} belongs? to {_KIN} (?-i:[A-Z])[\w'-]+",
     rf"i (?:have |'ve )?(?:just |recently )?(?:switched|changed|started|got|took|found|quit|left|lost) (?:jobs\b|careers?\b|(?:a|my) (?:new |old )?job\b|a (?:new )?(?:position|role) (?:as|at|in)|as an? {_NOUN_PHRASE}(?:{ROLE_WORDS})\b)",
     rf"{IM} (?:now |currently |usually |always |only |mostly )?(?:in|at) (?:the |my |our )?[\w'-]+(?: [\w'-]+){{0,2}} (?:on |from |every )(?:{_DAY}s?|weekdays|weekends|week)\b",
+    r"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?got (?:married|divorced|engaged)\b",
+    rf"(?:{IM}|{WERE}) (?:getting (?:married|divorced)|expecting (?:a|our|twins))\b",
+    r"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?(?:bought|adopted|got) (?:a|an|our|my) (?:[\w-]+ ){0,2}?(?:house|flat|apartment|farm|puppy|dog|cat|kitten|horse|boat|campervan)\b",
+    r"i (?:only|mainly|mostly|usually|always|still) (?:use|run|code in|program in|write in|type on) (?!it\b|this\b|that\b|the same\b)\w",
+    r"i retired\b",
     r"(?:i|we) (?:also |now )?have (?:twins|triplets|cats|dogs|grandchildren|chickens|hens|bees|goats|horses|no (?:children|kids|car|licence|license|siblings|pets))\b",
     r"i(?:'ve| have)? (?:just |recently |originally )?(?:moved|came|emigrated|relocated) (?:here|over|back|over here) (?:from (?-i:[A-Z])\w+|in (?:19|20)\d\d|\w+ (?:years|months|weeks) ago)",
     r"i (?:don't|do not|never) (?:drive|smoke|fly|swim|eat (?:meat|fish|pork|dairy|gluten|eggs|sugar)|drink(?: alcohol| coffee)?|own a (?:car|phone|tv)|have a (?:car|licence|license|driver's licen[cs]e|tv|smartphone)|speak (?-i:[A-Z])\w+|celebrate \w+)(?=\s*(?:[,.;!]|$|and\b|because\b|so\b|any ?more\b|at all\b))",
@@ -165,7 +170,7 @@ _FACT = form(
 )
 _BACHELOR = re.compile(r"\bnot\b", re.IGNORECASE)
 _NO_FACT = re.compile(
-    r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life)\b|\bof my own\b"
+    r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life|(?:in|of) (?:the|a|my|this) (?:dream|game|story|novel|film|movie|play|series))\b|\bof my own\b"
     r"|\b(?:the happiest|the luckiest|happy|lucky|proud|terrible|horrible|bad|good|huge|big|real|such a|total) (?:man|person|fan)\b",
     re.IGNORECASE,
 )
@@ -193,6 +198,7 @@ _PREFERENCE = form(
     r"[\w' -]{2,40} (?:is|are|isn't|aren't) (?:really |just |definitely )?(?:not |never )?(?:really |exactly )?my (?:thing|cup of tea|jam|kind of (?:thing|music|film|food|humou?r|place))\b",
     rf"i(?:'ve| have) (?:always|never|long) (?:really )?(?:loved|liked|hated|preferred|enjoyed|adored|disliked) {_VAGUE_OBJECT}\w",
     rf"i (?:always |usually )?(?:take|pick|choose|go for|order|want) (?:{_VAGUE_OBJECT}|the )[\w' -]{{2,40}} every (?:single )?time\b",
+    r"[\w' -]{2,40} (?:works? best for me|suits? me (?:best|better|fine|well))\b",
     r"i (?:always |only |just )?want [\w' -]{2,50}, not (?!you\b|me\b|now\b|yet\b|today\b|because\b|to\b)[\w' -]{2,30}",
     r"[\w' -]{2,30} over [\w' -]{2,30}, (?:always|any day|any time|every time|all day)\b",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",
@@ -214,7 +220,7 @@ _FEELING = (
     r"fed up|sick of|worn out|panicking|grieving|at my wits' end|shattered|heart broken|helpless|insecure|isolated|"
     r"tense|distressed|so happy|touched|moved by|melancholic|unhappy|irritated|discouraged|unmotivated|uneasy|bored with|confused about my|knackered|"
     r"close to tears|on edge|sick with worry|ecstatic|elated|humiliated|petrified|stoked|bummed(?: out)?|crushed|drained|"
-    r"heartsick|glad(?! to (?:meet|talk|chat|hear|see|know|assist|be of))|tired of|low(?= today| lately| since|[.,!])|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
+    r"heartsick|glad(?! you (?:asked|like|enjoy|said|mentioned|came)\b| to (?:meet|talk|chat|hear|see|know|assist|be of))|tired of|low(?= today| lately| since|[.,!])|horrified|at the end of my tether|beside myself|on cloud nine|walking on air|mortified|dreading(?= \w)"
 )
 #: Feelings only where somebody says to feel so: `I'm down for pizza` and `I'm lost, where is it` are none.
 _FELT = r"down|lost(?! (?:here|in the (?:code|text|docs)))|confident|torn|comfortable|empty|at ease|inspired|tired of"

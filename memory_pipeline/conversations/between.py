@@ -11,7 +11,7 @@ from memory_pipeline.conversations.reversals import ends_permission
 from memory_pipeline.wording.grammar import can_be_order
 from memory_pipeline.wording.guidance import guidance_in
 
-_ALONE = r"(?:on your own|by yourself|yourself|alone|without asking(?: me)?|without (?:my|telling|informing|consulting|waiting for|bothering|checking|me|approval|permission)[\w ]*|independently|autonomously|as you (?:see fit|like|please|wish|think best))"
+_ALONE = r"(?:on your own|by yourself|yourself|alone|without asking(?: me)?|without (?:my|telling|involving|informing|consulting|waiting for|bothering|checking|me|approval|permission)[\w ]*|independently|autonomously|as you (?:see fit|like|please|wish|think best))"
 _TRUST = form(
     r"i (?:really |fully |completely |absolutely |do |totally )*trust (?:you\b|your\b)(?! (?:are|were|will|have|had|can|slept|found|got|made|\w+ed)\b)",
     r"(?:it's |it is |this is |that's |totally |completely )*your (?:call|choice|decision)\b(?=\s*(?:[,.;!:)—–-]|$|on\b|here\b|what\b|which\b|whether\b|how\b|really\b|this\b))",
@@ -45,6 +45,10 @@ _TRUST = form(
     r"(?:and |so |then )*(?:just |please )+(?!find\b|see\b|ask\b|check\b|look\b|try\b|help\b|be\b|imagine\b|keep\b)[a-z]+ (?:it|this|that|them) (?:yourself|on your own|by yourself)\b",
     r"(?!what\b|if\b|is\b|it's\b)(?:[\w'-]+ ){1,5}?(?:is|are|will be) (?:all |entirely |completely )?your (?:call|choice|decision|department|domain|turf)\b(?! (?:of|to make|because|when))",
     r"(?:the |my |our )?(?:choice|decision|call|wording|timing|order|design|layout|details?|rest|execution) (?:(?:of|about|on|for) [\w' -]{2,40} )?(?:is|are) (?:all |entirely |completely )?yours\b",
+    rf"(?:(?:for|on|with|in) )?(?:anything|everything|whatever|all|small|minor|such) [^.!?,]{{0,40}}?,? ?(?:you (?:can|may) )?(?:just |please |simply )*(?:decide|choose|do|handle|fix|order|pick|go ahead|answer|approve)(?: it| that| those| them)? (?:{_ALONE}|without me)(?!\w)",
+    r"(?!if\b|it's\b|what\b|when\b|how\b|is\b|whether\b)[\w' -]{2,50} (?:is|are) (?:totally |entirely |completely |all |fully )?up to you\b",
+    r"you (?:don't|do not|won't|will not) need (?:my|any|our) (?:\w+ )?(?:ok|okay|approval|permission|consent|go-ahead|sign-off|yes)\b",
+    r"no (?:approval|permission|sign-off|ok) (?:is )?(?:needed|necessary|required)\b",
     r"you(?:'ve| have)(?: got)? (?:my|our) (?:full |complete |standing )?(?:ok|okay|go|go-ahead|yes|blessing|permission|consent|approval|word|trust|confidence|backing|thumbs up)\b (?:to|for|on|in)\b",
     rf"(?!if\b|when\b|what\b|how\b|where\b|as\b)(?:[\w'-]+ ){{1,6}}?you (?:can|may|might as well) (?:now |always |just |simply )*(?!see\b|imagine\b|find\b|get\b|buy\b|tell\b|read\b|hear\b|ask\b|learn\b|use\b)(?:[\w']+ ){{1,6}}?(?:straight away|right away|directly|at once|immediately|any ?time|whenever you (?:like|want)|{_ALONE})(?!\w)",
     r"(?:[\w' -]{1,40} )?(?:up to|below|under|within|less than|anything (?:below|under|up to)|smaller than) (?:[\w' .,%€$£-]{1,30}) you (?:can|may|are free to|'re free to|decide)\b",

@@ -51,6 +51,10 @@ _SIGN = re.compile(
 _CLAUSE_AFTER = re.compile(
     r"[,;:–—-]\s*(?:it|they|that|he|she|i|we|nobody|no one|everyone|everything|the|our)\b", re.IGNORECASE
 )
+_ENDING = re.compile(
+    r"\b(?:dropping|cancell?ing|quitting|scrapping|retiring|ditching|closing|ending|selling|stopping|abandoning|replacing|postponing)\b",
+    re.IGNORECASE,
+)
 _NOT_A_THING = r"(?!it\b|him\b|her\b|them\b|you\b|me\b|us\b|up\b|out\b|off\b|by\b|away\b|home\b|back home\b|to (?:bed|sleep|work|school|lunch|dinner)\b|on (?:it|track|time)\b|doing\b|talking\b|chatting\b|a (?:walk|break|rest|nap|coffee|drink|minute|moment|look|chat)\b|laughing\b|crying\b|in touch\b)"
 _WITH = (
     r"(?: (?:with|together with|along with|between us|among us|as a (?:team|family|group)|at the [\w' -]{2,30}?|in the [\w' -]{2,30}?|"
@@ -62,11 +66,21 @@ _AGREED = form(
     rf"(?:the )?(?:[\w']+ )?(?-i:[A-Z])\w+ and (?:i|me) (?:have |both )?{_ADVERBS}(?:decided|agreed|resolved|settled|voted|chose)(?: not)? (?:to|on|that|for|against) \w",
 )  # fmt: skip
 _GOING_WITH = form(
-    rf"(?:we're|we are|we will be|we'll be) {_ADVERBS}going (?:with|for|back to|ahead with) (?!you\b|him\b|her\b|them\b|my\b|a walk|the kids|friends|it\b)\w",
+    rf"(?:we're|we are|we will be|we'll be) {_ADVERBS}going (?:with|for (?=the |option|version|plan|variant)|ahead with) (?!you\b|him\b|her\b|them\b|us\b|my\b|our\b|a friend|the (?:kids|children|family|dog|weekend|day|beach|game|movies?|flow)|friends|it\b|(?-i:[A-Z])\w+(?:\s*(?:[.!,]|$)| (?:to|and)\b))\w",
+    rf"(?:we're|we are) {_ADVERBS}going (?:with|back to) (?=[^.!?]{{2,60}}\b(?:instead|over|rather than|because|since|in the end|not)\b)(?!you\b|him\b|her\b|them\b|my\b|friends|school\b|work\b)\w",
     rf"(?:i'm|i am) {_ADVERBS}going (?:with|back to|ahead with) (?=[^.!?]{{2,60}}\b(?:instead|over|rather than|because|since|in the end|not)\b)(?!you\b|him\b|her\b|them\b|my\b|friends)\w",
 )  # fmt: skip
-_PROGRESSIVE = form(rf"(?:we're|we are|i'm|i am|we'll be|we will be) {_ADVERBS}(?:{_ING}) {_NOT_A_THING}\w")
-_DONE = form(rf"(?:we|i)(?:'ve| have)? {_ADVERBS}(?:{_PAST}) {_NOT_A_THING}\w")
+#: Verbs of changing; others (`we are leaving on Friday`, `we ran because of the bus`) tell what somebody does.
+_CHANGES = (
+    r"(?:keep|dropp|switch|mov|replac|retir|ditch|scrapp|migrat|stopp|adopt|postpon|delay|cancell?|clos|splitt|merg|renam|standardi[sz]|abandon|limit|skipp|outsourc|"
+    r"sell|rais|lower|end|revert|phas|cutt|extend|freez|pinn|hir|quitt|shorten|simplify|rewrit|rebuild)ing"
+)
+_CHANGED = (
+    r"(?:kept|dropped|switched|moved|replaced|retired|ditched|scrapped|migrated|adopted|postponed|delayed|cancell?ed|closed|split|merged|renamed|standardi[sz]ed|abandoned|limited|"
+    r"outsourced|sold|raised|lowered|ended|reverted|phased|cut|extended|froze|pinned|hired|picked|chose|went with|stopped \w+ing|quit|rewrote|rebuilt)"
+)
+_PROGRESSIVE = form(rf"(?:we're|we are|i'm|i am|we'll be|we will be) {_ADVERBS}{_CHANGES} {_NOT_A_THING}\w")
+_DONE = form(rf"we(?:'ve| have)? {_ADVERBS}{_CHANGED} {_NOT_A_THING}\w")
 #: `We dropped Kafka`: what a team has ended needs no sign if it is named.
 _ENDED = form(
     rf"we(?:'ve| have)? {_ADVERBS}(?:dropped|ditched|scrapped|retired|abandoned|replaced|phased out|killed|sunset|got rid of|moved (?:away )?(?:from|off)|switched (?:from|to)|settled on|gave up on|stopped using)"
@@ -75,6 +89,10 @@ _ENDED = form(
 _PRESENT = form(
     rf"we {_ADVERBS}(?:no longer|stop|start|don't|do not|only|never|always)? ?(?:{_BASE}|stop|schedule|accept|support|publish|send|print|offer|order|serve|write|test|log|answer|allow|require|do|make|take) (?:{_NOT_A_THING})[^.!?]{{2,100}}"
     r"\b(?:any ?more|any longer|from now on|from here on|as of|as from|starting (?:next|in|from|on|with)|no longer|until further notice)\b",
+    r"(?:we're|we are|i'm|i am) (?:now |still |definitely )*(?:sticking|staying) with (?!you\b|him\b|her\b|them\b|my\b|it\b|a friend|friends|family)\w",
+    r"(?:we|i)(?:'ve| have)? (?:finally |just |also )?(?:accepted|turned down|declined|rejected) (?:the|their|his|her|that) (?:\w+ )?(?:offer|job|contract|proposal|invitation|deal|bid|quote|quotation|position|project|request)\b",
+    r"we (?:won't|will not|are not going to|aren't going to) (?:support|offer|renew|ship|use|keep|sell|extend|accept|buy|build|hire|migrate|move|upgrade|rebuild|print|host) (?!it today)\w",
+    r"(?:the|our) (?:decision|agreement|deal) (?:now |so far )?is (?:now )?(?:to (?!be\b|have\b)|that we )\w",
     r"we(?:'re| are) no longer (?!able\b|in\b|sure\b|friends\b|talking\b|together\b)\w+ing (?!to\b)\w+",
     r"(?:we're|we are|i'm|i am) (?:now )?(?:moving|migrating|switching|shifting) (?:everything|all(?: of)?(?: our| the| my)? [\w' -]{2,40}?|the whole [\w' -]{2,30}?|our [\w' -]{2,40}?) (?:over )?to (?!the (?:left|right|top|back|front|side)\b)\w",
     rf"(?:we'll|we will|we're going to|we are going to) {_ADVERBS}(?:{_BASE}) {_NOT_A_THING}[^.!?]{{2,80}}\b(?:until (?:the|we|it|our|they|further|next|end|\d|[a-z]+ \d)|instead|rather than|because|since (?:the|it|we|our|they|nobody)|so that|from now on|as of|for good|in favou?r of)\b",
@@ -84,7 +102,7 @@ _PRESENT = form(
 _LETS = form(rf"let'?s {_ADVERBS}(?:not )?(?!go (?!with\b|back to\b|ahead with\b))(?:{_BASE}) {_NOT_A_THING}\w")
 _SETTLED = form(
     rf"(?:agreed|deal|settled|approved|sold)\s*[,:;–—-]+\s*(?:then |so )?(?:let'?s|we|i'll|(?:{_BASE})\b) ?(?!you\b)\w+",
-    r"(?:(?:ok|okay|alright|fine|then|so|good|right),? )*(?!that\b|this\b|how\b|what\b|so\b|there\b|where\b|why\b|is\b|and\b|as\b)(?:the )?[\w.'-]+(?: [\w.'-]+){0,3} it is(?:,? then)?(?=\s*[,.;!–—-]|\s*$)",
+    r"(?:(?:ok|okay|alright|fine|then|so|good|right),? )*(?!(?:i|you|we|he|she|they|it|no|such)\b)(?:(?!(?:that|this|how|what|so|there|where|why|is|and|as|if|whether|think|know|hope|say|said|feel|because|like|than)\b)[\w.'-]+ ){1,4}it is(?:,? then)?(?=\s*[,.;!–—-]|\s*$)",
     r"(?:a |one |our |the |my )*(?:new |house |team |standing )+(?:rule|policy|convention|agreement|practice)(?: for (?:us|all|everyone|the \w+|this \w+))?(?: from (?:now|here) on| as of \w+)?\s*(?::|—|–| - |is (?:to|that)\b)\s*\w",
 )  # fmt: skip
 _TURNED_FROM = form(
@@ -92,7 +110,7 @@ _TURNED_FROM = form(
 )
 _FROM_NOW = form(
     r"(?:from (?:now|here|then|today) on|from here on out|as of (?:now|today|tomorrow|next \w+|\w+)|effective immediately|going forwards?|henceforth|until further notice),? "
-    r"(?:please )?(?:all|every|each|no|only|the|our|we|i|nobody|everyone|everybody|any|new|there|both|this|that|it|deploys?|releases?|meetings?)\b(?! (?:feel|think|know|love|was|were))"
+    r"(?:please )?(?:all|every|each|no|only|the|our|we|i|nobody|everyone|everybody|any|new|there|both|this|that|it|(?!(?:things|days|nights|times|its|is|his|this|always|thanks|yes|was|has|does)\b)[a-z][\w-]+s|(?!(?:it|life|everything|he|she)\b)[a-z]\w+ (?:goes|is|will|starts|ends|runs|costs|closes|opens|moves))\b(?! (?:feel|think|know|love|was|were))"
 )
 #: What is given up, and what is done in its place: `Forget bytea, put them in the bucket`.
 _REPLACED = form(
@@ -145,7 +163,8 @@ def choice_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
     for pattern in (_PROGRESSIVE, _LETS, _DONE):
         for match in each_stated(said, pattern):
             rest = said.read[match.end() :]
-            signed = _SIGN.search(rest) or (pattern is _LETS and _CLAUSE_AFTER.search(rest))
+            is_ended = _ENDING.search(match.group()) is not None
+            signed = _SIGN.search(rest) or ((pattern is _LETS or is_ended) and _CLAUSE_AFTER.search(rest))
             if (
                 signed
                 and not _is_doubted(said, match)

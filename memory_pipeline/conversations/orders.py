@@ -52,13 +52,22 @@ _OTHER = r"(?:him|her|them|(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?|(?:the|our
 _ASKING = form(
     rf"{_LEAD}{_TO_ASK} {_OTHER}(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
     rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}{_TO_ASK} {_OTHER}\b(?! (?:how|what|why)\b)",
-    rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}(?:ask|check|tell|warn|talk|speak|come|write|show|call|consult|run it|clear it|let|wait) (?:it |this )?(?:with |by |past |to |for )?(?:me|us)\b",
+    rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}(?:ask|check|tell|warn|talk|speak|come|write|show|call|consult|run it|clear it|let|wait) (?:it |this )?(?:with |by |past |to |for )?(?:me|us)(?=\s*(?:[,.;!–—-]|$|first\b|and\b|about (?:it|that)\b|so\b))",
     r"(?!if\b|when\b)(?:[\w'-]+ ){1,5}(?:is|are|stays|remains) (?:for|with|up to) me (?:alone|only)\b",
     r"you(?:'re| are) not to (?!blame\b|worry\b|know\b)[a-z]+",
+    rf"{_LEAD}leave (?!it\b|this\b|that\b|everything\b|a\b|an\b|some\b)(?:the |all |any |my |our |those |these )?[\w' -]{{2,40}}? to me(?=\s*(?:[,.;!–—-]|$))",
+    r"(?:that's|that is|this is|(?!if\b|it's\b|what\b|when\b)[\w' -]{2,40} (?:is|are)) my (?:part|job|department|call|decision|business|turf)(?=\s*(?:[,.;!–—-]|$|and not\b|not yours\b))",
+    r"i (?:sign|approve|decide|pay|send|negotiate) (?!it\b|this\b|that\b)[\w' -]{2,40} (?:myself|personally)\b",
+    r"you (?:always |first )?(?:need|have) to (?:ask me (?:first|before)|check with me|check with (?-i:[A-Z])|clear it with|get my|warn me)\b",
+    r"you (?:always )?need (?:my|our) (?:\w+ )?(?:ok|okay|approval|permission|consent|go-ahead|yes|sign-off)\b",
+    r"i (?:want|need|have|would like|'d like) to (?:see|read|approve|check|review|sign off on|know about|hear about) [\w' -]{2,50}? before (?:it|they|anything|you (?!know|go|leave|arrive))\b",
+    r"(?:i'd|i would) (?:really |much )?(?:rather|prefer) (?:that )?you (?:didn't|did not|not|never|left|stayed|kept|asked)\b",
+    rf"{_LEAD}ask first\b",
+    r"[\w' -]{2,40} (?:is|are|stays|remains) (?:strictly |absolutely )?(?:not negotiable|non-negotiable|not up for (?:discussion|debate|negotiation)|off the table|confidential|for internal use only|between you and me)\b",
     rf"{_LEAD}don't you (?:ever )?dare (?:to )?[a-z]+ \w+",
-    rf"{_LEAD}(?:ask|check|check in|tell|warn|notify|consult|inform|confirm|clear it|get (?:my|an?) (?:ok|okay|approval|permission|go-ahead|confirmation|yes)|show|run|talk to|speak to|come to|write to|wait for)(?: it| this| that| them)?(?: (?:with|by|past|for|to))? ?(?:me|us|my (?:[\w-]+ ){0,3}?[\w-]+|our (?:[\w-]+ ){0,3}?[\w-]+)?(?: a draft| the draft| everything| it)?(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
+    rf"{_LEAD}(?:ask|check|check in|tell|warn|notify|consult|inform|confirm|clear it|get (?:my|an?) (?:ok|okay|approval|permission|go-ahead|confirmation|yes)|show|run|talk to|speak to|come to|write to|wait for)(?: it| this| that| them)?(?: (?:with|by|past|for|to))? ?(?:me|us|(?-i:[A-Z])[\w'-]+|my (?:[\w-]+ ){{0,3}}?[\w-]+|our (?:[\w-]+ ){{0,3}}?[\w-]+)?(?: a draft| the draft| everything| it)?(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
     rf"{_LEAD}(?:show|send|give|bring|read) (?:me|us) (?:an? |the |every |each |all )?[\w' -]{{2,40}}? (?:first(?! (?:thing|of all|and))|beforehand|in advance|before (?:you|it|they|anything|any)\b)",
-    r"(?!if\b|when\b|what\b|how\b|why\b)[\w' ,-]{2,60}? (?:always |first |must |have to |has to |need to |needs to |should )*(?:comes?|goes?|go through|goes through|pass(?:es)?) (?:by |to |through |past |via )?(?:me|us) (?:first\b|before (?:you|we|it|they|anything)\b)",
+    r"(?!if\b|when\b|what\b|how\b|why\b)[\w' ,-]{2,60}? (?:always |first |must |have to |has to |need to |needs to |should )*(?:comes?|go(?:es)?|go(?:es)? through|pass(?:es)?) (?:by |to |through |past |via )?(?:me|us) (?:first\b|before (?:you|we|it|they|anything)\b)",
     rf"{_LEAD}(?:go|talk|write|route it|send it|work) (?:only |always )?through (?:me|us)\b",
     r"(?!if\b|when\b)[\w' ,-]{2,60}? (?:needs?|requires?) my (?:\w+ )?(?:ok|okay|approval|permission|consent|signature|confirmation|go-ahead|yes|word)\b",
     r"(?!if\b|when\b)[\w' ,-]{2,50}? only (?:with|after) (?:my|our|asking me)\b",
@@ -70,14 +79,15 @@ _ASKS_HIM = re.compile(rf"\W*{_LEAD}{_TO_ASK} (?:him|her|them)\b", re.IGNORECASE
 _NAMED_BEFORE = re.compile(r"(?<![\w'])[A-Z][\w'-]+")
 _KEEP_OUT = form(
     rf"{_LEAD}(?:keep|leave) (?!me\b|you\b|it (?:short|simple|brief)|up\b|in\b)(?:[\w'-]+ ){{1,6}}?(?:out of|away from|off|alone|untouched|as (?:it|they) (?:is|are|was|were)|where (?:it|they) (?:is|are)|in peace|private|secret|confidential|to yourself|between us)\b",
+    rf"{_LEAD}only (?:ever )?(?:use|contact|write to|call|send|deploy|book|order|share|talk to|post|edit|change|delete|touch|open|run|buy|answer|push|merge|publish) (?!it\b|this\b|that\b|one\b|when it)[\w' .-]{{3,60}}(?: when| if| after| for| on| with| from| through| via| in| during| between| by| to)\b",
     rf"{_LEAD}(?:hands|fingers|paws) off (?!topic\b)(?:the|my|our|his|her|their|those|these|any|all|production|prod|[a-z]+)\b",
     rf"{_LEAD}(?:stay|keep) (?:out of|away from|off|within|below|under) (?!trouble|track)(?:the|my|our|his|her|any|that|those|\d|[a-z]+)\b",
-    r"(?:nothing|nobody|no one|none of (?:this|these|it|my|our|the)|no [\w' -]{2,40}?) (?:[\w' -]{1,30} )?(?:gets?|goes|go|leaves?|enters?|is (?:to be )?(?:sent|shared|deleted|published|opened|changed|touched|deployed|posted|bought|signed)|may|must|should ever|ever)\b (?!better|worse|wrong\b|to me\b|me\b|i\b)[\w' -]{2,60}",
-    r"no (?:\w+ ){1,4}?(?:on|after|before|during|in|at|without|for|while|over|between|by) (?!doubt\b|time\b|problem\b|need\b|wonder\b|idea\b|reason\b|matter\b|way\b|the moment|particular|hurry|fun\b|luck\b|sleep\b|news\b|response|answer|reply|sign\b|it\b|that\b|me\b|you\b)(?:the |my |our |any |a )?\w+(?:[\w' -]*)",
+    r"(?:nothing|nobody|no one|none of (?:this|these|it|my|our|the)|no [\w' -]{2,40}?) (?:[\w' -]{1,30} )?(?:(?:gets?|is|are|is to be|may be|must be|can be) (?:sent|shared|deleted|published|opened|changed|touched|deployed|posted|bought|signed|moved|thrown|merged|shipped|booked|ordered|paid|printed|uploaded|installed|a port)|(?:goes|go) (?:live|online|out to \w+|to (?:the )?(?:clients?|customers?|the press|print|production|anyone|others))|(?:leaves?|enters?) (?:this|the|our)|may (?!be\b)|must (?!be\b|have\b))\b ?[\w' -]{2,60}",
+    r"no (?:[\w-]+ ){0,2}?(?:\w+ing|emojis?|deploys?|deployments?|e?mails?|calls?|changes|updates|upgrades|tables?|jargon|slang|meetings?|purchases|orders|commits?|pushes|releases?|exceptions|names?|photos?|pictures|attachments?|links?|ads|messages?|bookings?|comments|dependencies|frameworks|libraries|cookies|tracking|data|plugins|disks?|lights?|alarms?|restarts?|reboots?|downloads?|uploads?|payments?|reminders?|notifications?) (?:of (?:anything|any \w+) )?(?:on|after|before|during|in|at|without|for|while|over|between|by) (?!doubt\b|time\b|problem\b|need\b|wonder\b|idea\b|reason\b|matter\b|way\b|the moment|particular|hurry|fun\b|luck\b|sleep\b|news\b|response|answer|reply|sign\b|it\b|that\b|me\b|you\b)(?:the |my |our |any |a )?\w+(?:[\w' -]*)",
     r"only (?:through|via|from|with|inside|within|over|by|after|between|on) (?:the|my|our|a|an|[a-z]+) [\w'-]+(?=\s*(?:[,.;!–—-]|$))",
-    r"[\w' -]{2,40} (?:stays?|remains?) (?:private|secret|confidential|between us|with (?:me|us)|in-house|(?:in|inside|inside of|within) (?:this|our|the) [\w-]+|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
+    r"[\w' -]{2,40} (?:stays?|remains?) (?:private|secret|confidential|between us|with (?:me|us)|in-house|(?:inside|inside of|within) (?:this|our|the) [\w-]+|in (?:this|our) (?:house|room|chat|company|team|system|folder|file|family|workspace|office)|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
     r"[\w' -]{2,40} (?:is|are) not (?:for|to be) (?!long\b|sale\b|me\b|everyone\b|the faint)(?:sharing|publishing|publication|others|(?:shared|published|deleted|touched|changed|posted|used|told|moved|sold|opened|sent)\b)[\w' -]*",
-    r"(?!if\b|when\b)(?:[\w'-]+ ){0,3}(?:names?|numbers?|figures|data|photos?|pictures?|address(?:es)?|passwords?|files?|salar(?:y|ies)|documents?) (?:must|should|may|can|do|does)(?: not|n't|n’t| never) (?:ever )?(?:be|leave|go|appear|end up|show up|get)\b",
+    r"(?!if\b|when\b)(?:[\w'-]+ ){0,3}(?:names?|numbers?|figures|data|photos?|pictures?|address(?:es)?|passwords?|files?|salar(?:y|ies)|documents?|records?|details?|keys?|letters?|mails?) (?:never (?:leaves?|go(?:es)?|appears?|gets?|ends? up|enters?|touch(?:es)?)\b|(?:must|should|may|can|do|does)(?: not|n't|n’t| never) (?:ever )?(?:be|leave|go|appear|end up|show up|get)\b)",
 )  # fmt: skip
 _NO_NEGATIVE_WISH = re.compile(
     r"\b(?:no (?:one|body)? ?(?:knows|cares)|no (?:problem|worries|idea|doubt|way|matter|need|rush|hurry|thanks|comment|offen[cs]e|clue|news|luck|response|reason|sign of|chance|wonder)\b|there (?:is|are|was|were) no)",
@@ -86,13 +96,21 @@ _NO_NEGATIVE_WISH = re.compile(
 _CONDITION = (
     r"(?:when(?:ever)?|every time|each time|any time|as soon as|if|once|in case|should|before|after|on days when) "
 )
-#: Conditions of one occasion: `when you are done`, `if you find it`.
+#: Conditions of one occasion: `when you are done`, `if you find it`, `when the cake is ready`.
 _ONE_OCCASION = re.compile(
     r"(?:when|if|once|as soon as|in case|before|after|should)(?: ever)? (?:you(?:'re| are|'ve| have| find| can| could| want| need| know| see| like| think| get| have| don't| do)\b|i(?:'m| am) (?:back|home|there|done|ready)\b|"
-    r"(?:it|that|this|everything|all)(?:'s| is| has| was| does| works| fails to| turns out| doesn't)? ?(?:is )?(?:done|finished|ready|over|possible|needed|necessary|ok|okay|fine|clear|work|works|helps|matters|true|so|not|there|arrived|arrives|here)\b|"
-    r"(?:so|not|possible|needed|necessary|in doubt|any|anything|at all|only|you)\b|he|she)",
+    r"(?:it|that|this|everything|all)(?:'s| is| has| was| does| works| fails to| turns out| doesn't)? ?(?:is )?(?:done|finished|ready|over|possible|needed|necessary|ok|okay|fine|clear|work|works|helps|matters|true|so|not|there|arrived|arrives|here|time)\b|"
+    r"(?:so|not|possible|needed|necessary|in doubt|any|anything|at all|only|you)\b|he|she)|"
+    r"[^,.]{2,60} (?:is|are|has|have|'s) (?:been )?(?:done|finished|ready|over|here|arrived|available|back|complete|completed|through|live|online|gone|time)\b",
     re.IGNORECASE,
 )
+#: Verbs that say or show something; behind `if`, others are tasks for one occasion.
+_TELLING = re.compile(
+    r"(?:tell|ring|call|wake|ask|warn|alert|ping|text|mail|email|notify|message|remind|translate|answer|reply|respond|use|show|quote|skip|mark|flag|list|write|say|refer|mention|name|explain|let|give|round|include|add|assume|treat)$",
+    re.IGNORECASE,
+)
+#: `Ask me if ...` and `check if ...` ask.
+_ASKING_IF = re.compile(r"(?:ask|check|double-check|tell|test|say|show|read|list|name|mention|remind)$", re.IGNORECASE)
 _VERB_OF_WORK = (
     r"(?:answer|reply|respond|write|format|explain|summari[sz]e|speak|talk|address|use|keep|give|start|begin|end|put|send|show|make|include|add|structure|"
     r"phrase|greet|skip|stick|quote|link|ask|tell|ring|call|wake|warn|alert|notify|ping|text|message|mail|email|let|remind|check|double-check|list|mention|name|mark|flag|read|"
@@ -116,7 +134,7 @@ _STYLE_ORDER = form(
 )
 _LASTS = re.compile(
     r"\b(?:from now on|from here on|in (?:the )?future|going forwards?|always|every (?:time|day|morning|evening|week|\w+day)|each (?:time|day|week|morning)|whenever|by default|henceforth|as a rule|in general|generally|"
-    r"such (?:things|questions|cases|mails?|messages|stuff)|as long as|with me\b|to me\b|for me\b|that helps|helps me|i(?:'m| am) (?:not|no|a)\b|i (?:always|never|don't|read|get|lose|hate|prefer|like)\b|"
+    r"your (?:answers?|replies|reply|summaries|summary|messages?|e?mails?|reports?|explanations?|updates?|texts?|notes?|drafts?|lists?|suggestions?)|such (?:things|questions|cases|mails?|messages|stuff)|as long as|that helps|helps me|i (?:always|never|only read|lose (?:track|the thread)|hate|prefer)\b|"
     r"instead of (?:at )?(?:noon|midnight|\d|the morning|the evening|daily|weekly|in)\b|every|each)\b",
     re.IGNORECASE,
 )
@@ -128,6 +146,7 @@ _DONE_ONCE = re.compile(
 _ENOUGH = form(
     r"(?:just |only )?(?:one|two|three|four|five|ten|\d+|a few|a couple of|half a|a single|a) (?:short |good |clear )?(?:paragraphs?|sentences?|lines?|bullets?|bullet points?|words|options?|items?|pages?|examples?|points?|suggestions?) (?:is|are|per \w+ (?:is|are)) (?:plenty|enough|fine|all i (?:need|want|read)|the (?:most|maximum|limit)|what i (?:need|want))\b",
     r"what (?:would )?(?:really )?(?:helps?|annoys?|bothers?|works?|calms?|motivates?) (?:me |for me )?(?:the )?(?:most|best|a lot)? ?(?:is|are) (?:if|when|that|to) ?(?:you)?\b",
+    r"(?:please |just )*(?:you can|you may|feel free to|you should|you could) (?:always |just )?be (?:more |completely |totally |quite |very |brutally )?(?:blunt|direct|honest|frank|critical|open|brief|informal|casual|strict|concise|short)(?: with (?:me|us))?(?=\s*(?:[,.;!–—-]|$))",
     r"it(?:'d| would) (?:really |greatly )?(?:help|be (?:great|helpful|good|nice)) (?:me )?(?:a lot )?if you (?:always|never|could always|would always|didn't|\w+ed\b)",
     r"i (?:don't|do not|dont|never) mind [\w' -]{2,50}(?:,)? (?:as long as|so long as|if only|when) you\b",
     r"i (?:only |just )?(?:ever )?read (?:the )?(?:first|top|last|bold|short|headlines?|summar(?:y|ies)|your)\b",
@@ -194,8 +213,13 @@ def standing_order_in(said: Said) -> re.Match[str] | None:
             return match
     for pattern in (_WHEN_THEN, _THEN_WHEN):
         for match in each_stated(said, pattern, may_depend=True):
-            if not _ONE_OCCASION.match(match["when"]) and not _FOR_NOW.search(said.read):
-                return match
+            if _ONE_OCCASION.match(match["when"]) or _FOR_NOW.search(said.read):
+                continue
+            if match["when"].lower().startswith("if "):
+                asks = pattern is _THEN_WHEN and _ASKING_IF.match(match["verb"])
+                if asks or not _TELLING.match(match["verb"]):
+                    continue
+            return match
     enough = next(each_stated(said, _ENOUGH, may_depend=True), None)
     if enough is not None:
         return enough

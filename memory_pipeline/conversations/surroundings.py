@@ -22,7 +22,7 @@ _TITLE = (
 _PEOPLE = form(
     rf"{_NO_NAME}{_NAME} (?:is|'s|are|was (?:made|named)|became|will be) (?:now )?(?:our|my|the|their) (?:new |main |only |first |other |chief |senior |junior |lead |external |former )*(?:[\w-]+ ){{0,2}}?{_TITLE}\b(?! (?:of|in) (?:my|the) (?:story|film|movie|book|novel|game))",
     rf"(?:our|my) (?:new |main |chief |lead |external )*(?:[\w-]+ ){{0,2}}?{_TITLE} (?:is|'s|at [\w' -]{{2,30}} is|for [\w' -]{{2,30}} is) (?:now )?(?:called |named )?{_NO_NAME}{_NAME}",
-    rf"{_NO_NAME}{_NAME}(?:, [\w' -]{{2,40}},)? (?:now |usually |always |also |still )?(?:handles|runs|owns|manages|leads|maintains|reviews|approves|packs|signs|answers|oversees|coordinates|is in charge of|is responsible for|takes care of|"
+    rf"{_NO_NAME}{_NAME}(?:, [\w' -]{{2,40}},)? (?:now |usually |always |also |still )?(?:(?:handles|runs|owns|manages|leads|maintains|reviews|approves|packs|signs|answers|oversees|coordinates) (?=(?:the|our|all|my|both|most|any|its|their|[a-z]+s)\b)(?!always\b|things\b)|is in charge of|is responsible for|takes care of|"
     r"looks after|takes over|takes the|does (?:all |most )?(?:the|our|my)|keeps (?:the|our|my) (?:books|keys?|accounts?|minutes|list)|pays (?:the|our)|orders (?:the|our)|delivers (?:the|our|to)|covers (?:for|the|our)|reports to|"
     r"works (?:on|with us|for us|in (?:the|our)|at (?:the|our)|from|part|full|only)|has (?:the|our) (?:keys?|password|login|last word)|needs to (?:sign|approve|see)|wants (?:the|those|these|all|our|every) [^.!?]{2,60})\b(?! (?:me|you|mad|crazy)\b)",
     rf"(?:for |about )?(?:anything|everything|questions|all things) (?:about |on |to do with |around )?[\w' -]{{2,40}},? (?:ask|talk to|write to|go to) {_NO_NAME}{_NAME}",
@@ -54,7 +54,8 @@ _NO_PLACE = re.compile(
 #: People and moods are no surroundings.
 _NO_SUBJECT = re.compile(
     r"\W*(?:(?:and|but|so|well|also|because),? )*(?:my|our) (?:[\w-]+ )?(?:friendship|relationship|mind|body|thoughts?|mood|parents?|mother|father|mom|mum|dad|wife|husband|son|daughter|"
-    r"sister|brother|friends?|boyfriend|girlfriend|family|life|day|dream|goal)\b",
+    r"sister|brother|friends?|boyfriend|girlfriend|family|life|day|dream|goal)\b|"
+    r"\W*(?:the|our|my|a) (?:[\w-]+ )?(?:cat|dog|birds?|man|woman|boy|girl|child|children|kids?|baby|people|person|guy|sun|moon|stars?|horse|cow|fox|mouse|family|couple|neighbou?rs?)\b",
     re.IGNORECASE,
 )
 _BY_THE_WAY = re.compile(r"\bby the way\b", re.IGNORECASE)
@@ -68,7 +69,7 @@ _FIGURE_OR_LIMIT = re.compile(
 #: Something failed or is so, for a reason that was found.
 _BECAUSE = form(
     r"(?:so )?(?:the|that|this|these|both|all(?: of)?(?: the| our)?|our|your|it|they|(?-i:[A-Z])[\w.-]+) (?!reason\b)[^.!?,;]{0,80}?\b(?:failed|fails|crashed|crashes|broke|breaks|stopped|stops|hung|hangs|was (?:missing|slow|empty|wrong|late|down|lost|rejected|refused|skipped|blocked|stale|not \w+|too \w+|\w+ed)|were (?:missing|slow|empty|wrong|late|down|lost|rejected|refused|skipped|blocked|not \w+|too \w+|\w+ed)|"
-    r"did(?:n't| not) \w+|could(?:n't| not) \w+|timed out|doubled|disappeared|vanished|slowed down|leaked|came from|is (?:caused|due)|was (?:caused|due)|were (?:caused|due))[^.!?]{0,60}?(?:\bbecause\b|\bsince (?:the|it|its|our|all|no|a|an|both)\b|\bby (?:a|an|the)\b|\bdue to\b|\bto (?:a|an|the)\b|\bfrom (?:a|an|the)\b) [^.!?]{6,}",
+    r"did(?:n't| not) \w+|could(?:n't| not) \w+|timed out|came (?:out|up|back|down|through)|went (?:out|down|wrong|missing|blank|dark|silent|offline|to)|ran (?:out|slow|twice|late|into)|got (?:stuck|lost|slow|skipped|rejected)|fell (?:over|back|out|behind)|shut down|froze|kept \w+ing|lost (?:its|the|their)|doubled|disappeared|vanished|slowed down|leaked|came from|is (?:caused|due)|was (?:caused|due)|were (?:caused|due))[^.!?]{0,60}?(?:\bbecause\b|\bsince (?:the|it|its|our|all|no|a|an|both)\b|\bby (?:a|an|the)\b|\bdue to\b|\bto (?:a|an|the)\b|\bfrom (?:a|an|the)\b) [^.!?]{6,}",
     r"(?:the )?(?:real |root |actual |underlying |main )*(?:cause|culprit|reason (?=of|for|behind|why)|problem|bug|issue)(?: (?:of|for|behind|with) [\w' -]{2,40}?)? (?:was|were|is|turned out to be) (?:that )?(?!that you\b|not\b|still\b|it\b|if\b|yours\b|common\b|solved|fixed|me\b|you\b|i\b|my\b|when\b|how\b|what\b|unclear|unknown|always\b|simple)\w",
     r"it (?:was|wasn't|isn't|is not|was not) (?:the |a |an |our |your )?[\w' -]{2,40}(?:that|which) (?:caused|broke|crashed|killed|slowed|blocked|filled|dropped|deleted|locked|stopped) \w",
 )  # fmt: skip

@@ -100,7 +100,7 @@ _LEARNED_BY_AGENT = form(
 _LEARNED_BY_HUMAN = form(
     r"(?:today |yesterday |recently |this week |just )?i(?:'ve| have)? (?:also |just |finally |now |recently )*(?:learned|learnt)(?: today| the hard way| recently)?(?: that\b|:| (?=[\w' -]{2,40}\b(?:is|are|needs|must|uses|has)\b)(?!how|to|about|a |an |from|some|the |many|new|more|so|lot|much|from|piano|guitar))",
     r"(?:the |my |key |big )*lessons?(?: i)?(?: learned| learnt)?(?: here| for me| today)?\s*(?:[:—–]| is (?:that|to)\b| - )\s*",
-    r"lessons? (?:for|from) (?:me|us|next (?:year|time|month)|the future|today|yesterday|this [\w ]{2,30}|last [\w ]{2,20})\s*[:—–]\s*",
+    r"lessons? (?:for|from|of) [\w' -]{2,30}?\s*[:—–]\s*",
     r"note to (?:self|myself)\s*[:—–-]\s*",
     r"(?:my|the|one|a) (?:key |main |big )?(?:takeaway|take-away)(?: for me| here| from this)? (?:is|was) (?:that|to)\b",
     r"til(?: that)?\s*[:,]?\s",

@@ -169,6 +169,33 @@ def test_facts_feelings_and_corrections_have_many_forms(said: str, kind: str) ->
     assert kinds_of(said) == [kind]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Leave a slice for me.",
+        "You have to show me that!",
+        "From now on things are better.",
+        "No rain in sight.",
+        "Nobody goes out on Mondays.",
+        "We left early because it rained.",
+        "We're leaving on Friday.",
+        "We're going for pizza.",
+        "Hard as it is, we try.",
+        "Explain recursion to me like I'm five.",
+        "Remind me when the cake is done.",
+        "Ask me if I want coffee.",
+        "The cat sits on the roof.",
+        "Anna runs every morning.",
+        "I told you that I love you.",
+        "It's the thought that counts, not the gift.",
+        "I bought a house in my dream.",
+        "Before you go, tell me a joke.",
+    ],
+)
+def test_what_people_say_in_passing_is_not_kept(said: str) -> None:
+    assert kinds_of(said) == []
+
+
 def test_a_fact_beside_an_order_is_kept_as_well() -> None:
     said = "I have type 2 diabetes, so if my phone is silent for a day, call my wife."
     assert kinds_of(said) == ["dynamic", "fact"]
