@@ -47,6 +47,7 @@ _TRUST = form(
     r"(?:the |my |our )?(?:choice|decision|call|wording|timing|order|design|layout|details?|rest|execution) (?:(?:of|about|on|for) [\w' -]{2,40} )?(?:is|are) (?:all |entirely |completely )?yours\b",
     rf"(?:(?:for|on|with|in) )?(?:anything|everything|whatever|all|small|minor|such) [^.!?,]{{0,40}}?,? ?(?:you (?:can|may) )?(?:just |please |simply )*(?:decide|choose|do|handle|fix|order|pick|go ahead|answer|approve)(?: it| that| those| them)? (?:{_ALONE}|without me)(?!\w)",
     r"(?!if\b|it's\b|what\b|when\b|how\b|is\b|whether\b)[\w' -]{2,50} (?:is|are) (?:totally |entirely |completely |all |fully )?up to you\b",
+    rf"(?:please |just |then |also )*(?:pick|choose|select|decide on|name|design|arrange|plan|book|write|handle|order|schedule|sort) (?:the|a|an|your|some|any|all|these|those) [\w' -]{{2,40}}? (?:{_ALONE})(?!\w)",
     r"you (?:don't|do not|won't|will not) need (?:my|any|our) (?:\w+ )?(?:ok|okay|approval|permission|consent|go-ahead|sign-off|yes)\b",
     r"no (?:approval|permission|sign-off|ok) (?:is )?(?:needed|necessary|required)\b",
     r"you(?:'ve| have)(?: got)? (?:my|our) (?:full |complete |standing )?(?:ok|okay|go|go-ahead|yes|blessing|permission|consent|approval|word|trust|confidence|backing|thumbs up)\b (?:to|for|on|in)\b",

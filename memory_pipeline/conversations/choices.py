@@ -109,8 +109,9 @@ _TURNED_FROM = form(
     r"(?:use|take|choose|pick|go (?:with|for|back to)|stay (?:on|with)|stick (?:to|with)|keep) (?!it\b(?! at| to| in)|me\b|up\b|in mind|calm|going|care|your time|a (?:look|break|seat|deep breath|moment|walk))[^,.;!?]{2,60}?(?:\binstead\b|\brather than\b|,? not \b)"
 )
 _FROM_NOW = form(
+    r"from (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter|next \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)?(?: \w+)?|20\d\d)(?: \d{1,4})? (?:on|onwards?),? (?:we|the|our|i|all|every|no|it|there|only|[a-z]+s)\b",
     r"(?:from (?:now|here|then|today) on|from here on out|as of (?:now|today|tomorrow|next \w+|\w+)|effective immediately|going forwards?|henceforth|until further notice),? "
-    r"(?:please )?(?:all|every|each|no|only|the|our|we|i|nobody|everyone|everybody|any|new|there|both|this|that|it|(?!(?:things|days|nights|times|its|is|his|this|always|thanks|yes|was|has|does)\b)[a-z][\w-]+s|(?!(?:it|life|everything|he|she)\b)[a-z]\w+ (?:goes|is|will|starts|ends|runs|costs|closes|opens|moves))\b(?! (?:feel|think|know|love|was|were))"
+    r"(?:please )?(?:all|every|each|no|only|the|our|we|i|nobody|everyone|everybody|any|new|there|both|this|that|it|(?!(?:things|days|nights|times|its|is|his|this|always|thanks|yes|was|has|does)\b)[a-z][\w-]+s|(?!(?:it|life|everything|he|she)\b)[a-z]\w+ (?:goes|is|will|starts|ends|runs|costs|closes|opens|moves))\b(?! (?:feel|think|know|love|was|were))",
 )
 #: What is given up, and what is done in its place: `Forget bytea, put them in the bucket`.
 _REPLACED = form(

@@ -38,7 +38,7 @@ _ONLY_IT = re.compile(
 #: For the moment, or because of what is under way: a task, and no rule.
 _FOR_NOW = re.compile(
     r"\b(?:yet|for now|right now|just now|today|tonight|tomorrow|at the moment|this time|for the moment|this (?:morning|afternoon|evening|week|weekend)|"
-    r"until (?!i (?:say|tell|confirm|approve|ok|have (?:seen|read))\b|we (?:say|agree)\b|further)|while (?:i'm|i am|we're|we are|it|the)|before (?:it|that)|"
+    r"until (?!i (?:say|tell|confirm|approve|ok|have (?:seen|read))\b|we (?:say|agree)\b|further)|while (?:i'm|i am|we're|we are|it|the)|i(?:'ve| have)? already|i just (?:did|fixed|sent|wrote)|"
     r"in the meantime|still (?:running|working|testing|thinking|editing)|(?:i'm|i am|we're|we are) (?:still |just |currently |already |now )?(?!going\b)\w+ing\b)\b",
     re.IGNORECASE,
 )
@@ -69,7 +69,7 @@ _ASKING = form(
     rf"{_LEAD}(?:show|send|give|bring|read) (?:me|us) (?:an? |the |every |each |all )?[\w' -]{{2,40}}? (?:first(?! (?:thing|of all|and))|beforehand|in advance|before (?:you|it|they|anything|any)\b)",
     r"(?!if\b|when\b|what\b|how\b|why\b)[\w' ,-]{2,60}? (?:always |first |must |have to |has to |need to |needs to |should )*(?:comes?|go(?:es)?|go(?:es)? through|pass(?:es)?) (?:by |to |through |past |via )?(?:me|us) (?:first\b|before (?:you|we|it|they|anything)\b)",
     rf"{_LEAD}(?:go|talk|write|route it|send it|work) (?:only |always )?through (?:me|us)\b",
-    r"(?!if\b|when\b)[\w' ,-]{2,60}? (?:needs?|requires?) my (?:\w+ )?(?:ok|okay|approval|permission|consent|signature|confirmation|go-ahead|yes|word)\b",
+    r"(?!if\b|when\b)(?!you\b|[\w' ,-]{2,60}?(?:n't|not|no longer|never) )[\w' ,-]{2,60}? (?:needs?|requires?) my (?:\w+ )?(?:ok|okay|approval|permission|consent|signature|confirmation|go-ahead|yes|word)\b",
     r"(?!if\b|when\b)[\w' ,-]{2,50}? only (?:with|after) (?:my|our|asking me)\b",
     r"i (?:want to|have to|need to|must|will|'ll)? ?(?:always |personally )?(?:read|sign|approve|check|see|review|confirm|decide|pay|send) (?:every|each|all|any) (?!day\b|morning\b|evening\b|night\b|week\b|now\b|the time\b)[\w' -]{2,40}? (?:myself|personally|first|before)\b",
     r"(?:(?:only|just) )?i (?:alone |myself )?(?:decide|have the last word|make the decisions?|sign|approve) (?:on|about|over|what|who|which|when)\b",
@@ -85,7 +85,7 @@ _KEEP_OUT = form(
     r"(?:nothing|nobody|no one|none of (?:this|these|it|my|our|the)|no [\w' -]{2,40}?) (?:[\w' -]{1,30} )?(?:(?:gets?|is|are|is to be|may be|must be|can be) (?:sent|shared|deleted|published|opened|changed|touched|deployed|posted|bought|signed|moved|thrown|merged|shipped|booked|ordered|paid|printed|uploaded|installed|a port)|(?:goes|go) (?:live|online|out to \w+|to (?:the )?(?:clients?|customers?|the press|print|production|anyone|others))|(?:leaves?|enters?) (?:this|the|our)|may (?!be\b)|must (?!be\b|have\b))\b ?[\w' -]{2,60}",
     r"no (?:[\w-]+ ){0,2}?(?:\w+ing|emojis?|deploys?|deployments?|e?mails?|calls?|changes|updates|upgrades|tables?|jargon|slang|meetings?|purchases|orders|commits?|pushes|releases?|exceptions|names?|photos?|pictures|attachments?|links?|ads|messages?|bookings?|comments|dependencies|frameworks|libraries|cookies|tracking|data|plugins|disks?|lights?|alarms?|restarts?|reboots?|downloads?|uploads?|payments?|reminders?|notifications?) (?:of (?:anything|any \w+) )?(?:on|after|before|during|in|at|without|for|while|over|between|by) (?!doubt\b|time\b|problem\b|need\b|wonder\b|idea\b|reason\b|matter\b|way\b|the moment|particular|hurry|fun\b|luck\b|sleep\b|news\b|response|answer|reply|sign\b|it\b|that\b|me\b|you\b)(?:the |my |our |any |a )?\w+(?:[\w' -]*)",
     r"only (?:through|via|from|with|inside|within|over|by|after|between|on) (?:the|my|our|a|an|[a-z]+) [\w'-]+(?=\s*(?:[,.;!–—-]|$))",
-    r"[\w' -]{2,40} (?:stays?|remains?) (?:private|secret|confidential|between us|with (?:me|us)|in-house|(?:inside|inside of|within) (?:this|our|the) [\w-]+|in (?:this|our) (?:house|room|chat|company|team|system|folder|file|family|workspace|office)|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
+    r"[\w' -]{2,40} (?:stays?|remains?) (?:(?:out of|away from) (?:the|my|our|this|any|all)\b|private|secret|confidential|between us|with (?:me|us)|in-house|(?:inside|inside of|within) (?:this|our|the) [\w-]+|in (?:this|our) (?:house|room|chat|company|team|system|folder|file|family|workspace|office)|where (?:it|they) (?:is|are)|off|offline|as (?:it|they) (?:is|are))\b",
     r"[\w' -]{2,40} (?:is|are) not (?:for|to be) (?!long\b|sale\b|me\b|everyone\b|the faint)(?:sharing|publishing|publication|others|(?:shared|published|deleted|touched|changed|posted|used|told|moved|sold|opened|sent)\b)[\w' -]*",
     r"(?!if\b|when\b)(?:[\w'-]+ ){0,3}(?:names?|numbers?|figures|data|photos?|pictures?|address(?:es)?|passwords?|files?|salar(?:y|ies)|documents?|records?|details?|keys?|letters?|mails?) (?:never (?:leaves?|go(?:es)?|appears?|gets?|ends? up|enters?|touch(?:es)?)\b|(?:must|should|may|can|do|does)(?: not|n't|n’t| never) (?:ever )?(?:be|leave|go|appear|end up|show up|get)\b)",
 )  # fmt: skip

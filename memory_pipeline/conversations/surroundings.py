@@ -21,6 +21,7 @@ _TITLE = (
 )
 _PEOPLE = form(
     rf"{_NO_NAME}{_NAME} (?:is|'s|are|was (?:made|named)|became|will be) (?:now )?(?:our|my|the|their) (?:new |main |only |first |other |chief |senior |junior |lead |external |former )*(?:[\w-]+ ){{0,2}}?{_TITLE}\b(?! (?:of|in) (?:my|the) (?:story|film|movie|book|novel|game))",
+    rf"{_NO_NAME}{_NAME} (?:is|'s) (?:now )?(?:our|the) (?!(?:best|only|one|same|reason|problem|hero|hope|love|everything|favou?rite|friend|worst|first|last|answer|way|most|future|capital)\b)(?:[\w-]+ ){{0,2}}?[\w-]+(?=\s*(?:[,.;]|$|(?:for|at|in|of) (?:the|our|all)\b))",
     rf"(?:our|my) (?:new |main |chief |lead |external )*(?:[\w-]+ ){{0,2}}?{_TITLE} (?:is|'s|at [\w' -]{{2,30}} is|for [\w' -]{{2,30}} is) (?:now )?(?:called |named )?{_NO_NAME}{_NAME}",
     rf"{_NO_NAME}{_NAME}(?:, [\w' -]{{2,40}},)? (?:now |usually |always |also |still )?(?:(?:handles|runs|owns|manages|leads|maintains|reviews|approves|packs|signs|answers|oversees|coordinates) (?=(?:the|our|all|my|both|most|any|its|their|[a-z]+s)\b)(?!always\b|things\b)|is in charge of|is responsible for|takes care of|"
     r"looks after|takes over|takes the|does (?:all |most )?(?:the|our|my)|keeps (?:the|our|my) (?:books|keys?|accounts?|minutes|list)|pays (?:the|our)|orders (?:the|our)|delivers (?:the|our|to)|covers (?:for|the|our)|reports to|"

@@ -39,7 +39,7 @@ _DECISION = form(
     r"(?:so |then |ok |okay )*(?:it's|it is|that's|that is) (?:all )?(?:settled|decided|official|a deal|agreed)(?: then)?\s*(?:[:,—–]|$)",
     r"(?:i'm|i am|we're|we are) (?:cancell?ing|quitting|dropping|leaving|giving up|switching to|moving to|selling|closing|ending|stopping|keeping|scrapping|retiring) [^.!?]{2,60}?\b(?:for good|from|starting|as of|because|instead|permanently|after all|at the end of)\b",
     r"(?:starting|as of|effective|beginning|from) (?:next )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|january|february|march|april|june|july|august|september|october|november|december|\d{1,2}\b|the \d)[\w ]{0,20}?,? (?:the|we|i|our|all)\b(?! (?:was|were|had|been))",
-    r"(?:the|our) (?:whole )?(?:team|board|family|group|committee|crew)(?: has| have)? (?:voted|agreed|decided|settled|chose)\b",
+    r"(?:the|our) (?:whole )?(?:team|board|family|group|committee|crew|choir|band|club|lab|office|department|household|class|founders|partners|editors|orchestra)(?: has| have)? (?:voted|agreed|decided|settled|chose)\b",
     r"(?:i'll|i will|i'm going to|i am going to|i'd) (?:use|keep|store|build|split|replace|drop|cache|leave) [^.!?]{2,80}\b(?:because|since|so that)\b",
     r"(?:we're|we are|i'm|i am) doing it\s*[:—–]\s*",
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
