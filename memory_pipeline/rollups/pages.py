@@ -16,6 +16,8 @@ from memory_pipeline.wording.quoting import plain
 #: What one more entry of the same kind and part counts beside the one before it, and what the parts of a period are.
 _ONE_MORE = 0.85
 _PART = {"day": "day", "week": "day", "month": "week", "year": "month"}
+#: Threads that are open for more than about a month have their own share alone; the others are counted.
+_STALE = 0.25
 #: Readings never take more than about this part of the budget, also where there is nothing else to say.
 _MOST_FIGURES = 0.2
 #: Where the files of each level stand, seen from the root.
@@ -60,6 +62,8 @@ def page_of(
     free = room - sum(costs[entry] for entry in taken)
     for kind in (*(kind for kind in SECTIONS if kind != THREAD), THREAD):  # old threads never crowd out what is new
         for entry in _best(entries, kind, period):
+            if kind == THREAD and entry.weight < _STALE:
+                break
             if entry not in taken and costs[entry] <= free:
                 if kind == FIGURE and sum(costs[one] for one in taken if one.kind == FIGURE) > _MOST_FIGURES * room:
                     break
