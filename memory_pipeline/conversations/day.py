@@ -79,16 +79,16 @@ def read_day(
     topics_before: Mapping[str, Sequence[date]] | None = None,
     utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
-    steers: Callable[[str], bool] = lambda text: False,
+    steers: Callable[[Extraction], bool] = lambda one: False,
     proposed: Proposals | None = None,
     names: Mapping[str, Speaker] | None = None,
 ) -> ReadDay:
     """Read the memories of a day's turns.
 
     `known` and `topics_before` as in `extract`; `utility`: by kind, how useful extractions have been, from -1 to 1;
-    `closed`: destinations that the settings leave empty; `steers`: whether
-    a text reads like an attempt to steer a model, and therefore goes nowhere; `proposed`: what a model proposes beside
-    what the rules find; `names`: by name in lower case, whose it is.
+    `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt to steer
+    a model, and therefore goes nowhere; `proposed`: what a model proposes beside what the rules find; `names`: by name
+    in lower case, whose it is.
     """
     read = turns_of(memories, names)
     chunks = tuple(chunks_of(read.turns, chunk_tokens))
@@ -109,7 +109,7 @@ def read_day(
             reason = WITHDRAWN
         elif route.destination == "drop":
             reason = NOT_KEPT
-        elif steers(one.text):
+        elif steers(one):
             reason = STEERING
         elif route.destination in closed:
             reason = NOWHERE

@@ -4,6 +4,7 @@ from memory_pipeline.distillers.choose import asks_claude, choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.distillers.injections.by_human import attempt_by
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
@@ -20,6 +21,7 @@ __all__ = [
     "Member",
     "Task",
     "asks_claude",
+    "attempt_by",
     "attempt_in",
     "check_preservation",
     "choose_distiller",

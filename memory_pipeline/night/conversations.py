@@ -17,7 +17,7 @@ from memory_pipeline.conversations.day import ReadDay, read_day
 from memory_pipeline.conversations.pages import standing_in
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
-from memory_pipeline.distillers import find_attempt
+from memory_pipeline.distillers import attempt_by
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.exports.conversations import WrittenFiles, write_files
 from memory_pipeline.killpoints import reached
@@ -156,7 +156,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
         known=known,
         topics_before=topics,
         closed=_closed(rules),
-        steers=lambda text: find_attempt({"": text}) is not None,
+        steers=lambda one: attempt_by(one.speaker, one.text) is not None,
         proposed=proposed,
         names=names_of(night.store, rules, day.project_id, memories),
     )

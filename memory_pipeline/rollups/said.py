@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from memory_pipeline.distillers import attempt_in
+from memory_pipeline.distillers import attempt_by
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.rollups.days import short
 from memory_pipeline.rollups.entries import SAID, Entry
@@ -26,7 +26,7 @@ def entries_of_conversations(
     found = []
     for one in standing:
         is_told = first <= one.night <= last and one.kind in _KINDS and one.memory_id is None
-        if not is_told or one.id in withdrawn or attempt_in(one.text):
+        if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
             continue
         words = short(one.text, count_tokens)
         if words is not None:
