@@ -797,7 +797,7 @@ marker | h: Do you remember the inspector?
 marker | h: Nothing important happened.
 """
 
-_HELD_OUT = r"""
+_EIGHTH = r"""
 boundary | h: Please don't write to the school without showing me the text.
 boundary | h: Medical stuff stays out of the shared notes.
 boundary | h: Never accept a meeting before nine.
@@ -837,7 +837,7 @@ context | a: The scan was too dark because the lamp was broken.
 marker | h: Important: the contract with the church ends on 30 June.
 """
 
-_HELD_OUT_NEAR = r"""
+_EIGHTH_NEAR = r"""
 boundary | h: Does the school accept mails?
 boundary | h: Don't be shy, ask.
 boundary | h: They never accept meetings before nine.
@@ -866,6 +866,87 @@ context | h: Who is our conductor?
 context | h: The concert was wonderful.
 context | a: The scan might be too dark because of the lamp.
 marker | h: Is the contract important?
+"""
+
+_HELD_OUT = r"""
+boundary | h: Don't share the guest list with anyone.
+boundary | h: Please ask the caterer nothing before I've signed.
+boundary | h: The family stuff stays between us.
+boundary | h: Never change a seat without asking my mother.
+boundary | h: Invoices need my signature.
+trust | h: You can answer the hotel on your own.
+trust | h: I trust you to pick the music.
+trust | h: No need to check with me about flowers.
+trust | h: The menu is up to you.
+decision | h: We're going with the smaller venue, since the big one has no parking.
+decision | h: We decided against a live band.
+decision | h: Let's skip the speeches, nobody likes them.
+decision | h: My sister and I agreed to split the costs.
+decision | h: We've booked the castle instead of the barn.
+decision | h: Final decision: the ceremony is outdoors.
+decision | h: OK, the vegetarian menu it is.
+decision | a: I chose the later train because the first one has no seats left.
+fact | h: I work as a wedding planner in Split.
+fact | h: My fiance Marko is from Zadar.
+fact | h: I have two sisters and a brother.
+fact | h: I can't eat gluten.
+fact | h: My grandmother turns ninety in May.
+fact | h: We live with my parents.
+preference | h: I prefer white flowers.
+preference | h: I really don't like balloons.
+preference | h: My favourite season is spring.
+dynamic | h: Please keep your mails under ten lines.
+dynamic | h: When a guest cancels, tell me right away.
+dynamic | h: I love that you always give me the price first.
+dynamic | h: Stop suggesting balloons.
+correction | h: No, the wedding is in June, not in July.
+correction | h: That's wrong, we have 80 guests.
+correction | h: I said the castle, not the hotel.
+correction | h: You confused Marko with his brother.
+emotion | h: I'm so nervous about the weather.
+emotion | h: I cried when I saw the dress.
+learning | h: I learned that good florists are booked a year ahead.
+learning | a: From now on I will read the contract before I summarise it.
+context | h: Ivana is the caterer's assistant.
+context | h: The keys to the castle are kept at the tourist office.
+context | h: Our budget is 12,000 euros.
+context | a: The booking failed because the card had expired.
+marker | h: Please note that the ferry only runs until 10 pm.
+marker | h: This is crucial: nobody tells Marko about the song.
+"""
+
+_HELD_OUT_NEAR = r"""
+boundary | h: Don't you think the list is too long?
+boundary | h: My mother never changes a seat.
+boundary | h: Don't worry about the ferry.
+boundary | h: Did I say never?
+trust | h: Can you answer the hotel on your own?
+trust | h: Marko trusts the caterer.
+trust | h: You can see the castle from here.
+decision | h: Did we decide against a band?
+decision | h: We could skip the speeches.
+decision | h: The hotel decided to raise its prices.
+decision | h: If we book the castle, the barn is off.
+decision | h: We're going to the castle with my parents tomorrow.
+decision | a: You might choose the later train because it has seats.
+fact | h: Marko says I work too much.
+fact | h: Her sister has two kids.
+fact | h: I was in Zadar once.
+fact | h: Imagine I live in a castle.
+preference | h: Marko prefers red.
+preference | h: Do you prefer white or red?
+preference | h: I like your idea.
+dynamic | h: Tell me the price.
+dynamic | h: Keep the ring safe.
+correction | h: Nothing is wrong.
+correction | h: No, not yet.
+emotion | h: The bride cried.
+emotion | h: I'm happy to wait.
+learning | h: What did we learn?
+context | h: Is Ivana the assistant?
+context | h: The castle is beautiful.
+context | a: The booking could fail because of the card.
+marker | h: Is this crucial?
 """
 
 _START = datetime(2026, 4, 8, 9, 0, tzinfo=UTC)
@@ -899,6 +980,8 @@ def plant_conversations() -> list[Planted]:
         ("sixth-near", _SIXTH_NEAR, True, False),
         ("seventh", _SEVENTH, False, False),
         ("seventh-near", _SEVENTH_NEAR, True, False),
+        ("eighth", _EIGHTH, False, False),
+        ("eighth-near", _EIGHTH_NEAR, True, False),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )

@@ -202,6 +202,7 @@ _PREFERENCE = form(
     rf"i(?:'ve| have) (?:always|never|long) (?:really )?(?:loved|liked|hated|preferred|enjoyed|adored|disliked) {_VAGUE_OBJECT}\w",
     rf"i (?:always |usually )?(?:take|pick|choose|go for|order|want) (?:{_VAGUE_OBJECT}|the )[\w' -]{{2,40}} every (?:single )?time\b",
     r"[\w' -]{2,40} (?:works? best for me|suits? me (?:best|better|fine|well))\b",
+    rf"{IM} (?:also |really |very |mostly |particularly |especially )*interested in (?!buying\b|this\b|that\b|it\b|your\b|you\b|seeing\b|hearing\b|knowing\b|learning (?:more|about)\b|what\b|how\b|the (?:offer|job|position|room|flat|car)\b)\w",
     r"i (?:always |only |just )?want [\w' -]{2,50}, not (?!you\b|me\b|now\b|yet\b|today\b|because\b|to\b)[\w' -]{2,30}",
     r"[\w' -]{2,30} over [\w' -]{2,30}, (?:always|any day|any time|every time|all day)\b",
     r"give me [\w' -]{2,40} over [\w' -]{2,40}\b",

@@ -125,7 +125,7 @@ def test_a_day_of_two_thousand_turns_takes_seconds() -> None:
     assert time.process_time() - began < 8
 
 
-@pytest.mark.parametrize(("held_out", "least_found"), [(False, 0.9), (True, 0.5)])
+@pytest.mark.parametrize(("held_out", "least_found"), [(False, 0.9), (True, 0.75)])
 def test_nine_of_ten_planted_extractions_are_right(held_out: bool, least_found: float) -> None:
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
