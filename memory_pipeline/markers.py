@@ -121,6 +121,7 @@ def with_block(text: str, name: str, body: str) -> str:
 
 def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, tuple[str, ...]]:
     """The text in which every line of the block that is not ours stands directly below it, as it was, and these lines.
+    Blank lines between two of them go with them.
 
     `is_ours`: tells a line of this program, which it is given without its end and the blanks before that. Errors as in
     `with_block`.
@@ -129,17 +130,35 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     if place is None:
         return text, ()
     lines = re.findall(r"[^\n]*\n|[^\n]+", text[place[0] : place[1]])
-    others = [line for line in lines if line.strip() and not is_ours(line.rstrip())]
-    if not others:
+    whose = ["" if not line.strip() else "o" if is_ours(line.rstrip()) else "p" for line in lines]
+    if "p" not in whose:
         return text, ()
-    ours = "".join(line for line in lines if not line.strip() or is_ours(line.rstrip()))
+    ends = "\r\n" if "\r\n" in text else "\n"
+    ours, others = "", list[str]()
+    last, blanks, is_apart = "", list[str](), False
+    for line, owner in zip(lines, whose, strict=True):
+        if not owner:
+            blanks.append(line)
+            is_apart = True
+            continue
+        if owner == "p" and last == "p":
+            others += blanks
+        else:  # what stood around our lines stays there, and keeps paragraphs apart
+            ours += "".join(blanks)
+            others += [ends] if owner == "p" and others and is_apart else []
+        if owner == "p":
+            others.append(line)
+            is_apart = False
+        else:
+            ours += line
+        last, blanks = owner, []
+    ours += "".join(blanks)
     end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place[1])
     assert end is not None
     marker, after = end.group(), text[end.end() :]
-    ends = "\r\n" if "\r\n" in text else "\n"
     gap = ends if after and not after.startswith(("\n", "\r")) else ""
     marker += "" if marker.endswith(("\n", "\r")) else ends
-    moved = tuple(line.rstrip("\r\n") for line in others)
+    moved = tuple(line.rstrip("\r\n") for line in others if line.strip())
     return f"{text[: place[0]]}{ours}{marker}{''.join(others)}{gap}{after}", moved
 
 
@@ -159,6 +178,8 @@ def without_block(text: str, name: str) -> str:
     gap = before.removesuffix(ends)
     if gap.endswith(("\n", "\r")) and (not after or after.startswith(("\n", "\r"))):
         before = gap
+    if not before and after.startswith(f"{ends}<!-- {_PROGRAM}:"):  # the blank line was that of the next block
+        after = after.removeprefix(ends)
     return before + after
 
 

@@ -38,6 +38,35 @@ def test_a_line_of_a_person_moves_below_the_block_byte_for_byte(
     assert again.outcome == "unchanged" and not again.moved and file.read_bytes().decode() == after
 
 
+@pytest.mark.parametrize(
+    "mine",
+    [
+        "# My heading\n\nparagraph one\n\nparagraph two",
+        "- I play the cello.\n\n    a poem\n\n    of mine  ",
+        "one\n\n\n\ttwo",
+    ],
+)
+def test_what_a_person_wrote_moves_with_its_blank_lines_byte_for_byte(
+    tmp_path: Path, blocks: SharedBlocks, mine: str
+) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one\n\n- two\n- three")
+    file.write_text(file.read_text().replace("- two", f"- two\n\n{mine}\n"))
+    done = blocks.write(file, "x", "- one\n\n- two\n- three")
+    assert file.read_text().endswith(f"{end_of('x')}\n{mine}\n")
+    assert block_in(file.read_text(), "x") == "- one\n\n- two\n- three"
+    assert "\n".join(done.moved) == "\n".join(line for line in mine.split("\n") if line.strip())
+
+
+def test_what_stands_alone_leaves_no_empty_file(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "day.md"
+    for name in ("x", "y"):
+        blocks.write(file, name, "- one")
+    for name in ("x", "y"):
+        blocks.write(file, name, "", removes=True)
+    assert not file.exists()
+
+
 def test_a_line_of_a_person_moves_even_if_the_block_stays_or_goes(tmp_path: Path, blocks: SharedBlocks) -> None:
     file = tmp_path / "USER.md"
     blocks.write(file, "x", "- one")

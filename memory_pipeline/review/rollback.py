@@ -17,6 +17,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.exports.conversations import blocks_of, places_of_projects, write_files
 from memory_pipeline.rollups.renewing import renew_rollups, rollups_of
+from memory_pipeline.rollups.running import memory_file_of, renew_memory
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline rollback"
@@ -101,6 +102,11 @@ class RollbackResult(Document):
     rollups: tuple[str, ...] = Field(
         default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
     )
+    renewed: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda renewed: not renewed,
+        description="The `MEMORY.md` of workspaces that are made again, or would be.",
+    )
     snapshot: str | None = Field(
         default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
     )
@@ -124,7 +130,9 @@ def preview_rollback(
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
     if not plan.dependents:
-        result = result.model_copy(update={"lines": tuple(lines_of(store, settings, plan))})
+        files = tuple(file for file, _ in _memory_files(store, settings, plan))
+        lines = tuple(lines_of(store, settings, plan))
+        result = result.model_copy(update={"lines": lines, "renewed": files})
     return _with_files(result, _taken_back(of_files, scope, preview=True)) if of_files else result
 
 
@@ -216,19 +224,31 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         written = write_files(store, settings, _HOLDER, rollback_id)
         renew_rollups(store, settings, [*plan.restored_ids, *plan.retired_ids], holder=_HOLDER, run_id=rollback_id)
+        renewed = _memory_files(store, settings, plan)
+        failed = [f"{file}: {why}" for file, project in renewed if (why := renew_memory(store, settings, project))]
         with store.reading() as tx:
             digest = tx.contents.digest(active_only=True)
             return _result(tx, plan, rollback_id).model_copy(
                 update={
                     "snapshot": snapshot.name,
                     "active_hash": digest,
-                    "problems": written.problems,
+                    "problems": (*written.problems, *failed),
+                    "renewed": tuple(file for file, _ in renewed),
                     "moved": written.moved,
                     "lines": lines,
                 }
             )
     finally:
         store.release_lease(rollback_id)
+
+
+def _memory_files(store: Store, settings: Settings, plan: RollbackPlan) -> list[tuple[str, str]]:
+    """Each `MEMORY.md` that says the memories of a project of which some come or go, with the project."""
+    with store.reading() as tx:
+        memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
+    projects = sorted({memory.project_id for memory in memories.values()})
+    files = ((memory_file_of(store, settings, project), project) for project in projects)
+    return [(str(file), project) for file, project in files if file is not None]
 
 
 def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
@@ -268,6 +288,7 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines += both[:most] + ([f"  ... and {len(both) - most} more lines"] if len(both) > most else [])
     lines += [f"Could not be written: {problem}" for problem in result.problems]
     lines += [f"Note: {told}." for told in result.moved]
+    lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]
     if result.rollups:
         shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
         lines.append(f"Summaries {would}made again: {shown}.")

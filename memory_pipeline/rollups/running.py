@@ -13,7 +13,9 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.exports.exporting import token_counter
+from memory_pipeline.exports.openclaw import MEMORY
 from memory_pipeline.killpoints import reached
+from memory_pipeline.markers import start_of
 from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
@@ -125,6 +127,15 @@ def _of_project(
         of_model = SAID if known in short else why_not.get(known)
         results.append(made_of.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
     return results
+
+
+def memory_file_of(store: Store, settings: Settings, project: str) -> Path | None:
+    """The `MEMORY.md` of the workspace of a project, if our memories stand in it; None otherwise."""
+    places = RollupFiles(store, settings, project).places
+    if not settings.rollups.memory_file or not places.is_workspace or not places.memory.is_file():
+        return None
+    text = places.memory.read_bytes().decode("utf-8", "surrogateescape")
+    return places.memory if start_of(MEMORY) in text else None
 
 
 def renew_memory(store: Store, settings: Settings, project: str) -> str | None:

@@ -18,7 +18,9 @@ from memory_pipeline.markers import without_blocks
 from memory_pipeline.night.conversation_runs import list_days, run_conversations, show_day
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.review.rollback import RollbackScope, as_text, roll_back
+from memory_pipeline.rollups.periods import periods_between
+from memory_pipeline.rollups.running import renew_memory, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
@@ -464,3 +466,25 @@ def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
     assert "I live in Lisbon with my wife." in (workspace / "USER.md").read_text()
     (listed,) = list_days(store, None, NOW.date(), named)
     assert (listed.state, listed.kept, listed.without_speaker) == ("read", 1, 0)
+
+
+def test_days_that_are_taken_back_leave_memory_md_and_no_file_behind(
+    store: Store, settings: Settings, workspace: Path
+) -> None:
+    mine = files_of(workspace)
+    fill(store, [*FIRST_DAY, *SECOND_DAY])
+    read(store, settings, MONDAY, TUESDAY)
+    periods = periods_between(MONDAY, TUESDAY, ended_by=date(2026, 3, 31))
+    store.take_lease("rollups", "test", 60)
+    roll_up(store, settings, periods, holder="test", run_id="rollups", projects=["p"])
+    renew_memory(store, settings, "p")
+    store.release_lease("rollups")
+    assert "We decided to use Postgres" in files_of(workspace)["MEMORY.md"]
+    done = roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)))
+    after = files_of(workspace)
+    assert "We decided to use Postgres" not in after["MEMORY.md"] and str(workspace / "MEMORY.md") in done.renewed
+    assert "MEMORY.md was made again" in as_text(done)
+    assert {
+        name: text for name, text in after.items() if name != "MEMORY.md" and not name.startswith("memory/")
+    } == mine
+    assert not (workspace / "DailyLogs").exists()
