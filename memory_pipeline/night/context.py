@@ -23,7 +23,7 @@ from memory_pipeline.embedding.missing import embed_missing
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.records import NightError, Stage
+from memory_pipeline.records import MOVED, NightError, Stage
 from memory_pipeline.store import Store, Transaction
 
 Progress = Callable[[str, int, int], None]
@@ -128,6 +128,12 @@ class Night:
             self.log.warning("step %s failed%s: %s", stage, f" for {cluster_id}" if cluster_id else "", text)
         with self.writing() as tx:
             tx.journal.keep_error(self.options.run_id, found)
+
+    def note_moved(self, told: str) -> None:
+        """Record where lines of a person stand now, for the report."""
+        self.log.warning("%s", told)
+        with self.writing() as tx:
+            tx.journal.keep_error(self.options.run_id, NightError("", MOVED, told[:2000], datetime.now(UTC)))
 
     def embed_missing(self) -> None:
         """Embed every memory without a vector of the current model, page by page, and store the vectors.

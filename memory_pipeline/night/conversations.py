@@ -138,7 +138,7 @@ def write_pages(night: Night) -> WrittenFiles:
     for problem in written.problems:
         night.note_error("", "conversations", problem)
     for told in written.moved:
-        night.log.warning("%s", told)
+        night.note_moved(told)
     return written
 
 

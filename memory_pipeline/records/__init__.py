@@ -79,6 +79,7 @@ from memory_pipeline.records.model import (
     ModelCall,
 )
 from memory_pipeline.records.night import (
+    MOVED,
     NightError,
     Stage,
     Verdict,
@@ -121,6 +122,7 @@ __all__ = [
     "MADE",
     "MEMORY_TYPES",
     "MOST_OFFSET",
+    "MOVED",
     "NO_ANSWER",
     "PATTERN_TYPES",
     "RELATIONS",

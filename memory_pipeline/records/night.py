@@ -1,4 +1,4 @@
-"""Errors of a night."""
+"""Errors of a night, and what else a person should know of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Stage = Literal[
     "export",
     "report",
     "night",
+    "moved",
 ]
+#: The stage of what is no error: where lines of a person stand now.
+MOVED: Stage = "moved"
 
 
 @dataclass(frozen=True, slots=True)

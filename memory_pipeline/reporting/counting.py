@@ -59,6 +59,8 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         sources = tx.contents.sources_fingerprint()
         readings = tx.sources.readings(night.options.run_id)
         turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
+        again = tx.conversations.read_before(night.options.run_id, night.options.partition)
+        moved = tx.journal.moved_by(night.options.run_id)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
@@ -85,7 +87,9 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         extractions_kept=kept,
         extractions_by_model=proposed,
         turns_without_speaker=unknown,
+        conversation_days_again=again,
         conversation_days_left=left,
+        lines_moved=tuple(moved),
         memories_scanned=len(outcome.eligible),
         clusters_found=settled_patterns + len(archives),
         clusters_skipped=settled + sum(archive.status == "skipped" for archive in archives),

@@ -199,6 +199,15 @@ class CountedRun(KeptDocument):
         title="Without a known speaker",
         description="Memories of conversations of which nobody knows who speaks, and which are therefore not read.",
     )
+    conversation_days_again: int = Field(
+        default=0,
+        title="Earlier days of them",
+        description="Days of conversations before the night's own that were open, and were read too.",
+    )
+    lines_moved: tuple[str, ...] = Field(
+        default=(),
+        description="Where lines stand now that a person wrote between the marks of files about conversations.",
+    )
     conversation_days_left: int = Field(
         default=0,
         title="Days that stay taken back",

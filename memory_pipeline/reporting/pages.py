@@ -64,7 +64,7 @@ _FIGURES = (
 #: Shown before them if a source was read.
 _OF_SOURCES = ("entries_new", "entries_changed", "entries_gone")
 _OF_CONVERSATIONS = ("turns_read", "extractions_kept", "extractions_by_model", "turns_without_speaker",
-                     "conversation_days_left")  # fmt: skip
+                     "conversation_days_again", "conversation_days_left")  # fmt: skip
 #: Shown even if they are zero.
 _ALWAYS = frozenset(("memories_archived", "abstractions_created", "tokens_before", "tokens_after"))
 _POLICY_COLUMNS = (

@@ -27,14 +27,16 @@ def summary(report: Report, page: Path | None = None) -> list[str]:
     """The lines of a summary. `page`: the file with the whole report, if it was written."""
     lines: list[str] = [Heading(f"{TITLES[report.kind]} {report.partition}: {report.verdict}"), *_what_happened(report)]
     lines += ["", *_figures(report)]
-    for title, told in (
+    for told in report.lines_moved:
+        lines += _indented(f"Note: {told}.", 2)
+    for title, shown in (
         (_says_the_same(report), list(_clusters(report))),
         ("What machinery writes again and again", list(_series(report))),
         ("Left alone", list(_left_alone(report))),
         ("Not found again", list(_not_found(report))),
     ):
-        if told:
-            lines += ["", Heading(title), *told]
+        if shown:
+            lines += ["", Heading(title), *shown]
     return [*lines, "", f"Everything: {page}"] if page else lines
 
 
@@ -62,6 +64,11 @@ def _figures(report: Report) -> Iterator[str]:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
         kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations show {report.partition})"
         yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
+    if report.conversation_days_again:
+        again = how_many(
+            report.conversation_days_again, "earlier day of conversations", "earlier days of conversations"
+        )
+        yield f"  Read too        {again}, which were open"
     if report.turns_without_speaker:
         unknown = f"{how_many(report.turns_without_speaker, 'memory')} of conversations: nobody knows who speaks"
         yield f"  Not read        {unknown}; name the human in conversations.human_names"

@@ -164,6 +164,14 @@ class Conversations:
         )
         return {str(topic): list(days) for topic, days in rows}
 
+    def read_before(self, run_id: str, night: date) -> int:
+        """How many days before a night its run read, and made something else of than what stood."""
+        return int(
+            self._sql.value(
+                "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
+            )
+        )
+
     def read_by_runs(self, run_ids: Sequence[str]) -> dict[str, list[date]]:
         """By project, the days of which what one of these runs made stands."""
         rows = self._sql.rows(

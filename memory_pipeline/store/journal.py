@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from memory_pipeline.records import DEFERRED_REASONS, LogRow, NightError, Notice
+from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.runs import Runs
@@ -100,12 +100,18 @@ class Journal:
             """
             select cluster_id, stage, error, happened_at
             from night_errors
-            where run_id = $1
+            where run_id = $1 and stage <> $2
             order by happened_at, cluster_id
             """,
-            [run_id],
+            [run_id, MOVED],
         )
         return [NightError(row[0], row[1], row[2], from_utc(row[3])) for row in rows]
+
+    def moved_by(self, run_id: str) -> list[str]:
+        """Where lines of a person stand now that a run moved, in sentences."""
+        return self._sql.strings(
+            "select distinct error from night_errors where run_id = $1 and stage = $2 order by 1", [run_id, MOVED]
+        )
 
     def keep_report(
         self, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime

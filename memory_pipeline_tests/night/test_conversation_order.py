@@ -164,3 +164,19 @@ def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store
     roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)), cascade=True)
     assert files_of(tmp_path / "shop") == {} and not any((tmp_path / "shop").iterdir())
     assert before
+
+
+def test_a_night_says_that_it_read_earlier_days_and_moved_lines_of_a_person(store: Store, tmp_path: Path) -> None:
+    settings = settings_in(store, tmp_path / "shop")
+    for talk in TALKS[:2]:
+        fill(store, talk)
+    run(store, DAYS[0], settings)
+    fill(store, spoken(DAYS[0], "I like tea.", hour=20))
+    user = tmp_path / "shop" / "USER.md"
+    user.write_text(user.read_text().replace("## Updates", "My own line.\n## Updates", 1))
+    report = run(store, DAYS[1], settings)
+    assert report.conversation_days_again == 1
+    text = "\n".join(summary(report))
+    assert "  Read too        1 earlier day of conversations" in text
+    assert "  Note: 1 line that a person wrote stands" in text
+    assert not [one for one in report.errors if one.stage != "sources"]
