@@ -78,7 +78,8 @@ def turns_of(memories: Iterable[Memory], names: Mapping[str, Speaker] | None = N
             if not kept:
                 reason = NOBODYS if own or _is_of_nobody(memory) else NO_SPEAKER
                 dropped[reason] += 1
-                if reason == NO_SPEAKER and (name := _NAMED.match(memory.content)):
+                name = _NAMED.match(memory.content) if reason == NO_SPEAKER and _tagged(memory.tags) is None else None
+                if name is not None and name[1].strip().casefold() not in _ROLES:
                     unknown[name[1].strip()] += 1
         turns += sorted(found, key=lambda turn: (turn.line, turn.said_at))
     names_told = tuple(name for name, _ in unknown.most_common(_MOST_NAMES))

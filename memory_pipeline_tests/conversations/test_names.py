@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,17 @@ def test_files_that_cannot_be_read_name_nobody(tmp_path: Path) -> None:
     assert set(speakers_named((), (), tmp_path)) <= {"pip"}
 
 
+@pytest.mark.parametrize(
+    "piece", ["- Name: ", "You are ", "Aa ", "name ", "My name is A ", "*", " ", "<!-- memory-pipeline:"]
+)
+def test_a_long_file_is_read_quickly(tmp_path: Path, piece: str) -> None:
+    for file in ("SOUL.md", "USER.md", "IDENTITY.md"):
+        (tmp_path / file).write_text((piece * 40_000)[:200_000])
+    began = time.process_time()
+    speakers_named((), (), tmp_path)
+    assert time.process_time() - began < 1.0
+
+
 def test_turns_with_known_names_are_read() -> None:
     memories = [
         said(1, "**Ines (09:02):** I moved to Porto last month."),
@@ -90,6 +102,11 @@ def test_the_only_other_name_beside_a_named_agent_is_the_humans() -> None:
 def test_names_that_nobody_knows_are_told() -> None:
     memories = [said(line, f"{who}: line {line}") for line, who in enumerate(("Ines", "Pip") * 2, start=1)]
     assert set(turns_of(memories).unknown) == {"Ines", "Pip"}
+
+
+def test_a_role_or_a_turn_of_a_known_speaker_is_no_unknown_name() -> None:
+    memories = [said(1, "user: hello there", "agent"), said(2, "Ines: hello there", "agent"), said(3, "Ines:", "human")]
+    assert turns_of(memories).unknown == ()
 
 
 def test_a_named_line_in_the_turn_of_a_program_that_tells_roles_is_nobodys() -> None:

@@ -24,13 +24,15 @@ from memory_pipeline.compaction.told import (
 )
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
-from memory_pipeline.conversations.corrections import correction_in, own_correction_in
+from memory_pipeline.conversations.choices import choice_in
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
 from memory_pipeline.conversations.forms import is_question
-from memory_pipeline.conversations.orders import leans_on_name
+from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
 from memory_pipeline.conversations.reversals import ends_permission, reversals_in
 from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.conversations.surroundings import cause_in, surroundings_in
 from memory_pipeline.conversations.topics import topics_in
 from memory_pipeline.conversations.work import (
     decision_in,
@@ -174,6 +176,10 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
      "no, ", "i meant ", "decided ", "is important ", "Hi Ann,\n", "he said: ", "Regards\n", "'a ", '"a', "x is my ",
      "set a ", "a.b=", "- [x] ", "[CURATE] ", "a is now ", "tried to ",
      "forget a, ", "from now on ", "1 of 2 ", "a() b.py ", "ask A before ", "a is out for ", "put a in ",
+     "we are keeping a ", "a b it is ", "only use a ", "if a, ", "before you a, ", "our a is ", "The a was b ",
+     "from may on ", "no emails in a ", "when a b ", "A is our a ", "you can a ", "a is yours ", "i work a ",
+     "my wife A a ", "not A, it ",
+     "Thing that is ", "revert that, ", "leave a ", "Up to 1 ", "whatever you a ", "as of a ",
      "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
@@ -187,11 +193,13 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
         ends_permission, lambda said: list(reversals_in(said)),
         configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
-        reason_against, leans_on_name,
+        reason_against, leans_on_name, choice_in, surroundings_in, cause_in, prohibition_in, asking_in,
+        standing_order_in,
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
+    takes_back(text)
     topics_in(text[:500])
     significance_of("fact", text[:500])
     quoted_all = proposal(1, text[:500], "context", text=text[:499], rationale=text[:4_000])
