@@ -1,7 +1,7 @@
 """Questions to a model about turns of a conversation, and the check of its answers.
 
 The model proposes, and the turns decide: whose words they are is known before, the quote must be words of that turn,
-and what says more than its quote is replaced by it. Only sentences of the speakers' own are sent.
+and what is more than its quote without fillers is replaced by it. Only sentences of the speakers' own are sent.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.prompts import VERSION, read_prompt
 from memory_pipeline.conversations.proposals import TurnKey, key_of
 from memory_pipeline.conversations.routing import ROUTES
-from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
-from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined, Prompt, Question
 from memory_pipeline.llm.requests import Reply
 from memory_pipeline.records import Chunk, Extraction, ExtractionKind, ModelAnswer, Speaker, Turn
 from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.grammar import clauses_of
 from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.retelling import is_without_fillers
 
 PROMPT_VERSION = f"conversation-{VERSION}"
 #: At most so many tokens of turns are asked about at once: the instructions are as long as a chunk.
@@ -42,8 +40,6 @@ _LEAST_QUOTED = 3
 _MOST_SENTENCES = 2
 #: By how much the model's word may move what follows from the kind and the words.
 _MOST_MOVED = 0.1
-#: A text must have this share of the quote's words with a meaning, so that it drops an interjection and no statement.
-_LEAST_TOLD = 0.75
 
 STEERS = "reads like an attempt to steer a model"
 NO_TURN = "a turn that does not exist"
@@ -81,13 +77,6 @@ _NOT_OF_SELF = re.compile(
     r"(?:say|says|said|think|thinks|thought|tell|tells|told|claim|claims|claimed|believe|believes|believed|wrote|writes)\b",
     re.IGNORECASE,
 )
-#: What narrows a statement must stay in a text that says it again.
-_LIMIT = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|none|only|unless|except|until|till|if|when|while|but|without|before|after|"
-    r"any more|anymore|yet|still|maybe|usually|mostly|always|sometimes|\w+n't)\b",
-    re.IGNORECASE,
-)
-
 #: What a model may propose: a topic that recurs is counted, and a mark is found by its words.
 ProposedKind = Literal[
     "correction", "trust", "boundary", "emotion", "decision", "fact", "preference", "dynamic", "learning", "context"
@@ -331,21 +320,7 @@ def _rationale(proposed: ProposedExtraction, sent: _Sent) -> str:
 
 
 def _told(text: str, one: Extraction) -> str:
-    """The model's wording of an extraction, if the quote bears it out and nothing of that is lost; else the quote."""
+    """The model's wording of an extraction if it is the quote without interjections and fillers, or else the quote."""
     text = _SPACE.sub(" ", text).strip()
     quote = _SPACE.sub(" ", one.quote).strip()
-    if not text or text == quote or len(text) > len(quote) + 1:
-        return one.text
-    limits = Counter(match.group().lower() for match in _LIMIT.finditer(quote))
-    if limits != Counter(match.group().lower() for match in _LIMIT.finditer(text)):
-        return one.text
-    wanted, told = set(content_words(quote)), set(content_words(text))
-    if not wanted or len(wanted & told) < _LEAST_TOLD * len(wanted):
-        return one.text
-    problem = (
-        find_unborne_in(text, Evidence([quote], [[one.day]]))
-        or find_invention([quote], text, [one.day])
-        or find_contradiction([quote], text)
-        or check_preservation([quote], text, ()).lost
-    )
-    return one.text if problem else with_days(text, one.day)
+    return with_days(text, one.day) if text != quote and is_without_fillers(text, quote) else one.text

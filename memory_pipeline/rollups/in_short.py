@@ -25,6 +25,7 @@ from memory_pipeline.rollups.prompts import VERSION, read_prompt
 from memory_pipeline.store import Store
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.retelling import joins_clauses_of
 
 PROMPT_VERSION = f"rollup-{VERSION}"
 #: Days are short enough, and a page of fewer entries is read whole.
@@ -187,9 +188,10 @@ def _paragraph(sentences: Sequence[tuple[str, str]]) -> str:
 
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
-    """Whether entries say what a sentence says, and nothing that was masked is in it."""
+    """Whether a sentence is made of whole clauses of its entries, word for word, and says no more than they do; nothing
+    that was masked is in it."""
     days = [[entry.day] for entry in entries]
-    return not (
+    return joins_clauses_of(text, words) and not (
         "[REDACTED" in text
         or attempt_in(text)
         or find_unborne_in(text, Evidence(words, days))

@@ -147,6 +147,19 @@ def test_a_text_that_says_more_than_its_quote_gives_way_to_the_quote() -> None:
     assert (one.text, one.quote) == (plain, quote)
 
 
+@pytest.mark.parametrize(
+    ("quote", "text", "kind"),
+    [
+        ("Marek pays Ola 300 euros a month.", "Ola pays Marek 300 euros a month.", "context"),
+        ("Never run migrate without a snapshot first.", "Never run a snapshot without migrate first.", "learning"),
+        ("Let's keep the old API and drop the new one.", "Let's drop the old API and keep the new one.", "decision"),
+    ],
+)
+def test_the_same_words_in_other_places_give_way_to_the_quote(quote: str, text: str, kind: str) -> None:
+    (one,) = accepted(talk(quote), proposal(1, quote, kind, text=text))
+    assert one.text == quote
+
+
 def test_what_stands_in_quotation_marks_in_a_file_is_always_the_quote() -> None:
     words = "Well, I have been a nurse in a hospital for ten years."
     (one,) = accepted(talk(words), proposal(1, words, "fact", text="I have been a nurse in a hospital for ten years."))

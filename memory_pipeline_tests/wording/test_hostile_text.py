@@ -76,6 +76,7 @@ from memory_pipeline.wording.normalise import (
     shape_hash,
     strip_leading,
 )
+from memory_pipeline.wording.retelling import is_without_fillers, joins_clauses_of
 from memory_pipeline.wording.scaffolding import unwrapped
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import line_in
@@ -98,7 +99,7 @@ _HOSTILE = [
     "[message_id: ", "today ", "next Friday ", "5 Jan, ", "2026-01-05 ", "{'a. A ", "['a ", "{'", "{'a'. ",
     '{"series": [', '{"a": ', "<!doctype html>", "---\n", "---\nseal: ",
     "<!-- memory-pipeline:a:start -->", "<command-args>", "【a†", "\ue200a", "[2026-01-01 ", "a: &a [*a]\n",
-    "```\n", "~~~~\n", "|a", "| a |\n",
+    "a;", "so ", "```\n", "~~~~\n", "|a", "| a |\n",
     "[[a", "[[a|", " #a",
     "<!-- memory-pipeline:x:start -->\n",
 ]  # fmt: skip
@@ -138,6 +139,8 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         yaml_text,
         link_text,
         lambda told: stem_of(told, "1", 80),
+        lambda told: is_without_fillers(told[:-1], told),
+        lambda told: joins_clauses_of(told[:1_000], [told, told[:1_000], told[:990], told[10:]]),
         unwrapped,
         split_front_matter,
         without_citations,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import resources
 
 #: Enters the hash of every prompt, by which answers are kept.
-VERSION = "1"
+VERSION = "2"
 
 
 def read_prompt(name: str) -> str:
