@@ -45,9 +45,9 @@ NOTHING = "sentences with nothing to keep"
 TOLD_BEFORE = "told before"
 OF_NOTHING = "corrections that do not say of what"
 TAKEN_BACK = "taken back by the human directly afterwards"
-#: A memory of more is pasted: a log, or a list.
-MOST_OF_TURN = 40
-BEYOND = f"beyond the first {MOST_OF_TURN} of one turn"
+#: A turn of more is pasted: a log, or a list; so is a memory that holds many turns.
+MOST_OF_TURN, MOST_OF_MEMORY = 40, 120
+BEYOND = f"beyond the first {MOST_OF_TURN} of one turn, or {MOST_OF_MEMORY} of one memory"
 #: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
 _MOST_WORDS_OF_MARK = 6
 #: With another of these, the same words say something else: `never use port 5432`.
@@ -101,9 +101,10 @@ def extract(
     of_model: set[str] = set()
     sentences = 0
     for turn in turns:
-        if kept_of[turn.memory_id] >= MOST_OF_TURN:
+        if kept_of[turn.memory_id] >= MOST_OF_MEMORY:
             dropped[BEYOND] += 1
             continue
+        before_turn = kept_of[turn.memory_id]
         own = own_sentences(turn.words)
         sentences += len(own)
         if not own:
@@ -117,7 +118,7 @@ def extract(
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
                 continue
-            if kept_of[turn.memory_id] >= MOST_OF_TURN:
+            if kept_of[turn.memory_id] >= min(before_turn + MOST_OF_TURN, MOST_OF_MEMORY):
                 dropped[BEYOND] += 1
                 continue
             one = replace(one, withdraws=standing.withdrawn_by(one, by_model=one.id in of_model))

@@ -12,7 +12,14 @@ from planted_conversations import plant_conversations
 
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.day import read_day
-from memory_pipeline.conversations.extraction import BEYOND, MOST_OF_TURN, QUESTIONS, TOLD_BEFORE, extract
+from memory_pipeline.conversations.extraction import (
+    BEYOND,
+    MOST_OF_MEMORY,
+    MOST_OF_TURN,
+    QUESTIONS,
+    TOLD_BEFORE,
+    extract,
+)
 from memory_pipeline.conversations.patterns import patterns_of
 from memory_pipeline.conversations.turns import MOST_TURNS, TOO_MANY, turns_of
 from memory_pipeline.records import Source
@@ -168,12 +175,19 @@ def test_the_same_words_about_another_number_are_not_told_before() -> None:
     ]
 
 
-def test_a_pasted_log_gives_no_more_than_forty_extractions() -> None:
+def test_one_turn_gives_no_more_than_forty_extractions() -> None:
+    many = " ".join(f"I like tea {number}." for number in range(100))
+    (spoken,) = talk(many)
+    result = read([spoken])
+    assert len(result.extractions) == MOST_OF_TURN and result.dropped[BEYOND] == 100 - MOST_OF_TURN
+
+
+def test_a_pasted_log_of_many_turns_gives_no_more_than_a_hundred_and_twenty() -> None:
     lines = "\n".join(f"user: I prefer item {number}." for number in range(600))
     pasted = memory("m", lines, START, source=Source("jsonl", "a.jsonl", 1), memory_type="conversation")
     found_in = read_day([pasted], chunk_tokens=800)
-    assert len([one for one in found_in.extracted.extractions if one.kind != "repetition"]) == MOST_OF_TURN
-    assert found_in.extracted.dropped[BEYOND] == 600 - MOST_OF_TURN
+    assert len([one for one in found_in.extracted.extractions if one.kind != "repetition"]) == MOST_OF_MEMORY
+    assert found_in.extracted.dropped[BEYOND] == 600 - MOST_OF_MEMORY
 
 
 def test_of_a_log_of_very_many_turns_the_first_ones_are_read() -> None:
