@@ -22,7 +22,7 @@ from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
 from memory_pipeline.conversations.reversals import kind_of_reversal, reversals_in
 from memory_pipeline.conversations.significance import significance_of
-from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topics_in
+from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topic_key, topics_in
 from memory_pipeline.conversations.work import (
     decision_in,
     finding_in,
@@ -134,7 +134,7 @@ def extract(
         dropped[TAKEN_BACK] += len(taken_back)
         found = [one for one in found if one.id not in taken_back]
         again = [(before, turn_id) for before, turn_id in again if before not in taken_back]
-    found += _repetitions(turns, topics_before or {})
+    found += _repetitions(turns, topics_before or {}, [*earlier, *found])
     by_model = frozenset(one.id for one in found if one.id in of_model)
     spoken: Counter[str] = Counter(turn.speaker for turn in turns)
     return Extracted(tuple(found), spoken, sentences, +dropped, tuple(again), by_model)
@@ -331,12 +331,16 @@ def extraction_of(
     )
 
 
-def _repetitions(turns: Sequence[Turn], topics_before: Mapping[str, Sequence[date]]) -> Iterator[Extraction]:
+def _repetitions(
+    turns: Sequence[Turn], topics_before: Mapping[str, Sequence[date]], known: Sequence[Extraction]
+) -> Iterator[Extraction]:
+    facts = (one for one in known if one.kind == "fact" and one.speaker == "human")
+    of_life = frozenset(topic_key(topic) for one in facts for topic in one.topics)
     by_day: dict[tuple[str, str, date], list[Turn]] = defaultdict(list)
     for turn in turns:
         by_day[turn.project_id, turn.conversation, turn.day].append(turn)
     for spoken in by_day.values():
-        for one in repeated_topics(spoken, topics_before):
+        for one in repeated_topics(spoken, topics_before, of_life):
             turn = one.turns[-1]
             start = turn.offset + one.last_start
             times = f"{len(one.turns)} turns" + (f", {one.days_before + 1} days" if one.days_before else "")

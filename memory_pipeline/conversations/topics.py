@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -34,6 +34,8 @@ _EMPTY = frozenset(
     "changes choice order".split()
 )
 LEAST_TURNS, LEAST_AGAIN = 3, 2
+#: A name comes up whenever its bearer does something: more turns make it a topic.
+_MORE_OF_NAME = 2
 #: What stems keep of one form and not of another.
 _ENDING = re.compile(r"(?:ie|y|e)$")
 _LEAST_STEM = 3
@@ -61,16 +63,22 @@ def topics_in(sentence: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if one not in _EMPTY and one not in STOP_WORDS))[:_MOST_TOPICS]
 
 
-def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]) -> list[Repeated]:
-    """The topics that a human brings up, and names in three turns of a day, or in two of them and on an earlier day.
+def repeated_topics(
+    turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]], of_life: Collection[str] = ()
+) -> list[Repeated]:
+    """The topics that a human brings up, and names in three turns of a day, or in two of them and on an earlier day; a
+    name, in two turns more.
 
     `turns`: those of one conversation and day, in order. `days_of`: by the stem of a topic, the days on which the
-    human named it. A sentence that is told again counts once; what the agent named first is no topic of the human.
+    human named it. `of_life`: the words of what is known of the human's life and work, as `topic_key` gives them: who
+    runs a clinic names it every day. A sentence that is told again counts once; what the agent named first is no topic
+    of the human.
     """
     named: dict[str, list[tuple[Turn, str, int]]] = defaultdict(list)
     written: dict[str, list[str]] = defaultdict(list)
     told: set[str] = set()
     by_agent: set[str] = set()
+    is_name: dict[str, bool] = {}
     for turn in turns:
         if turn.speaker != "human":
             by_agent.update(set(map(_ending_less, content_words(turn.words))) - named.keys())
@@ -81,8 +89,10 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
             if normal in told:
                 continue
             told.add(normal)
+            as_written = set(_TOPIC.findall(said.read))
             for topic in topics_in(said.read):
-                key = _key(topic)
+                key = topic_key(topic)
+                is_name[key] = is_name.get(key, True) and topic not in as_written
                 written[key].append(topic)
                 if key not in seen and key not in by_agent:
                     seen.add(key)
@@ -90,7 +100,10 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
     found = []
     for key, places in named.items():
         before = len({day for day in days_of.get(key, ()) if day < places[-1][0].day})
-        if len(places) >= LEAST_TURNS or (len(places) >= LEAST_AGAIN and before):
+        more = _MORE_OF_NAME if is_name[key] else 0
+        if key in of_life:
+            continue
+        if len(places) >= LEAST_TURNS + more or (len(places) >= LEAST_AGAIN + more and before):
             turn, quote, start = places[-1]
             forms = written[key]
             topic = max(forms, key=lambda one: (forms.count(one), -forms.index(one)))
@@ -101,7 +114,7 @@ def repeated_topics(turns: Sequence[Turn], days_of: Mapping[str, Sequence[date]]
 def topics_of_day(turns: Sequence[Turn]) -> frozenset[str]:
     """The stems of the topics that a human names: what `repeated_topics` of a later day asks for."""
     return frozenset(
-        _key(topic)
+        topic_key(topic)
         for turn in turns
         if turn.speaker == "human"
         for said in own_sentences(turn.words)
@@ -109,7 +122,7 @@ def topics_of_day(turns: Sequence[Turn]) -> frozenset[str]:
     )
 
 
-def _key(topic: str) -> str:
+def topic_key(topic: str) -> str:
     """What the forms of a topic share: `movie` and `movies`, `recipe` and `recipes`."""
     return _ending_less(stem(topic))
 

@@ -182,11 +182,19 @@ def finding_in(said: Said) -> re.Match[str] | None:
     return found if found is not None and len(_WORD.findall(said.read)) >= _LEAST_LEARNED else None
 
 
+#: How something is just now, which it often is: `The coffee machine is broken again`.
+_JUST_NOW = re.compile(
+    r"(?:\b(?:is|are)|'s|'re) (?:[\w-]+ )?(?:broken|down|late|slow|stuck|empty|full|offline|noisy|crowded|closed|gone|out|sick|ill|off|cold|"
+    r"acting up|out of \w+|not working|dead) (?:yet )?again\b",
+    re.IGNORECASE,
+)
+
+
 def is_context(said: Said) -> bool:
     """Whether a human states how something in his or her surroundings is, with a name or a figure: no opinion, no
     event, nothing about the two."""
     words = len(_WORD.findall(said.read))
-    if not _LEAST_CONTEXT <= words <= _MOST_CONTEXT or is_machine_text(said.read):
+    if not _LEAST_CONTEXT <= words <= _MOST_CONTEXT or is_machine_text(said.read) or _JUST_NOW.search(said.read):
         return False
     if stated(said, _WE_USE) is not None or surroundings_in(said) is not None:
         return True

@@ -115,6 +115,20 @@ def test_a_topic_returns_on_a_later_day() -> None:
     assert "2 turns, 2 days" in next(one.text for one in result.extractions if one.kind == "repetition")
 
 
+def test_what_a_life_is_made_of_and_whoever_is_in_it_is_no_topic() -> None:
+    known = read(talk("I run a small veterinary clinic with two partners.", at=START - timedelta(days=1))).extractions
+    said = ("The clinic opens at eight.", "We paint the clinic in spring.", "The clinic got a new sign.")
+    assert not [one for one in read(talk(*said), known=known).extractions if one.kind == "repetition"]
+    assert [one for one in read(talk(*said)).extractions if one.kind == "repetition"]
+    of_marek = ("Marek owns the carrier contract.", "I met Marek at the door.", "The keys are with Marek.")
+    assert not [one for one in read(talk(*of_marek)).extractions if one.kind == "repetition"]
+
+
+def test_what_is_broken_again_is_nothing_that_lasts() -> None:
+    assert not found("Coffee machine is broken again, so expect typos.")
+    assert found("The coffee machine stands in the kitchen on the second floor.")
+
+
 def test_a_topic_of_the_agent_is_none_of_the_human() -> None:
     said = ("a: How is the garden?", "The garden is fine.", "My garden has a fence.", "I like to paint garden gates.")
     assert not [one for one in read(talk(*said)).extractions if one.kind == "repetition"]
