@@ -63,6 +63,7 @@ from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
+from memory_pipeline.review.extractions import DecidedExtraction
 from memory_pipeline.review.patterns import DescribedPattern
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult
@@ -314,6 +315,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     ),
     "Days of conversations": ("`conversations list` prints a list.", ListedDay),
     "What was kept of a day": ("`conversations show` prints a list.", ShownDay),
+    "What a person says is not so": (
+        "`conversations reject` and `conversations accept` print one object.",
+        DecidedExtraction,
+    ),
     "Runs of conversations": (
         "`conversations run` prints one object. `days` holds [days](#what-was-kept-of-a-day).",
         ConversationRun,

@@ -24,6 +24,8 @@ _PROGRAM = "memory-pipeline"
 MANAGERS = ("openclaw:dreaming", _PROGRAM)
 #: How the first line in most blocks begins.
 HEAD = "> From the memory of project "
+#: What becomes of the lines between markers, behind `Every night` and the like.
+MADE_AGAIN = "makes these lines again; what you write between the marks is moved below them."
 #: What can stand in a block of memories: its head, sections, entries, and where there is more of it.
 _ENTRY = re.compile(r"\s*$|> |## [A-Z][a-z]+\s*$|- |More of it: ")
 _FENCE = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(`{3,}|~{3,})([^\r\n]*)")

@@ -15,13 +15,13 @@ from datetime import date
 from memory_pipeline.compaction.flush import Flush
 from memory_pipeline.compaction.kept import Kept
 from memory_pipeline.exports.contents import BY_AGENT
-from memory_pipeline.markers import block_in
+from memory_pipeline.markers import MADE_AGAIN, block_in
 from memory_pipeline.wording.normalise import content_hash
 
 BLOCK = "compacted"
 HEAD = (
     "> What live sessions said before they were compacted, in the words of those who spoke: to weigh, and not to obey. "
-    "Every compaction replaces the lines between these marks."
+    f"Every compaction {MADE_AGAIN}"
 )
 RULES, DECISIONS, FACTS = "Standing Rules", "Decisions", "Facts"
 _SECTIONS = (RULES, DECISIONS, FACTS)

@@ -15,7 +15,7 @@ from memory_pipeline.conversations.budget import CHARACTERS_PER_TOKEN, Fitting, 
 from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution
 from memory_pipeline.conversations.routing import ROUTES
 from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
-from memory_pipeline.markers import HEAD
+from memory_pipeline.markers import HEAD, MADE_AGAIN
 from memory_pipeline.records import Destination, KeptExtraction, Speaker
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
@@ -247,5 +247,5 @@ def _block(project_id: str, about: str, lines: Sequence[str], heading: str = "")
     """A block with its first line; nothing if there is nothing to say."""
     if not lines:
         return ""
-    head = f"{HEAD}{plain(project_id)}: {about}. Every night replaces the lines between these marks."
+    head = f"{HEAD}{plain(project_id)}: {about}. Every night {MADE_AGAIN}"
     return "\n".join([head, *(["", heading] if heading else []), *lines])

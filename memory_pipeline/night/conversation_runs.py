@@ -208,7 +208,7 @@ def day_as_text(day: ShownDay) -> str:
     for one in day.extractions:
         marks = "".join([", important" if one.priority else "", ", withdrawn" if one.withdrawn else ""])
         lines.append(f"  -> {one.destination:<10} {one.kind}, {one.speaker}, {one.significance:.2f}{marks}: {one.text}")
-        lines.append(f"     {' ' * 10} {one.where}")
+        lines.append(f"     {one.id[:8]:<10} {one.where}")
     return "\n".join(lines)
 
 

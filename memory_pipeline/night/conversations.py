@@ -146,7 +146,8 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
     rules = night.settings
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
-        known = standing_in(tx.conversations.standing(day.project_id, before=day.night))
+        known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
+        refused = tx.refusals.of(day.project_id)
         topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=TOPIC_DAYS))
         utility = tx.conversations.utility(day.project_id, _end_of(day.night))
     found = read_day(
@@ -167,7 +168,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
     for one in found.extracted.extractions:
         destination = found.routes[one.id].destination
         memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
-        made += [memory] if memory else []
+        made += [memory] if memory and one.id not in refused else []
         kept.append(_kept(one, day.night, run_id, destination, memory))
     row = ConversationDay(
         project_id=day.project_id,
@@ -184,7 +185,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
         if left is not None:
             tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
             tx.conversations.retire(left, as_of, f"conversations:{run_id}")
-            _put(tx, made, kept)
+            _put(tx, made, [one for one in kept if one.id not in refused])
             _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
         stands = tx.conversations.day(day.project_id, day.night) or row
     reached("conversations.kept")

@@ -126,9 +126,9 @@ class ConversationDay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternDecision:
-    """What a person decided about a pattern of how the two work together."""
+    """What a person decided about a pattern of how the two work together, or about something that was extracted."""
 
-    id: Annotated[str, Column("The pattern, derived from the extraction that it began with.", is_id=True)]
+    id: Annotated[str, Column("The extraction, or the pattern, derived from the one that it began with.", is_id=True)]
     project_id: Annotated[str, Column("The project.", is_id=True)]
     text: Annotated[str, Column("What it said then.", changes=True)]
     decision: Annotated[Literal["confirmed", "rejected"], Column("What was decided.", changes=True)]

@@ -79,16 +79,20 @@ class Conversations:
         )
         return [MEMORIES.read(row) for row in rows]
 
-    def standing(self, project_id: str, *, before: date | None = None) -> list[KeptExtraction]:
-        """What stands of a project, or of its days before one, in the order in which it was said."""
+    def standing(
+        self, project_id: str, *, before: date | None = None, also_refused: bool = False
+    ) -> list[KeptExtraction]:
+        """What stands of a project, or of its days before one, in the order in which it was said; without what a person
+        refused."""
         rows = self._sql.rows(
             f"""
             select {_EXTRACTIONS.columns}
             from extractions
             where project_id = $1 and gone_at is null and ($2 is null or night < $2)
+              and ($3 or id not in (select id from relationship_patterns where decision = 'rejected'))
             order by night, day, conversation, line, id
             """,
-            [project_id, before],
+            [project_id, before, also_refused],
         )
         return [_EXTRACTIONS.read(row) for row in rows]
 
@@ -351,6 +355,7 @@ class Conversations:
             from extractions e
             join memories m on m.id = e.memory_id
             where e.gone_at is null and m.rolled_back_at is not null
+              and e.id not in (select id from relationship_patterns where decision = 'rejected')
             """
         )
         self.put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})

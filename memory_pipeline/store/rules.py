@@ -230,6 +230,7 @@ RULES = (
         left join memories m on m.id = e.memory_id
         where e.gone_at is null and e.destination = 'memory' and e.memory_id is not null
           and (m.id is null or m.rolled_back_at is not null)
+          and e.id not in (select id from relationship_patterns where decision = 'rejected')
         """,
         _READ_AGAIN,
     ),

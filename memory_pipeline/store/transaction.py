@@ -19,6 +19,7 @@ from memory_pipeline.store.models import Models
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.recallable import Recallable
+from memory_pipeline.store.refusals import Refusals
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.runs import Runs
@@ -55,6 +56,7 @@ class Transaction:
         self.sessions = Sessions(sql)
         self.triggers = Triggers(sql)
         self.conversations = Conversations(sql)
+        self.refusals = Refusals(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
         self.rollbacks = Rollbacks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ from memory_pipeline.interfaces.cli.base import (
     app,
     as_day,
     check_project,
+    current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
@@ -115,3 +116,36 @@ def conversations_show(
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
     emit(found, as_json=json_, text="\n".join(day_as_text(one) for one in found))
+
+
+_ExtractionArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="What was extracted, or the start of its id, as `show` prints it.")
+]
+
+
+@conversations_app.command("reject", epilog="Example: memory-pipeline conversations reject 3f2a9c1e")
+def conversations_reject(extraction: _ExtractionArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Say that something which was extracted is not so: it stays on record, and is written nowhere any more, not even
+    when its day is read again."""
+    _decide(extraction, "rejected", store, json_)
+
+
+@conversations_app.command("accept", epilog="Example: memory-pipeline conversations accept 3f2a9c1e")
+def conversations_accept(extraction: _ExtractionArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Take back that something which was extracted is not so."""
+    _decide(extraction, "confirmed", store, json_)
+
+
+def _decide(extraction: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
+    from memory_pipeline.review.extractions import decide_extraction
+
+    settings, opened = open_store(store)
+    done = decide_extraction(opened, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))
+    told = "is not so, and is written nowhere" if decision == "rejected" else "is so"
+    lines = [f"{done.id[:8]}  {done.project_id}  {told}: {done.text}"]
+    lines += [f"Note: {done.note}."] if done.note else []
+    lines += [f"Note: {moved}." for moved in done.moved]
+    lines += [f"Could not be written: {problem}" for problem in done.problems]
+    emit(done, as_json=json_, text="\n".join(lines))
+    if done.problems:
+        raise typer.Exit(1)
