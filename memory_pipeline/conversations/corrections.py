@@ -9,8 +9,8 @@ from datetime import date
 from itertools import islice
 
 from memory_pipeline.conversations.forms import form, stated
-from memory_pipeline.conversations.own_words import Said, as_read
-from memory_pipeline.conversations.reversals import reversals_in
+from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.reversals import reversals_of, subject_of
 from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts, stem
 
@@ -174,6 +174,7 @@ class Earlier:
     def __init__(self, extractions: Iterable[Extraction] = ()) -> None:
         self._gone: set[str] = set()
         self._by_token: dict[tuple[str, str], list[Extraction]] = defaultdict(list)
+        self._by_subject: dict[tuple[str, str], list[Extraction]] = defaultdict(list)
         self._by_talk: dict[tuple[str, str, date], list[Extraction]] = defaultdict(list)
         self._by_slot: dict[tuple[str, str, str, str], list[Extraction]] = defaultdict(list)
         for one in extractions:
@@ -183,6 +184,8 @@ class Earlier:
         """Note what was said last."""
         if one.kind == "correction":
             return
+        for word in subject_of(one.quote):
+            self._by_subject[one.project_id, word].append(one)
         for token in _tokens(one.quote):
             self._by_token[one.project_id, token].append(one)
         self._by_talk[one.project_id, one.conversation, one.day].append(one)
@@ -215,8 +218,9 @@ class Earlier:
         if new.speaker != "human":
             return ()
         found: dict[str, Extraction] = {}
-        for reversal in reversals_in(Said(new.quote, 0, as_read(new.quote))):
-            rarest = min((self._by_token.get((new.project_id, word), []) for word in reversal.subject), key=len)
+        for reversal in reversals_of(new):
+            said_of_it = [self._by_subject.get((new.project_id, word), []) for word in reversal.subject]
+            rarest = min(said_of_it, key=len, default=[])
             found |= {one.id: one for one in self._newest(rarest, new) if reversal.takes_back(one)}
         return tuple(found.values())
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_pipeline.conversations.forms import each_stated, form
-from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.own_words import Said, as_read
 from memory_pipeline.records import Extraction, ExtractionKind
 from memory_pipeline.wording.facts import content_words, find_facts, stem
 
@@ -79,11 +79,13 @@ _ENDED = _forms(
     rf"(?:your |the |my )?permission (?:to|for) {_WHAT} (?:is|has been) (?:revoked|withdrawn|cancelled|over|gone){_ENDS}",
     rf"no more (?P<what>[a-z]+ing [^,;:.!?–—]{{2,80}}?){_ENDS}",
 )  # fmt: skip
+#: What was left to the agent, or was its custom.
+_NO_MORE = _forms(rf"you no longer {_WHAT}{_ENDS}")
 #: Such forms are a limit, whatever was allowed before; `don't wait any more` is none.
 _OF_THE_AGENT = re.compile(r"(?:you|your|the|my|i)\b", re.IGNORECASE)
 #: A limit that is lifted.
 _LIFTED = _forms(
-    rf"you (?:may|can) (?:now |always |just )?{_WHAT} (?:again|after all)\b",
+    rf"you (?:may|can) (?:now |always |just )?{_WHAT} (?:again(?! and again)|after all)\b",
     rf"you(?:'re| are) (?:now )?(?:allowed|permitted|free|welcome|cleared) to {_WHAT} (?:again|after all)\b",
     rf"(?:it's|it is) (?:now )?(?:ok|okay|fine|all right|alright|allowed|safe) to {_WHAT} again\b",
     rf"feel free to {_WHAT} again\b",
@@ -103,8 +105,15 @@ _NOT_BUT = _forms(
     rf"(?:actually|sorry|wait|correction|oh|no|i misspoke|i was wrong)[\s,.!:;—–-]+{_SUBJECT}{_NOT} {_WHAT}{_ENDS}",
     rf"{_SUBJECT}{_NOT} {_WHAT}(?=, (?:only|just|but(?: only)?|merely) )",
 )
+_OFTEN = re.compile(r"\b(?:again|time) and (?:time )?again\b", re.IGNORECASE)
+#: Denies less than what it names: `I'm not the only teacher any more`.
+_PARTLY = re.compile(
+    r"(?:the |an? |my |our )?(?:only|just|always|all|every|each|so|very|too|as|that|really|sure|entirely|completely|quite|alone|"
+    r"necessarily|usually|often|exactly)\b",
+    re.IGNORECASE,
+)
 _AGAIN = _forms(
-    r"(?P<who>i|we)(?:'m|'re| am| are)? (?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b"
+    r"(?P<who>i|we)(?:'m|'re| am| are)? (?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b(?! and again)"
 )
 _UNDOING = r"(?:scrap|forget(?: about)?|drop|ditch|never mind|nevermind|cancel|disregard|abandon)"
 #: A decision that is taken back.
@@ -120,9 +129,15 @@ _DENIES = re.compile(r"\b(?:not|never|no longer|nobody|nothing|avoid|stop)\b|n['
 #: What a decision is for: `we go with Mongo`.
 _CHOSEN = re.compile(
     r"\b(?:use|uses|using|used|with|on|choose|chose|pick|picked|take|taking|keep|keeping|adopt|adopting|(?:switch|move|moving|switching|migrate) to)\s+"
-    r"(?=(?:the |our |a |an |all )?([\w.+#-]*\w)(?! (?:dump|backup|logs?|export|docs?|team|server|page)\b))",
+    r"(?=(?:the |our |a |an |all )?([\w.+#-]*\w)(?! (?:and|or|dump|backup|logs?|export|docs?|team|server|page)\b))",
     re.IGNORECASE,
 )
+_LIMITS_AGENT = re.compile(
+    r"\byou (?:may|must|can|shall|should) ?(?:not|never|n['’]t)\b|\bask me before\b", re.IGNORECASE
+)
+_ALONE = re.compile(r"\bwithout (?:asking|telling|checking)\b|\bon your own\b", re.IGNORECASE)
+#: `shipping` has the stem `shipp`.
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
 #: Kinds that are of their speaker alone.
 _OF_THE_SPEAKER = frozenset({"fact", "preference", "emotion"})
 _PERMISSIONS: frozenset[ExtractionKind] = frozenset({"trust", "dynamic"})
@@ -131,6 +146,7 @@ _STATES: frozenset[ExtractionKind] = frozenset({"fact", "preference", "emotion",
 _CHOICES: frozenset[ExtractionKind] = frozenset({"decision", "context", "dynamic"})
 _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool | None, Reach], ...] = (
     (_ENDED, _PERMISSIONS, False, "narrower"),
+    (_NO_MORE, _PERMISSIONS, False, "same"),
     (_LIFTED, _LIMITS, None, "same"),
     (_NO_LONGER, _STATES, False, "narrower"),
     (_NOT_BUT, _STATES, False, "narrower"),
@@ -142,25 +158,26 @@ _NO_SUBJECT = frozenset(map(stem, (
     "i'm i've i'd i'll you're you've we're we've we'll it's that's let let's lets don't doesn't isn't aren't won't can't "
     "without ask asking tell telling check checking first before never ever please again any anymore more longer now always "
     "no not allow allowed permitted free actually just only also instead after all one ones thing things stop avoid decide decided "
-    "settle settled agree agreed go going want wanted plan idea rule policy decision choice okay use using today henceforth still really must should"
+    "scrap wait sorry correction settle settled agree agreed go going want wanted plan idea rule policy decision choice okay use using today henceforth still really must should"
 ).split()))  # fmt: skip
 
 
 def subject_of(text: str) -> frozenset[str]:
     """The words of a statement that say what it is about, as stems, with its numbers."""
     numbers = {fact.value.lower() for fact in find_facts(text) if fact.kind == "number"}
-    return frozenset((set(content_words(text)) | numbers) - _NO_SUBJECT)
+    words = set(content_words(text)) - _NO_SUBJECT
+    return frozenset({_DOUBLED.sub(r"\1", word) for word in words} | numbers)
 
 
 def reversals_in(said: Said) -> Iterator[Reversal]:
     """What a sentence of a human takes back."""
-    if not _SIGN.search(said.read):
+    if not _SIGN.search(said.read) or _OFTEN.search(said.read):
         return
     for patterns, kinds, denied, reach in _FORMS:
         for match in (one for pattern in patterns for one in each_stated(said, pattern)):
             about = match.groupdict().get("who") or ""
             subject = subject_of(f"{about} {match['what']}")
-            if subject:
+            if subject and not _PARTLY.match(match["what"]):
                 yield Reversal(subject, kinds, denied, reach)
 
 
@@ -170,6 +187,17 @@ def ends_permission(said: Said) -> re.Match[str] | None:
         return None
     found = (match for pattern in _ENDED for match in each_stated(said, pattern))
     return next((match for match in found if _OF_THE_AGENT.match(match.group())), None)
+
+
+def reversals_of(new: Extraction) -> Iterator[Reversal]:
+    """What a statement of a human takes back, also by what it is: a limit, or a permission to do without asking, is the
+    human's newest word on its subject."""
+    yield from reversals_in(Said(new.quote, 0, as_read(new.quote)))
+    is_limit = new.kind == "boundary" or (new.kind == "correction" and _LIMITS_AGENT.search(new.quote))
+    if is_limit:
+        yield Reversal(subject_of(new.quote), frozenset({"trust"}), None, "same")
+    if new.kind == "trust" and _ALONE.search(new.quote):
+        yield Reversal(subject_of(new.quote), frozenset({"boundary"}), None, "same")
 
 
 #: What takes back a statement of a kind is itself of another, or of the same.
