@@ -26,6 +26,8 @@ _SLOW_STEP = 0.5
 #: One zero is outside if the other values are at least this share of their median, and three of their spreads, from
 #: it; of so many values.
 _FAR_FROM_ZERO, _FEWEST_FOR_ZERO = 0.25, 5
+#: Of so many values, two are compared with the others together.
+_FEWEST_FOR_TWO = 7
 #: A sum of rounded figures is off by at most this share.
 _ROUNDING = 0.02
 
@@ -158,6 +160,8 @@ class Figure:
             len(days[x]) == 1 and abs(x - middle) > SPREADS * spread + 1e-9 * abs(x - middle)
             for x, spread in zip(numbers, self._spreads, strict=True)
         ]
+        for n in _two_far(numbers):
+            far[n] = far[n] or len(days[numbers[n]]) == 1
         slow = _slow_runs(numbers, far, middle)
         return tuple((far[n] and n not in slow) or self.is_fall_to_zero(n) for n in range(len(numbers)))
 
@@ -228,6 +232,19 @@ def lies_within_fences(x: float, numbers: Sequence[float]) -> bool:
     lower, _, upper = quantiles(numbers, n=4, method="inclusive")
     reach = _FENCE * (upper - lower)
     return lower - reach <= x <= upper + reach
+
+
+def _two_far(numbers: Sequence[float]) -> tuple[int, ...]:
+    """The two values that are farthest from the median, if both are further from all others than three times the whole
+    range of these: each widens the spread with which the other one is compared, and so would hide it."""
+    if len(numbers) < _FEWEST_FOR_TWO:
+        return ()
+    middle = median_low(numbers)
+    *others, one, other = sorted(range(len(numbers)), key=lambda n: abs(numbers[n] - middle))
+    usual = [numbers[n] for n in others]
+    least, greatest = min(usual), max(usual)
+    away = min(max(least - numbers[n], numbers[n] - greatest) for n in (one, other))
+    return (one, other) if least < greatest and away > SPREADS * (greatest - least) else ()
 
 
 def _slow_runs(numbers: Sequence[float], far: Sequence[bool], middle: float) -> set[int]:

@@ -36,7 +36,8 @@ def extreme_newest(series: Series) -> str:
     if len(varying) != 1 or not varying[0].apart[-1] or not is_extreme(varying[0]):
         return ""
     figure = varying[0]
-    words = ("shortest", "longest") if measure_of(series, figure.place) == "time" else ("least", "greatest")
+    measure = measure_of(series, figure.place)
+    words = {"time": ("shortest", "longest"), "size": ("smallest", "largest")}.get(measure, ("least", "greatest"))
     return f"the {words[figure.newest.number == figure.greatest.number]} of "
 
 

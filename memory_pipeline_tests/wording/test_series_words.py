@@ -110,9 +110,10 @@ def test_words_that_vary_stand_beside_what_is_constant_and_add_up() -> None:
     lines = [text.format(*values) for values in (*told, ("crit", "building"))]
     read = [read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines)]
     one = series_of(read[:9], read[9:])
-    short = said(one, 42)
-    assert short.startswith("Variant: approach small, guard none") and "10 times from 1 to 10 March 2026" in short
-    assert "Frame crit 6, outp 4. Type testing 6, general 3, building 1 (10 March)." in short
+    assert said(one, 42) == (
+        "Variant: approach small, guard none, frame crit (type building) on 10 March 2026; 10 readings since 1 March. "
+        "Crit 6, outp 4. Testing 6, general 3, building 1."
+    )
 
 
 NAS = "NAS: {:.1f}% used, {} GB free, disk {} C"
@@ -298,3 +299,15 @@ def test_how_far_a_value_lies_is_told_in_spreads() -> None:
     assert figure.farness[4] == 4 and figure.farness[0] == 0  # the others do not differ: a spread is one unit
     assert values(10, 12, 11, 13, 12, 11, 30).outside[-1]
     assert values(1).farness == (0.0,)
+
+
+def test_two_far_values_do_not_hide_each_other() -> None:
+    sizes = (5083, 4900, 5596, 5200, 12603, 4708, 16135)
+    assert values(*sizes).outside == (False,) * 4 + (True, False, True)
+    text = said(series("Look inside: {}B", *sizes))
+    assert (
+        "16135 B on 7 March 2026; the largest of 7 readings since 1 March. Look inside usually 4708 to 5596 B" in text
+    )
+    assert text.endswith("Unusual: 12603 B on 5 March.")
+    assert not any(values(5, 6, 7, 8, 9, 12, 14).outside) and not any(values(0, 0, 0, 0, 0, 1, 2).outside[:6])
+    assert not any(values(30, 31, 29, 30, 32, 45, 45).outside)
