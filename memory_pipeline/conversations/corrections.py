@@ -202,7 +202,7 @@ class Earlier:
         `by_model`: a model proposed it, so that it may be called a correction and be none. It withdraws only what it
         rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said.
         """
-        taken_back = tuple(one.id for one in self.taken_back_by(new))
+        taken_back = tuple(one.id for one in self.taken_back_by(new, by_model=by_model))
         if new.kind == "correction":
             of_agent = by_model and new.speaker == "agent"
             named = self._rejected(new, of_agent=of_agent)
@@ -213,12 +213,13 @@ class Earlier:
             return _each(self._decided_before(new) + taken_back)
         return taken_back
 
-    def taken_back_by(self, new: Extraction) -> tuple[Extraction, ...]:
-        """What a human takes back in so many words, the newest first: `You may no longer restart the workers`."""
+    def taken_back_by(self, new: Extraction, *, by_model: bool = False) -> tuple[Extraction, ...]:
+        """What a human takes back in so many words, the newest first: `You may no longer restart the workers`. Of what a
+        model proposed, its kind takes nothing back."""
         if new.speaker != "human":
             return ()
         found: dict[str, Extraction] = {}
-        for reversal in reversals_of(new):
+        for reversal in reversals_of(new, by_kind=not by_model):
             said_of_it = [self._by_subject.get((new.project_id, word), []) for word in reversal.subject]
             rarest = min(said_of_it, key=len, default=[])
             found |= {one.id: one for one in self._newest(rarest, new) if reversal.takes_back(one)}

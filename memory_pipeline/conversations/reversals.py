@@ -189,10 +189,12 @@ def ends_permission(said: Said) -> re.Match[str] | None:
     return next((match for match in found if _OF_THE_AGENT.match(match.group())), None)
 
 
-def reversals_of(new: Extraction) -> Iterator[Reversal]:
-    """What a statement of a human takes back, also by what it is: a limit, or a permission to do without asking, is the
-    human's newest word on its subject."""
+def reversals_of(new: Extraction, *, by_kind: bool = True) -> Iterator[Reversal]:
+    """What a statement of a human takes back. `by_kind`: also by what it is, since a limit, or a permission to do
+    without asking, is the human's newest word on its subject."""
     yield from reversals_in(Said(new.quote, 0, as_read(new.quote)))
+    if not by_kind:
+        return
     is_limit = new.kind == "boundary" or (new.kind == "correction" and _LIMITS_AGENT.search(new.quote))
     if is_limit:
         yield Reversal(subject_of(new.quote), frozenset({"trust"}), None, "same")

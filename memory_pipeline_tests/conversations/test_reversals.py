@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from memory_pipeline.conversations.corrections import Earlier
 from memory_pipeline.conversations.patterns import patterns_of
 from memory_pipeline.records import Extraction
 from memory_pipeline_tests.conversations.saying import START, read, talk
@@ -96,6 +97,15 @@ def test_what_is_said_of_another_subject_withdraws_nothing(first: str, then: str
     everything, withdrawn = over_days(first, then)
     assert first in {one.quote for one in everything}
     assert not withdrawn
+
+
+def test_what_a_model_calls_a_limit_takes_back_only_what_it_takes_back_in_words() -> None:
+    ((allowed,), _) = over_days("You may restart the workers without asking me.")
+    ((limit,), _) = over_days("Never restart the workers.")
+    ((ended,), _) = over_days("You may no longer restart the workers.")
+    assert Earlier([allowed]).withdrawn_by(limit) == (allowed.id,)
+    assert Earlier([allowed]).withdrawn_by(limit, by_model=True) == ()
+    assert Earlier([allowed]).withdrawn_by(ended, by_model=True) == (allowed.id,)
 
 
 def test_a_permission_that_ends_is_a_limit_whatever_was_said_before() -> None:
