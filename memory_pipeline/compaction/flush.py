@@ -60,7 +60,7 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
 _REVERSIBLE = frozenset(("decision", "config", "fact", "rule"))
 #: Of what a human says about the two: that something is to be so, and not only that it is.
 _ORDERS = re.compile(
-    r"\b(?:from now on|going forward|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
+    r"\b(?:from (?:now|here|today|this point) on|going forward|henceforth|effective immediately|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
     r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
     re.IGNORECASE,
 )

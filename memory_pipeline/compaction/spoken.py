@@ -25,7 +25,7 @@ from memory_pipeline.records import Turn
 
 _MOST_WORDS = 60
 #: A human may give a value for what was set in so many turns before, without its name: `Make it 3.`
-_MOST_TURNS_TO_NAME = 3
+_MOST_TURNS_TO_NAME = 2
 
 
 def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:

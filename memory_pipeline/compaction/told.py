@@ -17,10 +17,12 @@ _SET = form(
 )
 _IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
 _IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} (?:again|now)\b")
+_AMOUNT = r"`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?"
 #: A value without its name: `Make it 3.`
 _MADE = form(
     rf"(?:please |better |rather |just |let's |then )*(?:make|set|change|put|raise|lower|bump|reduce|increase|cut|keep|leave) (?:it|that|this)(?: down| up| back)?(?: to| at)? {_VALUE}(?=\W*(?:$|,|;| (?:please|instead|then|for now|as|because|since|and)\b))",
-    r"(?:please |better |rather |just |let's )*(?:use|take|go with) (?P<taken>`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?)(?: instead| rather| please|, please)?(?=\W*$)",
+    rf"(?:please |just )*(?:(?:better|rather|let's|i'd|we'd|we|i) )*(?:use|take|go with|better|rather|need|want|say) (?P<taken>{_AMOUNT})(?: instead| rather| please|, please)?(?=\W*$)",
+    rf"(?P<enough>{_AMOUNT}) (?:is|are|seems|should be) (?:plenty|enough|better|more like it)\b",
 )
 _ASSIGNED = re.compile(
     r"(?<![\w.])`?(?P<key>[A-Z][A-Z0-9]*_[A-Z0-9_]{1,60}|[a-z][\w-]{1,40}(?:\.[\w-]{1,40}){1,6}|"
@@ -73,6 +75,7 @@ _OPEN = form(
 _UNDER_WAY = form(
     r"[\w`./' -]{2,60} (?:is|are) (?:now |currently |still )?(?:running|in progress|under ?way|ongoing|being \w+ed|half[- ]done)(?=\s*(?:[:,.;(–—-]|$|now\b|in the background\b|since\b|at \d))",
     r"[\w`./' -]{2,60} (?:is|are|has) (?:now |about |at |reached )*\d{1,2}(?:[.,]\d+)? ?(?:%|percent) (?:done|complete|finished|through|in)\b",
+    r"(?:the |our )?[\w`./'-]+(?: [\w`./'-]+){0,3} (?:is|are) (?:now )?at \d{1,2}(?:[.,]\d+)? ?(?:%|percent\b)(?=\s*(?:[,.;:(]|$|now\b|so far\b))",
 )
 _OF = re.compile(r"(?<![\w.])(?P<done>\d[\d,.]*\d|\d)(?: of|/| out of) ?(?:the )?(?P<all>\d[\d,.]*\d|\d)(?![\w/])")
 #: What a human takes on.
@@ -86,6 +89,11 @@ _TAKES_ON = form(
 _PLACE_IN_CODE = re.compile(
     r"\blines? \d+|\b[\w/-]+\.[a-z]{1,4}:\d+|\b\w+\(\)[^.!?]{0,40}\b[\w/-]+\.[a-z]{1,4}\b|\b[\w/-]+\.[a-z]{1,4}\b[^.!?]{0,40}\b\w+\(\)"
 )
+#: What is named as the cause, with what it does: `It is the proxy: it cuts the body.`
+_IS_IT = re.compile(
+    r"\W*(?:(?:so|ok|okay|right|found it),? )?it(?:'s| is| was) (?:the|our|a|an) [\w' -]{2,40}\s*[:—–]\s*(?:it|they|its) (?!is (?:a|so|very|too|great|good)\b|'s\b)\w+ (?:the|a|an|our|every|all|no|any|its|only|at|after|before|on|in|\w+s)\b",
+    re.IGNORECASE,
+)
 _ABOUT_IT = re.compile(
     r"\W*(?:(?:so|and|but|also|then|because|hm+|ah|oh|right|ok|okay),? )*(?:the|a|an|our|this|that|its|it|they|each|every|all|no|nothing|nobody|[\w.]+\(\)?|(?-i:[A-Z])[\w.]+|[\"`][^\"`]+[\"`]) "
     r"(?!me\b|us\b)\w",
@@ -96,7 +104,7 @@ _PLACED = form(
     r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:put|store|keep|save|host|serve|route|point|mount|archive|cache|log|publish|name|call|use|deploy|index|partition|key|shard|encode|encrypt|tag|send|upload|write|read|load) (?!me\b|it up|in mind)(?P<rest>[^.!?;]{4,200})"
 )
 _CHOSEN_PLACE = re.compile(
-    r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|(?-i:[A-Z]{2,})\d*\b)"
+    r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|#\w[\w-]*|(?-i:[A-Z]{2,})\d*\b)"
     r"|\bper \w+|\b(?:bucket|table|schema|branch|queue|topic|index|region|host|namespace|prefix|cluster|volume|directory|column|key) \w",
     re.IGNORECASE,
 )
@@ -144,7 +152,8 @@ def value_in(said: Said) -> str:
     found = stated(said, _MADE)
     if found is None or _TRIED.search(said.read):
         return ""
-    value = _bare(said.quote[slice(*found.span("value" if found["value"] else "taken"))])
+    place = next(found.span(name) for name in ("value", "taken", "enough") if found[name])
+    value = _bare(said.quote[slice(*place)])
     return value if re.search(r"\d|^(?:true|false|on|off|[\w]+[-_./:]\w+)$", value, re.IGNORECASE) else ""
 
 
@@ -179,6 +188,8 @@ def takes_on(said: Said) -> bool:
 
 def is_finding(said: Said) -> bool:
     """Whether somebody states how something is at a place in the code."""
+    if _IS_IT.match(said.read):
+        return not _HEDGED.search(said.read)
     if not _PLACE_IN_CODE.search(said.quote) or not _ABOUT_IT.match(said.read) or _HEDGED.search(said.read):
         return False
     first = next(iter(clauses_of(said.quote)), None)

@@ -120,7 +120,7 @@ _REPLACED = form(
 )
 #: What is said or shown is no choice: `Skip the intro, tell me the result`.
 _TELLING = frozenset(
-    "tell give show explain summarize summarise write list answer describe translate send read continue start jump focus see look help do say "
+    "tell give show explain summarize summarise write list answer describe translate continue start jump focus see look help do say "
     "ask let no be thank thanks get come remember think imagine wait please note try check find talk speak have".split()
 )
 _GOING_ON = re.compile(r" (?:with|back to|for) (?!me\b|it\b)\w", re.IGNORECASE)

@@ -46,9 +46,9 @@ _OTHERS_SAY = re.compile(
     r"\b(?:says?|said|told|tells|sign|the contract|the law|the rules?|the doctor|my (?:mother|father|mom|mum|dad|boss|doctor|grandma|teacher))\b[^.!?]{0,40}$",
     re.IGNORECASE,
 )
-_TO_ASK = r"(?:ask|check with|check in with|tell|warn|notify|consult|inform|confirm with|talk to|speak to|clear (?:it|that|this) with|run (?:it|that|this) (?:by|past)|write to|wait for|coordinate with|sync with)"
+_TO_ASK = r"(?:ask|check with|check in with|tell|warn|notify|consult|inform|confirm with|talk to|speak to|clear (?:it|that|this) with|run (?:it|that|this) (?:by|past)|write to|wait for|coordinate with|sync with|get (?:the |an? )?(?:nod|ok|okay|approval|go-ahead|green light|sign-off|permission|yes) (?:of|from|by))"
 #: Somebody else who is to be asked: by name, by role, or as one who was named before.
-_OTHER = r"(?:him|her|them|(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?|(?:the|our|my) (?:[\w-]+ ){0,2}?[\w-]+)"
+_OTHER = r"(?:him|her|them|(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?|(?:the|our|my) (?:[\w-]+ ){0,2}?[\w-]+|legal|ops|security|finance|support|marketing|sales|accounting|management|hr|it)"
 _ASKING = form(
     rf"{_LEAD}{_TO_ASK} {_OTHER}(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
     rf"before (?:you|any|anything|every|each|\w+ing)\b [^.!?,;]{{2,60}}, {_LEAD}{_TO_ASK} {_OTHER}\b(?! (?:how|what|why)\b)",
@@ -161,6 +161,11 @@ _SUBJECT = re.compile(
     r"(?:i|we|he|she|it|they|there|this|that|these|those|let's|it's|i'm|i'll|we'll|we're|you (?:can|may|could|might|are|have|will))\b|you're\b",
     re.IGNORECASE,
 )
+#: How what is wanted begins, whatever the words behind it may be: `no pushes to main`, `two reviewers a change`.
+_DIRECTIVE = re.compile(
+    r"(?:no|zero|only|just|at most|at least|max(?:imum)?|never|always|one|two|three|\d+) (?!one\b|of\b|more than\b)[\w-]+ [\w-]+",
+    re.IGNORECASE,
+)
 _LEAST_CONTENT = 2
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
@@ -238,6 +243,8 @@ def _is_wanted(text: str) -> bool:
     """Whether a text is an order, or names something without saying that it is so."""
     if _SUBJECT.match(text) or len(_WORD.findall(text)) <= 1:
         return False
+    if _DIRECTIVE.match(text):
+        return True
     clauses = clauses_of(text[:1].upper() + text[1:])
     return bool(clauses) and (clauses[0].order == 0 or all(clause.verb is None for clause in clauses))
 

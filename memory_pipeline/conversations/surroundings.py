@@ -26,6 +26,7 @@ _PEOPLE = form(
     rf"{_NO_NAME}{_NAME}(?:, [\w' -]{{2,40}},)? (?:now |usually |always |also |still )?(?:(?:handles|runs|owns|manages|leads|maintains|reviews|approves|packs|signs|answers|oversees|coordinates) (?=(?:the|our|all|my|both|most|any|its|their|[a-z]+s)\b)(?!always\b|things\b)|is in charge of|is responsible for|takes care of|"
     r"looks after|takes over|takes the|does (?:all |most )?(?:the|our|my)|keeps (?:the|our|my) (?:books|keys?|accounts?|minutes|list)|pays (?:the|our)|orders (?:the|our)|delivers (?:the|our|to)|covers (?:for|the|our)|reports to|"
     r"works (?:on|with us|for us|in (?:the|our)|at (?:the|our)|from|part|full|only)|has (?:the|our) (?:keys?|password|login|last word)|needs to (?:sign|approve|see)|wants (?:the|those|these|all|our|every) [^.!?]{2,60})\b(?! (?:me|you|mad|crazy)\b)",
+    r"(?:the|our) (?:[\w-]+ ){0,2}?(?:team|department|office|agency|vendor|provider|contractor|people|folks|group|board) (?:owns?|handles?|runs?|manages?|maintains?|reviews?|approves?|hosts?|signs off|is responsible for|are responsible for|takes? care of|looks? after|is in charge of) (?:the|our|all|most|both|this|these|its|(?-i:[A-Z])\w*)\b",
     rf"(?:for |about )?(?:anything|everything|questions|all things) (?:about |on |to do with |around )?[\w' -]{{2,40}},? (?:ask|talk to|write to|go to) {_NO_NAME}{_NAME}",
 )  # fmt: skip
 #: Until when, or on which days, somebody is not there.

@@ -20,6 +20,8 @@ def kinds_of(said: str) -> list[str]:
         "Going forward, no merges without a review.",
         "Henceforth two reviewers per change.",
         "From here on use tabs in this repo.",
+        "Henceforth no force pushes to shared branches.",
+        "From today on: one migration per pull request.",
     ],
 )
 def test_what_is_to_be_so_from_now_on_is_an_order_with_or_without_a_verb(said: str) -> None:
@@ -38,6 +40,7 @@ def test_what_two_do_from_now_on_is_a_decision(said: str) -> None:
         "Check with Lena Roth before any release.",
         "Before you change the polling interval, check with Marek.",
         "Ask the DBA before every migration.",
+        "Get the nod from legal before any change to the terms page.",
         "Marek owns the carrier contract and is out until 2 December; ask him before you change the polling interval.",
     ],
 )
@@ -69,6 +72,7 @@ def test_what_is_for_the_moment_or_somebody_elses_order_is_no_boundary(said: str
         "Forget bytea, put them in the bucket labels-prod with a key per parcel.",
         "Skip the sandbox then, pass the models through as unrestricted modules.",
         "Drop Kafka, go with Redis.",
+        "Leave out the cache, read straight from the replica.",
         "Leave out the wrapper, call the API directly.",
         "Take RabbitMQ then.",
     ],
@@ -99,13 +103,17 @@ def test_what_is_only_told_or_doubted_is_no_decision(said: str) -> None:
         "Marek is on parental leave until March.",
         "Our accountant is on holiday for three weeks.",
         "Lena is back on Monday.",
+        "The ops team owns the DNS zone.",
     ],
 )
 def test_who_is_away_until_when_is_context(said: str) -> None:
     assert kinds_of(said) == ["context"]
 
 
-@pytest.mark.parametrize("said", ["Marek is out of milk.", "He is away with the fairies.", "The light is off."])
+@pytest.mark.parametrize(
+    "said",
+    ["Marek is out of milk.", "He is away with the fairies.", "The light is off."],
+)
 def test_what_only_sounds_away_is_none(said: str) -> None:
     assert kinds_of(said) == []
 
