@@ -73,12 +73,7 @@ def relational_block(
 ) -> str:
     """How the two work together, day by day, without what a person rejected; and what contradicted it lately; within
     some tokens."""
-    rejected = {
-        member
-        for pattern in patterns
-        if pattern.decision is not None and pattern.decision.decision == "rejected"
-        for member in pattern.members
-    }
+    rejected = {member for pattern in patterns for member in pattern.rejected}
     lines: list[str] = []
     seen_last, earlier = _lately_observed(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
     room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN

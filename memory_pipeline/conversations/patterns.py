@@ -45,7 +45,8 @@ class ObservedContradiction:
 
 @dataclass(slots=True)
 class RelationshipPattern:
-    """One pattern: its words now, the extractions behind it, and the evidence for and against it."""
+    """One pattern: its words now, the extractions behind it, and the evidence for and against it. `worded`: the words
+    of each of its members; `rejected`: those that a person rejected."""
 
     id: str
     project_id: str
@@ -56,6 +57,8 @@ class RelationshipPattern:
     confirmations: int = 1
     contradictions: int = 0
     members: list[str] = field(default_factory=list)
+    worded: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
     against: list[Extraction] = field(default_factory=list)
     observed: list[ObservedContradiction] = field(default_factory=list)
     decision: PatternDecision | None = None
@@ -151,7 +154,14 @@ def _said(
             return
         pattern.observed.append(_observed(pattern, one, "review", pattern.text))
     pattern = RelationshipPattern(
-        derived_id("pattern", one.id), one.project_id, one.kind, one.text, one.day, one.day, members=[one.id]
+        derived_id("pattern", one.id),
+        one.project_id,
+        one.kind,
+        one.text,
+        one.day,
+        one.day,
+        members=[one.id],
+        worded=[one.text],
     )
     found.append(pattern)
     of_member[one.id] = pattern
@@ -184,6 +194,7 @@ def _update(pattern: RelationshipPattern, one: Extraction, day: date, resolution
     pattern.kind = one.kind if one.kind in KINDS else pattern.kind
     pattern.confirmations, pattern.contradictions = (2 if resolution == "repeated" else 1), 0
     pattern.members.append(one.id)
+    pattern.worded.append(one.text)
     pattern.against.clear()
 
 
@@ -194,7 +205,16 @@ def _observed(
 
 
 def _decide(pattern: RelationshipPattern, decision: PatternDecision | None) -> None:
+    """What a person decided holds for the words that were decided about, and not for what took their place since."""
+    if decision is None:
+        return
+    is_earlier = decision.text != pattern.text and decision.text in pattern.worded
+    if decision.decision == "rejected":
+        last = len(pattern.worded) - 1 - pattern.worded[::-1].index(decision.text) if is_earlier else None
+        pattern.rejected = pattern.members[: None if last is None else last + 1]
+    if is_earlier:
+        return
     pattern.decision = decision
-    if decision is not None and decision.decision == "confirmed":
+    if decision.decision == "confirmed":
         pattern.confirmations += 1
         pattern.last_confirmed = max(pattern.last_confirmed, decision.decided_at.date())

@@ -106,7 +106,10 @@ def pattern_as_text(one: DescribedPattern) -> str:
         f"          {one.kind}, said or confirmed on {one.confirmations}, contradicted {one.contradictions} times, "
         f"last on {one.last_confirmed}",
     ]
-    lines += [f"          against it, {seen.day} ({seen.resolution}): {seen.new}" for seen in one.observed]
+    for seen in one.observed:
+        before = f"before it, until {seen.day} ({seen.resolution}): {seen.previous}"
+        against = f"against it, {seen.day} ({seen.resolution}): {seen.new}"
+        lines.append(f"          {before if seen.new == one.text else against}")
     return "\n".join(lines)
 
 

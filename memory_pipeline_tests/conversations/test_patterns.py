@@ -61,6 +61,22 @@ def test_other_patterns_are_left_alone() -> None:
     assert [len(pattern.observed) for pattern in found] == [0, 0]
 
 
+def test_what_a_person_rejected_does_not_hide_the_words_that_revoke_it() -> None:
+    extractions = said("You may restart the workers without asking me.", "You may no longer restart the workers.")
+    (pattern,) = patterns_of(extractions)
+
+    def decided(text: str) -> RelationshipPattern:
+        kept = PatternDecision(
+            id=pattern.id, project_id="p", text=text, decision="rejected", decided_at=datetime(2026, 4, 20, tzinfo=UTC),
+            decided_by="me",
+        )  # fmt: skip
+        return patterns_of(extractions, (), {pattern.id: kept})[0]
+
+    earlier = decided("You may restart the workers without asking me.")
+    assert (earlier.rejected, earlier.decision) == ([extractions[0].id], None)
+    assert decided("You may no longer restart the workers.").rejected == [one.id for one in extractions]
+
+
 def test_what_a_person_decides_counts() -> None:
     extractions = said("Keep your answers short from now on.")
     (pattern,) = patterns_of(extractions)
