@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.extraction import extraction_of
 from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.own_clause import is_own_statement
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.prompts import VERSION, read_prompt
 from memory_pipeline.conversations.proposals import TurnKey, key_of
@@ -46,7 +47,7 @@ NO_TURN = "a turn that does not exist"
 NO_QUOTE = "a quote that the turn does not have"
 TOO_SHORT = "a quote of too few words"
 NOT_FROM = "a kind that is not kept from this speaker"
-NOT_STATED = "a question, a wish, or what somebody else said"
+NOT_STATED = "a question, a wish, or not plainly said by its speaker"
 NOT_SELF = "nothing about its speaker"
 NOT_BETWEEN = "nothing between the two"
 
@@ -69,13 +70,6 @@ _ADDRESSED = re.compile(
 )
 _UNREAL = re.compile(
     r"\b(?:i wish|if only|what if|imagine|pretend|suppose|hypothetically|let's say|as if|as though)\b", re.IGNORECASE
-)
-#: What nobody states of himself: conditions, the past, and what others say.
-_NOT_OF_SELF = re.compile(
-    r"^\W*(?:if|unless|whether)\b|\bused to (?!it\b|that\b|this\b|the\b)|\b(?:would have|could have|maybe|perhaps)\b|"
-    r"\b(?:he|she|they|people|(?:my|the|his|her) \w+|(?-i:[A-Z])\w+) (?:always |often |still |just |once )?"
-    r"(?:say|says|said|think|thinks|thought|tell|tells|told|claim|claims|claimed|believe|believes|believed|wrote|writes)\b",
-    re.IGNORECASE,
 )
 #: What a model may propose: a topic that recurs is counted, and a mark is found by its words.
 ProposedKind = Literal[
@@ -254,18 +248,17 @@ def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
         return said
     if is_question(said) or _UNREAL.search(said.read):
         return NOT_STATED
-    if proposed.kind in _ABOUT_SELF[turn.speaker]:
-        if _NOT_OF_SELF.search(said.read):
-            return NOT_STATED
-        if not _SELF.search(said.read):
-            return NOT_SELF
+    if proposed.kind in _ABOUT_SELF[turn.speaker] and not _SELF.search(said.read):
+        return NOT_SELF
     if proposed.kind in _BETWEEN_BOTH and not _ADDRESSED.search(said.read) and not _is_order(said):
         return NOT_BETWEEN
+    is_quoted = ROUTES[proposed.kind, turn.speaker].destination != "memory"
+    if is_quoted and not is_own_statement(said.read, proposed.kind, turn.speaker):
+        return NOT_STATED
     rationale = _rationale(proposed, sent)
     one = extraction_of(turn, said, proposed.kind, rationale=rationale)
     moved = max(-_MOST_MOVED, min(_MOST_MOVED, proposed.significance - one.significance))
     one = replace(one, significance=round(min(1.0, max(0.0, one.significance + moved)), 3))
-    is_quoted = ROUTES[one.kind, one.speaker].destination != "memory"
     text = one.text if is_quoted else _told(proposed.text, one)
     return replace(one, text=text)
 

@@ -192,7 +192,7 @@ def test_a_chunk_that_tries_to_steer_is_not_sent() -> None:
 
 
 def test_secrets_and_addresses_are_masked_and_the_sentence_is_still_found() -> None:
-    words = "Send my payslips to dana.miller@example.com, I never read letters on paper."
+    words = "I never read letters on paper, so send my payslips to dana.miller@example.com."
     (one,) = sent(talk(words))
     assert "dana.miller" not in one["words"]
     (found,) = accepted(talk(words), proposal(1, "I never read letters on paper", "preference"))
@@ -252,8 +252,8 @@ def test_what_a_model_takes_from_an_agent_withdraws_nothing_of_the_humans() -> N
     ("words", "kind"),
     [
         ("Keep the budget below two thousand euros for the whole trip.", "boundary"),
-        ("The newsletter replies are yours from Monday on, I will not look.", "trust"),
-        ("Half a page is plenty when you report on the garden.", "dynamic"),
+        ("You have the newsletter replies from Monday on, I will not look.", "trust"),
+        ("Your reports on the garden need half a page.", "dynamic"),
     ],
 )
 def test_what_is_addressed_to_the_other_is_between_the_two(words: str, kind: str) -> None:

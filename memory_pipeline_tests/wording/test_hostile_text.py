@@ -28,6 +28,7 @@ from memory_pipeline.conversations.choices import choice_in
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
+from memory_pipeline.conversations.own_clause import is_own_statement
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
 from memory_pipeline.conversations.reversals import ends_permission, reversals_in
@@ -203,6 +204,8 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     for speaker in ("human", "agent"):
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     takes_back(text)
+    for beginning, kind in (("I ", "fact"), ("My ", "trust"), ("", "boundary"), ("Tell ", "preference")):
+        is_own_statement(f"{beginning}{text[:500]}", kind, "human")  # type: ignore[arg-type]
     topics_in(text[:500])
     significance_of("fact", text[:500])
     quoted_all = proposal(1, text[:500], "context", text=text[:499], rationale=text[:4_000])
