@@ -80,9 +80,9 @@ _UNDER_WAY = form(
 _OF = re.compile(r"(?<![\w.])(?P<done>\d[\d,.]*\d|\d)(?: of|/| out of) ?(?:the )?(?P<all>\d[\d,.]*\d|\d)(?![\w/])")
 #: What a human takes on.
 _TAKES_ON = form(
-    r"(?:i'll|i will|i'm going to|i am going to|let me) (?!not\b|never\b)[^.!?,;]{2,80}? (?:myself|on my own|personally)\b",
+    r"(?:i'll|i will|i'm going to|i am going to|let me) (?!not\b|never\b|try\b)[a-z]+ (?!(?-i:[^.!?,;]{0,80}\bto [a-z]+ myself))[^.!?,;]{2,80}? (?:myself|on my own|personally)(?=\W*$|[,;.!]| (?:then|later|tomorrow|today|tonight|so|and|because|this|next)\b)",
     r"(?:leave|keep) (?!me\b|you\b)[\w' -]{2,50}? (?:to|for|with) me\b(?! (?:when|if|as|in)\b)",
-    r"(?:i'll|i will|i'm going to|let me) (?:take care of|handle|deal with|take over|take on|take) (?!you\b|me\b|it from\b|a (?:look|break|walk|nap|moment)\b)\w",
+    r"(?:i'll|i will|i'm going to|let me) (?:take care of|handle|deal with|take over|take on) (?!you\b|me\b|it from\b|a (?:look|break|walk|nap|moment)\b)\w",
     r"(?!if\b|when\b)[\w' -]{2,40} (?:is|are) (?:on me|my (?:job|task|part))\b",
 )
 #: Where in code something is: what is told of such a place was looked up.

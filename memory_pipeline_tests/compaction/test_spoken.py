@@ -124,6 +124,19 @@ def test_what_only_looks_like_progress_or_a_finding_is_not_kept(said: str) -> No
     assert kept(said) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I will try to promote myself and expand my network.",
+        "I'll take your advice to heart.",
+        "I will find the time to relax myself.",
+        "Leave me alone with it.",
+    ],
+)
+def test_what_the_human_does_for_himself_is_no_task(said: str) -> None:
+    assert not [one for one in flushed(said, "a: Ok.").kept if one.is_humans]
+
+
 def test_what_the_human_takes_on_is_told_as_the_humans_and_is_no_task_of_the_agent() -> None:
     flush = flushed("a: Next: the DNS.", "I'll do the DNS myself.")
     assert [(one.text, one.is_humans) for one in flush.kept] == [("I'll do the DNS myself.", True)]
