@@ -39,6 +39,8 @@ _IS_VALUE = re.compile(r"\d|_|[a-z][A-Z]|^[A-Z][a-z]+$|^[A-Z]{2,}")
 #: How a sentence begins that says what is so instead.
 _INSTEAD = re.compile(r"\W*(?:we|it|its|it's|the|our|that's|this|there) \w+", re.IGNORECASE)
 _LEAST_STATED = 4
+_LEAST_NAMED = 2
+_NEGATIONS = frozenset(("no", "not", "never"))
 #: A correction is of what an agent said in so many turns before it.
 _CORRECTED = 4
 #: A rejection is of what was said in so many turns before it.
@@ -140,11 +142,16 @@ def corrections_in(turns: Sequence[Turn]) -> list[Correction]:
                 continue
             if named and _IS_VALUE.search(named) and _has(agents, named):
                 found.append(Correction(turn, said.quote, named))
-            elif is_rejection(said) and _states(said.read.partition(",")[2]):
+            elif is_rejection(said) and _states(said.read.partition(",")[2]) and not _is_bare(said):
                 found.append(Correction(turn, said.quote))
             elif is_rejection(said) and following and not is_question(following) and _INSTEAD.match(following.read):
                 found.append(Correction(turn, f"{said.quote} {following.quote}"))
     return found
+
+
+def _is_bare(said: Said) -> bool:
+    """Whether a rejection says nothing without what it rejects: `No, that's not the cause.`"""
+    return len(frozenset(content_words(said.quote)) - _ITS_OWN - _NEGATIONS) < _LEAST_NAMED
 
 
 def _states(text: str) -> bool:

@@ -67,6 +67,15 @@ def test_a_no_with_its_reason_is_a_decision_against_what_was_decided_before(befo
     assert found == ["Redis loses jobs on restart, so no."]
 
 
+def test_a_bare_no_is_kept_only_with_what_is_right_instead() -> None:
+    before = "a: The cause is a wrong time zone in the container."
+    assert kept(before, "No, that's not the cause.") == []
+    told = [
+        text for kind, text in kept(before, "No, that's not the cause. The container runs in UTC.") if kind == "fact"
+    ]
+    assert told == ["No, that's not the cause. The container runs in UTC."]
+
+
 def test_a_no_leaves_what_was_decided_against_the_same_or_for_something_else() -> None:
     before = ("We decided to use RabbitMQ instead of Redis.", "We decided to use Postgres for reports.")
     found = [text for kind, text in kept(*before, "Redis loses jobs on restart, so no.") if kind == "decision"]
