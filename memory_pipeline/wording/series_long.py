@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import product
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import day_of, has_another, newest_day, when
+from memory_pipeline.wording.series_days import day_of, has_another, newest_day
 from memory_pipeline.wording.series_figures import Figure, adds_up
-from memory_pipeline.wording.series_line import amount, capitalised, listed, name_of, structure_of, unit_of
+from memory_pipeline.wording.series_line import capitalised, listed, name_of, structure_of, unit_of
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.series_ranges import (
     EXTREMES,
     SINGLE_DAYS,
+    beside_value,
     is_dull,
-    range_in_brackets,
     ranges,
     telling_figures,
 )
@@ -31,10 +31,10 @@ _MOST_PAIRS, _MOST_DAYS = 14, 4
 #: range, words that all readings say.
 _DAYS = (4.0, 0.4, 0.4, 0.3)
 _PAIRS = (1.0, 1.0, 0.4)
-_RANGES = (0.9, 0.8, 0.5)
-_WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
+_RANGES = (1.3, 0.8, 0.5)
+_WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.7, 0.1, 5.0
 #: What is lost where the clock times of the newest day are not said.
-_BRIEF = 0.7
+_BRIEF = 0.6
 #: What is lost for each figure that is told without what was unusual in it.
 _UNSAID = 0.5
 #: What a day is worth on which only parts of a sum were unusual, with their values or with their names only.
@@ -266,18 +266,23 @@ def _choices(
         told = {place for n in order[:most] for place in line.pairs[n].places}
         if not told.issuperset(needed):
             continue
-        candidates = len(_ranged(line, order[:most], named))
-        moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
         odd = {one.figure.place for day in named.days for one in day}.intersection(told)
+        pairs = tuple(order[:most])
+        every, those_needed = frozenset(told), frozenset(needed)
+        tellable = {
+            shown: len(_ranged(line, pairs, named, shown))
+            for shown in ({every, those_needed} if odd - those_needed else {every})
+        }
+        moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
         parts = sum(_is_of_parts(line, day) for day in named.days)
-        for ranged, has_days, has_words, is_counted, names, is_brief, shown in product(
-            sorted({0, 1, 2, 3, 5, candidates} & {*range(candidates + 1)}),
-            {False, candidates > 0},
+        for shown, ranged, has_days, has_words, is_counted, names, is_brief in product(
+            tellable,
+            sorted({0, 1, 2, 3, 5, *tellable.values()} & {*range(max(tellable.values()) + 1)}),
+            {False, True},
             {False, bool(line.words)},
             {most == line.number, True},
             {"", aside},
             {False, has_another(line.series)},
-            {frozenset(told), frozenset(needed)} if named.days else {frozenset(told)},
         ):
             worth = (
                 _sum_of(_DAYS, len(named.days) - parts)
@@ -291,8 +296,8 @@ def _choices(
                 - (_BRIEF if is_brief else 0)
                 - _UNSAID * len(odd - shown)
             )
-            if (ranged or not has_days) and (not names or (is_counted and most < line.number)):
-                pairs = tuple(order[:most])
+            is_possible = ranged <= tellable[shown] and (ranged or not has_days)
+            if is_possible and (not names or (is_counted and most < line.number)):
                 yield _Choice(worth, pairs, named, shown, ranged, has_days, has_words, is_counted, names, is_brief)
 
 
@@ -301,19 +306,22 @@ def _sum_of(worth: Sequence[float], number: int) -> float:
     return sum(worth[:number]) + worth[-1] * max(0, number - len(worth))
 
 
-def _ranged(line: _Line, order: Sequence[int], shown: Named) -> list[Figure]:
+def _ranged(line: _Line, order: Sequence[int], named: Named, told: Collection[int]) -> list[Figure]:
     """The figures of these pairs that have a range worth telling: those with the name of a headline, and those with
-    something unusual beside which it stands, come first."""
+    something unusual beside which it stands, come first. `told`: the places of which it is said what was unusual; of
+    others in which something was, there is none, and that of one that is unusual now is told anyway."""
+    last = len(line.series.every) - 1
     ordered = sorted(order, key=lambda n: _HEADLINE.match(line.pairs[n].text) is None)
-    found = [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
-    return sorted(found, key=lambda figure: not shown.of(figure))
+    every = [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
+    found = [one for one in every if not named.of(one) or (one.place in told and last not in named.of(one))]
+    return sorted(found, key=lambda figure: not named.of(figure))
 
 
 def _in_words(line: _Line, choice: _Choice) -> str:
     series, pairs, chosen = line.series, line.pairs, {*choice.pairs}
     shown = _shown(choice.named, choice.shown)
     words = line.words if choice.has_words else []
-    beside, behind = _told_ranges(line, choice, shown)
+    beside, behind = _told_ranges(line, choice)
     is_always = bool(words) and not series.strangers
     said: list[str] = []
     for n in sorted(chosen if is_always else chosen.union(words)):
@@ -321,7 +329,7 @@ def _in_words(line: _Line, choice: _Choice) -> str:
             aside
             for place in pairs[n].places
             if place in line.varying
-            and (aside := _beside(series, line.varying[place], shown, place in beside, is_brief=choice.is_brief))
+            and (aside := beside_value(series, line.varying[place], shown, place in beside, is_brief=choice.is_brief))
         ]
         pair = _pair(line, pairs[n], " ".join([line.lead, *said]))
         said.append(f"{pair} ({'; '.join(asides)})" if asides else pair)
@@ -335,15 +343,11 @@ def _in_words(line: _Line, choice: _Choice) -> str:
     )
 
 
-def _told_ranges(line: _Line, choice: _Choice, shown: Named) -> tuple[set[int], list[Figure]]:
+def _told_ranges(line: _Line, choice: _Choice) -> tuple[set[int], list[Figure]]:
     """The figures the ranges of which are told: the places of those in which something was unusual, the range of which
-    stands beside it, and the others. The range of one that is unusual now is told anyway, and that of one in which
-    something was unusual of which nothing is said is not."""
-    last = len(line.series.every) - 1
-    ranged = [figure for figure in _ranged(line, choice.pairs, shown) if last not in shown.of(figure)]
-    hidden = {place for place, numbers in choice.named.outside.items() if numbers} - choice.shown
-    chosen = [figure for figure in ranged if figure.place not in hidden][: choice.ranged]
-    beside = {figure.place for figure in chosen if shown.of(figure)}
+    stands beside it, and the others."""
+    chosen = _ranged(line, choice.pairs, choice.named, choice.shown)[: choice.ranged]
+    beside = {figure.place for figure in chosen if choice.named.of(figure)}
     return beside, sorted((one for one in chosen if one.place not in beside), key=lambda figure: figure.place)
 
 
@@ -389,31 +393,3 @@ def _worded(piece: Piece) -> str:
         return text
     name, _, word = text.partition(": ")
     return f"{name[:1].lower() + name[1:] if name[1:].islower() else name} {word}"
-
-
-def _beside(series: Series, figure: Figure, shown: Named, with_range: bool, *, is_brief: bool) -> str:
-    """What was unusual in a figure, as it stands behind its newest value: `up to 4.1 on 19 March`, or `usually 1.2 to
-    1.4, 4.1 on 19 March`; of a newest value that is unusual, between which values the others lie."""
-    numbers = sorted(shown.of(figure))
-    if not numbers:
-        return ""
-    usual = range_in_brackets(series, figure, shown)
-    if numbers[-1] == len(figure.values) - 1:
-        return usual
-    has_range = with_range and bool(usual)
-    told = [_once(series, figure, number, alone=not has_range, is_brief=is_brief) for number in numbers]
-    return ", ".join([usual, *told] if has_range else told)
-
-
-def _once(series: Series, figure: Figure, number: int, *, alone: bool, is_brief: bool) -> str:
-    value = figure.values[number]
-    said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
-    said = said.removesuffix(unit) if unit.startswith(" ") else said
-    lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
-    if not value.number or not alone:
-        lead = ""
-    day = when(series, value.at)
-    if value.at.date() == series.newest.at.date():
-        is_untimed = is_brief or day.startswith("earlier")
-        return f"{lead}{said} {'earlier' if is_untimed else f'at {value.at:%H:%M}'}"
-    return f"{lead}{said} on {day_of(value.at, series.newest.at.year)}"
