@@ -1,7 +1,8 @@
 """What this program writes into Markdown that others read and write too: blocks between markers, and sealed pages.
 
-A block stands between `<!-- memory-pipeline:NAME:start -->` and `:end`, each on a line of its own; every byte outside
-is somebody else's. A page is a whole file whose front matter says that this program wrote it, with a seal: the hash of
+A block stands between `<!-- memory-pipeline:NAME:start SEAL -->` and `:end`, each on a line of its own; every byte
+outside is somebody else's. The seal, a hash of the lines between, tells that nobody has changed them since a program
+wrote them. A page is a whole file whose front matter says that this program wrote it, with a seal: the hash of
 the page, by which a later export knows whether a person has changed it. Neither is read back as a memory.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from memory_pipeline.errors import OutputError
 
@@ -32,9 +34,9 @@ _FENCE = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(`{3,}|~{3,})([^\r\n]*)")
 _BOM = "\ufeff"
 
 
-def start_of(name: str) -> str:
-    """The line before a block."""
-    return f"<!-- memory-pipeline:{name}:start -->"
+def start_of(name: str, seal: str = "") -> str:
+    """The line before a block, with its seal if it has one."""
+    return f"<!-- memory-pipeline:{name}:start {f'{seal} ' if seal else ''}-->"
 
 
 def end_of(name: str) -> str:
@@ -45,7 +47,19 @@ def end_of(name: str) -> str:
 def block_in(text: str, name: str) -> str | None:
     """What stands between the markers, with line ends as `\\n`; None without them. Errors as in `with_block`."""
     place = _place(text, name)
-    return None if place is None else text[place[0] : place[1]].replace("\r\n", "\n").strip("\n")
+    return None if place is None else text[place.start : place.end].replace("\r\n", "\n").strip("\n")
+
+
+def seal_of_block(body: str) -> str:
+    """The seal of what stands between markers: blanks at the ends of lines and empty lines have no part in it."""
+    lines = [line.rstrip() for line in body.split("\n") if line.strip()]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def seal_in(text: str, name: str) -> str:
+    """The seal that the start of a block has; empty without a block or a seal. Errors as in `with_block`."""
+    place = _place(text, name)
+    return "" if place is None else place.seal
 
 
 def outside(text: str, name: str) -> str:
@@ -53,8 +67,7 @@ def outside(text: str, name: str) -> str:
     place = _place(text, name)
     if place is None:
         return text
-    before, after = text[: place[0]], text[place[1] :]
-    return before[: before.rfind(start_of(name))] + after[after.find(end_of(name)) + len(end_of(name)) :]
+    return text[: place.mark] + text[place.end + len(end_of(name)) :]
 
 
 def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
@@ -66,7 +79,10 @@ def without_blocks(text: str, programs: Sequence[str] = (_PROGRAM,)) -> str:
     """
     if not any(f"{program}:" in text for program in programs):
         return text
-    marker = re.compile(rf"[ \t>]*\ufeff?<!--\s*({'|'.join(map(re.escape, programs))}):([\w-]+):(start|end)\s*-->\s*$")
+    marker = re.compile(
+        rf"[ \t>]*\ufeff?<!--\s*({'|'.join(map(re.escape, programs))}):([\w-]+):(start|end)(?: [0-9a-f]{{1,64}})?"
+        r"\s*-->\s*$"
+    )
     lines = text.split("\n")
     opened: dict[tuple[str, str], int] = {}
     blocks, lonely = [], []
@@ -91,7 +107,7 @@ def _end_of_cut(lines: Sequence[str], start: int) -> int:
     """The last line of a block that has no end; that of its marker unless it begins as ours do."""
     if start + 1 >= len(lines) or not lines[start + 1].startswith(HEAD):
         return start
-    of_entries = start_of("memory") in lines[start]
+    of_entries = f"<!-- {_PROGRAM}:memory:start" in lines[start]
     end = start + 1
     while end + 1 < len(lines):
         line = lines[end + 1]
@@ -102,8 +118,9 @@ def _end_of_cut(lines: Sequence[str], start: int) -> int:
     return end
 
 
-def with_block(text: str, name: str, body: str) -> str:
-    """The text in which the block is replaced; without a block, a body that is not empty is added at the end.
+def with_block(text: str, name: str, body: str, seal: str = "") -> str:
+    """The text in which the block is replaced, and its seal; without a block, a body that is not empty is added at the
+    end.
 
     Line ends are those of the text. Raises OutputError if a marker is missing or there are several: what is between
     cannot be told then. Markers in a block of code are a person's example.
@@ -112,18 +129,20 @@ def with_block(text: str, name: str, body: str) -> str:
     inside = f"{ends}{body.strip(chr(10)).replace(chr(10), ends)}{ends}" if body.strip("\n") else ends
     place = _place(text, name)
     if place is not None:
-        return text[: place[0]] + inside + text[place[1] :]
+        blanks = text[place.mark : place.start].partition("-->")[2]
+        return f"{text[: place.mark]}{start_of(name, seal)}{blanks}{inside}{text[place.end :]}"
     if inside == ends:
         return text
     gap = ""
     if text not in ("", _BOM):
         gap = ends if text.endswith(("\n", "\r")) else 2 * ends
-    return f"{text}{gap}{start_of(name)}{inside}{end_of(name)}{ends}"
+    return f"{text}{gap}{start_of(name, seal)}{inside}{end_of(name)}{ends}"
 
 
 def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, tuple[str, ...]]:
     """The text in which every line of the block that is not ours stands directly below it, as it was, and these lines.
-    Blank lines between two of them go with them.
+    Blank lines between two of them go with them. Lines that stand outside already, exactly so and one after the other,
+    are not moved there again.
 
     `is_ours`: tells a line of this program, which it is given without its end and the blanks before that. Errors as in
     `with_block`.
@@ -131,12 +150,12 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     place = _place(text, name)
     if place is None:
         return text, ()
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text[place[0] : place[1]])
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text[place.start : place.end])
     whose = ["" if not line.strip() else "o" if is_ours(line.rstrip()) else "p" for line in lines]
     if "p" not in whose:
         return text, ()
     ends = "\r\n" if "\r\n" in text else "\n"
-    ours, others = "", list[str]()
+    ours, groups = "", list[list[str]]()
     last, blanks, is_apart = "", list[str](), False
     for line, owner in zip(lines, whose, strict=True):
         if not owner:
@@ -144,24 +163,35 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
             is_apart = True
             continue
         if owner == "p" and last == "p":
-            others += blanks
+            groups[-1] += blanks
         else:  # what stood around our lines stays there, and keeps paragraphs apart
             ours += "".join(blanks)
-            others += [ends] if owner == "p" and others and is_apart else []
+            groups += [[ends] if groups and is_apart else []] if owner == "p" else []
         if owner == "p":
-            others.append(line)
+            groups[-1].append(line)
             is_apart = False
         else:
             ours += line
         last, blanks = owner, []
     ours += "".join(blanks)
-    end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place[1])
+    standing = _flat(re.findall(r"[^\n]*\n|[^\n]+", outside(text, name)))
+    others = [line for group in groups if _flat(group) not in standing for line in group]
+    if others and not others[0].strip():
+        del others[0]
+    end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place.end)
     assert end is not None
     marker, after = end.group(), text[end.end() :]
+    if not others:
+        return f"{text[: place.start]}{ours}{marker}{after}", ()
     gap = ends if after and not after.startswith(("\n", "\r")) else ""
     marker += "" if marker.endswith(("\n", "\r")) else ends
     moved = tuple(line.rstrip("\r\n") for line in others if line.strip())
-    return f"{text[: place[0]]}{ours}{marker}{''.join(others)}{gap}{after}", moved
+    return f"{text[: place.start]}{ours}{marker}{''.join(others)}{gap}{after}", moved
+
+
+def _flat(lines: Sequence[str]) -> str:
+    """Lines, without empty ones, as a text in which others are found as whole lines."""
+    return "\n" + "".join(line.rstrip("\r\n") + "\n" for line in lines if line.strip())
 
 
 def without_block(text: str, name: str) -> str:
@@ -172,9 +202,8 @@ def without_block(text: str, name: str) -> str:
     place = _place(text, name)
     if place is None:
         return text
-    before = text[: place[0]]
-    before = before[: before.rfind(start_of(name))]
-    after = text[place[1] + len(end_of(name)) :].lstrip(" \t")
+    before = text[: place.mark]
+    after = text[place.end + len(end_of(name)) :].lstrip(" \t")
     ends = "\r\n" if after.startswith("\r\n") else "\n"
     after = after.removeprefix(ends)
     gap = before.removesuffix(ends)
@@ -185,9 +214,19 @@ def without_block(text: str, name: str) -> str:
     return before + after
 
 
-def _place(text: str, name: str) -> tuple[int, int] | None:
-    """Where the inside of a block begins and ends; None if there is neither marker."""
-    starts, finishes = (_lines_of(text, marker) for marker in (start_of(name), end_of(name)))
+class _Place(NamedTuple):
+    """Where a block begins with its marker, where its inside begins and ends, and its seal."""
+
+    mark: int
+    start: int
+    end: int
+    seal: str
+
+
+def _place(text: str, name: str) -> _Place | None:
+    """Where a block stands; None if there is neither marker."""
+    starts = _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->")
+    finishes = _lines_of(text, re.escape(end_of(name)))
     if not starts and not finishes:
         return None
     code = _code_in(text)
@@ -208,11 +247,11 @@ def _place(text: str, name: str) -> tuple[int, int] | None:
             f"the markers '{start_of(name)}' and '{end_of(name)}' do not stand there once each and in this order; "
             "put them right, or take both out"
         )
-    return starts[0].end(), finishes[0].start()
+    return _Place(starts[0].start(), starts[0].end(), finishes[0].start(), starts[0][1] or "")
 
 
 def _lines_of(text: str, marker: str) -> list[re.Match[str]]:
-    return [*re.finditer(rf"(?<![^\r\n\ufeff]){re.escape(marker)}(?=[ \t]*(?:[\r\n]|\Z))", text)]
+    return [*re.finditer(rf"(?<![^\r\n\ufeff]){marker}(?=[ \t]*(?:[\r\n]|\Z))", text)]
 
 
 def _code_in(text: str) -> list[tuple[int, int]]:

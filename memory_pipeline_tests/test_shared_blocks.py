@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_pipeline.errors import OutputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import block_in, end_of, outside, parted, with_block
+from memory_pipeline.markers import block_in, end_of, outside, parted, seal_of_block, with_block
 from memory_pipeline.shared_blocks import SharedBlocks
 
 
@@ -93,7 +94,7 @@ def test_a_block_of_which_nothing_is_known_is_kept_beside_the_store(tmp_path: Pa
     done = blocks.write(file, "x", "- two")
     assert done.copy is not None and done.copy.read_text() == "- one\n- I play the cello"
     assert str(done.copy) in done.told(file)
-    assert file.read_text() == with_block("# Mine\n", "x", "- two")
+    assert file.read_text() == with_block("# Mine\n", "x", "- two", seal_of_block("- two"))
 
 
 def test_a_killed_write_leaves_no_line_that_seems_a_person_s(
@@ -135,6 +136,73 @@ def test_directories_that_were_made_for_a_block_go_with_it(tmp_path: Path, block
 def test_nothing_but_places_of_lines_changes(text: str, inside: list[str]) -> None:
     whole = with_block(text.replace("\r", ""), "x", "\n".join(inside) or "z")
     apart, moved = parted(whole, "x", lambda line: "b" not in line)
-    assert sorted(filter(str.strip, apart.split("\n"))) == sorted(filter(str.strip, whole.split("\n")))
+    before, after = ([line for line in one.split("\n") if line.strip()] for one in (whole, apart))
+    assert set(before) == set(after)
+    twice = [line for line in moved if line in outside(whole, "x").split("\n")]
+    assert twice or sorted(before) == sorted(after) or not moved
     assert not any("b" in line for line in (block_in(apart, "x") or "").split("\n"))
     assert all(line in apart.split("\n") for line in moved)
+
+
+def test_two_stores_on_one_file_never_take_each_other_for_a_person(tmp_path: Path) -> None:
+    file = tmp_path / "USER.md"
+    file.write_text("# Mine\n")
+    stores = {name: SharedBlocks(tmp_path / name / "store.duckdb") for name in "ab"}
+    for _ in range(3):
+        for name, blocks in stores.items():
+            done = blocks.write(file, "x", f"- one of {name}\n- two of {name}")
+            assert not done.moved and done.copy is None
+    assert done.is_shared and "also written by another store" in done.told(file)
+    assert outside(file.read_text(), "x") == "# Mine\n\n\n"
+    file.write_text(file.read_text().replace("- one of b\n", "- one of b\n- mine\n  - too\n"))
+    assert stores["a"].write(file, "x", "- one of a").moved == ("- mine", "  - too")
+    assert file.read_text().endswith(f"{end_of('x')}\n- mine\n  - too\n")
+    alone = SharedBlocks(tmp_path / "alone" / "store.duckdb")
+    assert not any(alone.write(file.with_name("SOUL.md"), "x", f"- {n}").told(file) for n in range(3))
+
+
+def test_a_changed_block_of_another_store_is_kept_beside_the_store(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one")
+    SharedBlocks(tmp_path / "b" / "store.duckdb").write(file, "x", "- of b\n- two of b")
+    file.write_text(file.read_text().replace("- of b", "- of b, as I say"))
+    done = blocks.write(file, "x", "- one")
+    assert done.copy is not None and "- of b, as I say" in done.copy.read_text() and not done.moved
+
+
+def test_lines_that_stand_outside_already_are_not_moved_again() -> None:
+    whole = with_block("- mine\n  - a\n- other\n", "x", "- one\n- mine\n  - a\n- two\n- other\n- mine")
+    text, moved = parted(whole, "x", lambda line: line in ("- one", "- two"))
+    assert moved == ("- other", "- mine") and block_in(text, "x") == "- one\n- two"
+    assert outside(text, "x").count("  - a") == 1
+
+
+def test_a_line_that_a_person_puts_back_is_a_person_s(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one\n- lemons\n- two")
+    blocks.write(file, "x", "- one\n- two")
+    file.write_text(file.read_text().replace("- one", "- one, I say").replace("- two", "- lemons\n- two  "))
+    assert blocks.write(file, "x", "- one\n- three").moved == ("- one, I say", "- lemons")
+
+
+def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "a" / "USER.md"
+    (tmp_path / "store.written").write_text("somebody's")
+    for body in ("- one", "- two"):
+        done = blocks.write(file, "x", body)
+        assert block_in(file.read_text(), "x") == body
+        assert done.told(file).startswith("what was written before is not known from")
+    assert not blocks.has_written("x") and "is not known from" in blocks.note_written("x")
+    file.write_text(file.read_text().replace("- two", "- two, I say"))
+    with pytest.raises(OutputError, match="was left as it is"):  # nothing could tell whose it is
+        blocks.write(file, "x", "- three")
+    assert "- two, I say" in file.read_text()
+    assert (tmp_path / "store.written").read_text() == "somebody's"
+
+
+def test_a_block_of_an_earlier_version_gets_its_seal(tmp_path: Path, blocks: SharedBlocks) -> None:
+    file = tmp_path / "USER.md"
+    blocks.write(file, "x", "- one\n- two")
+    file.write_text(with_block("", "x", "- one\n- mine\n- two"))
+    assert blocks.write(file, "x", "- two").moved == ("- mine",)
+    assert blocks.write(file, "x", "- two").outcome == "unchanged"

@@ -21,7 +21,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import begins_with, directories, write_text
-from memory_pipeline.markers import block_in, with_block, without_block
+from memory_pipeline.markers import block_in, seal_in, with_block, without_block
 from memory_pipeline.shared_blocks import SharedBlocks, WrittenBlock
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 
@@ -124,7 +124,11 @@ class FileRun:
         if not preview:
             change_text(
                 path,
-                lambda text: without_block(text, change.block) if old is None else with_block(text, change.block, old),
+                lambda text: (
+                    without_block(text, change.block)
+                    if old is None
+                    else with_block(text, change.block, old, seal_in(change.before, change.block))
+                ),
             )
         return told(outcome="block restored", why="the rest of it was changed since, and stays")
 

@@ -23,7 +23,7 @@ from memory_pipeline.exports.contents import (
 from memory_pipeline.exports.directory import Plan, stem_of, texts_in
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, with_block
+from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import one_line
 from memory_pipeline.wording.quoting import clipped, plain
@@ -77,7 +77,7 @@ class ClaudeCodeExport:
         changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
         standing = Standing(list(files.values()), changed)
         taken = {name.casefold() for name in others}
-        empty = with_block(index, INDEX, self._head + "\n\n")
+        empty = with_block(index, INDEX, self._head + "\n\n", seal_of_block(""))
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
