@@ -18,7 +18,6 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.markers import block_in, parted, seal_in, seal_of_block, with_block, without_block
 from memory_pipeline.shared_files import Written, change_text, remove_unless_changed
-from memory_pipeline.wording.counts import how_many
 
 _DIGITS = 20
 _DIRECTORIES, _WHOLE = "directories", "whole"
@@ -61,9 +60,9 @@ def shared_in_words(paths: Sequence[Path]) -> str:
     """That another store writes the same blocks, as a sentence; empty without a file."""
     if not paths:
         return ""
-    several = f" and {how_many(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
+    others = f" and {len(paths) - 1} other file{'s' if len(paths) > 2 else ''}" if len(paths) > 1 else ""
     return (
-        f"'{paths[0]}'{several} {'are' if several else 'is'} also written by another store, and each run of one "
+        f"'{paths[0]}'{others} {'are' if others else 'is'} also written by another store, and each run of one "
         "replaces the lines of the other; give each store a workspace of its own, or stop using one of them"
     )
 
