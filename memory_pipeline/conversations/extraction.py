@@ -45,9 +45,9 @@ NOTHING = "sentences with nothing to keep"
 TOLD_BEFORE = "told before"
 OF_NOTHING = "corrections that do not say of what"
 TAKEN_BACK = "taken back by the human directly afterwards"
-#: A turn of more is pasted: a log, or a list; so is a memory that holds many turns.
-MOST_OF_TURN, MOST_OF_MEMORY = 40, 120
-BEYOND = f"beyond the first {MOST_OF_TURN} of one turn, or {MOST_OF_MEMORY} of one memory"
+#: A turn of more is pasted: a log, or a list; so is a message that holds many turns. A message may be several memories.
+MOST_OF_TURN, MOST_OF_MESSAGE = 40, 120
+BEYOND = f"beyond the first {MOST_OF_TURN} of one turn, or {MOST_OF_MESSAGE} of one message"
 #: A mark that stands alone in a sentence is about the sentence before it: `This is important.`
 _MOST_WORDS_OF_MARK = 6
 #: With another of these, the same words say something else: `never use port 5432`.
@@ -96,15 +96,19 @@ def extract(
     dropped: Counter[str] = Counter()
     told, standing = _Told(earlier), Earlier(earlier)
     found: list[Extraction] = []
-    kept_of: Counter[str] = Counter()
+    kept_of: Counter[object] = Counter()
+    before_turn, last_turn = 0, turns[0]
     again: list[tuple[str, str]] = []
     of_model: set[str] = set()
     sentences = 0
     for turn in turns:
-        if kept_of[turn.memory_id] >= MOST_OF_MEMORY:
+        message = _message_of(turn)
+        if not _continues(turn, last_turn):
+            before_turn = kept_of[message]
+        last_turn = turn
+        if kept_of[message] >= min(before_turn + MOST_OF_TURN, MOST_OF_MESSAGE):
             dropped[BEYOND] += 1
             continue
-        before_turn = kept_of[turn.memory_id]
         own = own_sentences(turn.words)
         sentences += len(own)
         if not own:
@@ -118,14 +122,14 @@ def extract(
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
                 continue
-            if kept_of[turn.memory_id] >= min(before_turn + MOST_OF_TURN, MOST_OF_MEMORY):
+            if kept_of[message] >= min(before_turn + MOST_OF_TURN, MOST_OF_MESSAGE):
                 dropped[BEYOND] += 1
                 continue
             one = replace(one, withdraws=standing.withdrawn_by(one, by_model=one.id in of_model))
             if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
                 dropped[OF_NOTHING] += 1
                 continue
-            kept_of[turn.memory_id] += 1
+            kept_of[message] += 1
             for memory in (told, standing):
                 memory.add(one)
                 memory.forget(one.withdraws)
@@ -138,6 +142,21 @@ def extract(
     by_model = frozenset(one.id for one in found if one.id in of_model)
     spoken: Counter[str] = Counter(turn.speaker for turn in turns)
     return Extracted(tuple(found), spoken, sentences, +dropped, tuple(again), by_model)
+
+
+def _message_of(turn: Turn) -> object:
+    """What was sent at once: imports make several memories of what is long."""
+    return (turn.conversation, turn.line, turn.said_at) if turn.line else turn.memory_id
+
+
+def _continues(turn: Turn, before: Turn) -> bool:
+    """Whether a turn is the next part of one that was too long for one memory."""
+    return (
+        turn.memory_id != before.memory_id
+        and _message_of(turn) == _message_of(before)
+        and turn.speaker == before.speaker
+        and not turn.offset
+    )
 
 
 def _taken_back(turns: Sequence[Turn], found: Sequence[Extraction]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 from memory_pipeline.conversations.budget import CHARACTERS_PER_TOKEN, fitting
@@ -58,3 +59,18 @@ def test_contradictions_keep_their_share() -> None:
     block = relational_block("p", those, patterns, tokens=2_000)
     assert len(block) <= 2_000 * CHARACTERS_PER_TOKEN + 800
     assert "earlier contradictions: `memory-pipeline patterns list`." in block
+
+
+def test_no_turn_and_no_day_pushes_the_others_out() -> None:
+    earlier = [kept(number, f"I prefer tea number {number}.") for number in range(150)]
+    later = _DAY + timedelta(days=1)
+    pasted = [replace(kept(1000 + n, f"I prefer salad number {n}.", day=later), line=7) for n in range(2_000)]
+    fits = fitting([*earlier, *pasted], 4_000)
+    assert all(one in fits.kept for one in earlier)
+    assert len(fits.kept) > 200  # what is left is filled
+    fewer = fitting([*earlier, *pasted], 1_000)
+    assert 27 <= sum(one.day == later for one in fewer.kept) <= 33  # half of the tokens
+    turns = [replace(one, line=one.line % 2 + 7) for one in pasted]
+    small = fitting([*earlier, *turns], 2_000)
+    assert sum(one.day == later for one in small.kept) <= 66 < len(small.kept)
+    assert len(fitting(pasted, 4_000).kept) > 200

@@ -14,7 +14,7 @@ from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.day import read_day
 from memory_pipeline.conversations.extraction import (
     BEYOND,
-    MOST_OF_MEMORY,
+    MOST_OF_MESSAGE,
     MOST_OF_TURN,
     QUESTIONS,
     TOLD_BEFORE,
@@ -25,6 +25,7 @@ from memory_pipeline.conversations.turns import MOST_TURNS, TOO_MANY, turns_of
 from memory_pipeline.records import Source
 from memory_pipeline_tests.build import memory
 from memory_pipeline_tests.conversations.saying import START, found, only, read, talk
+from memory_pipeline_tests.conversations.saying import turn as spoken_turn
 
 
 def test_an_extraction_is_the_sentence_with_its_place() -> None:
@@ -196,12 +197,20 @@ def test_one_turn_gives_no_more_than_forty_extractions() -> None:
     assert len(result.extractions) == MOST_OF_TURN and result.dropped[BEYOND] == 100 - MOST_OF_TURN
 
 
+def test_a_turn_that_is_cut_into_several_memories_gives_no_more_than_forty() -> None:
+    parts = [" ".join(f"I like tea {part}{number:02}." for number in range(30)) for part in range(1, 6)]
+    said = [replace(spoken_turn(words), memory_id=f"part-{place}") for place, words in enumerate(parts)]
+    later = spoken_turn("I live in Lisbon.", line=2)
+    quotes = [one.quote for one in read([*said, later]).extractions if one.kind != "repetition"]
+    assert len(quotes) == MOST_OF_TURN + 1 and quotes[-1] == "I live in Lisbon."
+
+
 def test_a_pasted_log_of_many_turns_gives_no_more_than_a_hundred_and_twenty() -> None:
     lines = "\n".join(f"user: I prefer item {number}." for number in range(600))
     pasted = memory("m", lines, START, source=Source("jsonl", "a.jsonl", 1), memory_type="conversation")
     found_in = read_day([pasted], chunk_tokens=800)
-    assert len([one for one in found_in.extracted.extractions if one.kind != "repetition"]) == MOST_OF_MEMORY
-    assert found_in.extracted.dropped[BEYOND] == 600 - MOST_OF_MEMORY
+    assert len([one for one in found_in.extracted.extractions if one.kind != "repetition"]) == MOST_OF_MESSAGE
+    assert found_in.extracted.dropped[BEYOND] == 600 - MOST_OF_MESSAGE
 
 
 def test_of_a_log_of_very_many_turns_the_first_ones_are_read() -> None:
