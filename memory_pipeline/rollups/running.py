@@ -15,7 +15,7 @@ from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.exports.exporting import token_counter
 from memory_pipeline.exports.openclaw import MEMORY
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import start_of
+from memory_pipeline.markers import end_of
 from memory_pipeline.records.rollup import Rollup
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
@@ -135,7 +135,7 @@ def memory_file_of(store: Store, settings: Settings, project: str) -> Path | Non
     if not settings.rollups.memory_file or not places.is_workspace or not places.memory.is_file():
         return None
     text = places.memory.read_bytes().decode("utf-8", "surrogateescape")
-    return places.memory if start_of(MEMORY) in text else None
+    return places.memory if end_of(MEMORY) in text else None
 
 
 def renew_memory(store: Store, settings: Settings, project: str) -> str | None:
