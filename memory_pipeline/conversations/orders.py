@@ -66,7 +66,7 @@ _ASKING = form(
     r"[\w' -]{2,40} (?:is|are|stays|remains) (?:strictly |absolutely )?(?:not negotiable|non-negotiable|not up for (?:discussion|debate|negotiation)|off the table|confidential|for internal use only|between you and me)\b",
     rf"{_LEAD}don't you (?:ever )?dare (?:to )?[a-z]+ \w+",
     rf"{_LEAD}(?:ask|check|check in|tell|warn|notify|consult|inform|confirm|clear it|get (?:my|an?) (?:ok|okay|approval|permission|go-ahead|confirmation|yes)|show|run|talk to|speak to|come to|write to|wait for)(?: it| this| that| them)?(?: (?:with|by|past|for|to))? ?(?:me|us|(?-i:[A-Z])[\w'-]+|my (?:[\w-]+ ){{0,3}}?[\w-]+|our (?:[\w-]+ ){{0,3}}?[\w-]+)?(?: a draft| the draft| everything| it)?(?: first| in advance| beforehand)?,? before (?:you|we|any|anything|every|each|\w+ing)\b",
-    rf"{_LEAD}(?:show|send|give|bring|read) (?:me|us) (?:an? |the |every |each |all )?[\w' -]{{2,40}}? (?:first(?! (?:thing|of all|and))|beforehand|in advance|before (?:you|it|they|anything|any)\b)",
+    rf"{_LEAD}(?:show|send|give|bring|read) (?:me|us) (?:an? |the |every |each |all )?[\w' -]{{2,40}}? (?:first(?! (?:thing|of all|and)|,? (?:and )?then (?:the|your|its|an?)\b)|beforehand|in advance|before (?:you|it|they|anything|any)\b)",
     r"(?!if\b|when\b|what\b|how\b|why\b)[\w' ,-]{2,60}? (?:always |first |must |have to |has to |need to |needs to |should )*(?:comes?|go(?:es)?|go(?:es)? through|pass(?:es)?) (?:by |to |through |past |via )?(?:me|us) (?:first\b|before (?:you|we|it|they|anything)\b)",
     rf"{_LEAD}(?:go|talk|write|route it|send it|work) (?:only |always )?through (?:me|us)\b",
     r"(?!if\b|when\b)(?!you\b|[\w' ,-]{2,60}?(?:n't|not|no longer|never) )[\w' ,-]{2,60}? (?:needs?|requires?) my (?:\w+ )?(?:ok|okay|approval|permission|consent|signature|confirmation|go-ahead|yes|word)\b",
@@ -144,6 +144,7 @@ _DONE_ONCE = re.compile(
     re.IGNORECASE,
 )
 _ENOUGH = form(
+    rf"{_LEAD}(?:give|tell|show|send) me (?:the |your |a )?[\w' -]{{2,30}}? first,? (?:and )?then (?:the|your|its|an?) \w",
     r"(?:just |only )?(?:one|two|three|four|five|ten|\d+|a few|a couple of|half a|a single|a) (?:short |good |clear )?(?:paragraphs?|sentences?|lines?|bullets?|bullet points?|words|options?|items?|pages?|examples?|points?|suggestions?) (?:is|are|per \w+ (?:is|are)) (?:plenty|enough|fine|all i (?:need|want|read)|the (?:most|maximum|limit)|what i (?:need|want))\b",
     r"what (?:would )?(?:really )?(?:helps?|annoys?|bothers?|works?|calms?|motivates?) (?:me |for me )?(?:the )?(?:most|best|a lot)? ?(?:is|are) (?:if|when|that|to) ?(?:you)?\b",
     r"(?:please |just )*(?:you can|you may|feel free to|you should|you could) (?:always |just )?be (?:more |completely |totally |quite |very |brutally )?(?:blunt|direct|honest|frank|critical|open|brief|informal|casual|strict|concise|short)(?: with (?:me|us))?(?=\s*(?:[,.;!–—-]|$))",

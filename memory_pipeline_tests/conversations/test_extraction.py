@@ -125,6 +125,11 @@ def test_what_a_life_is_made_of_and_whoever_is_in_it_is_no_topic() -> None:
     assert not [one for one in read(talk(*of_marek)).extractions if one.kind == "repetition"]
 
 
+def test_the_order_of_an_answer_is_no_limit() -> None:
+    assert found("Give me the result first, then the reasons.")[0][0] == "dynamic"
+    assert found("Send me the draft first, then I decide.")[0][0] == "boundary"
+
+
 def test_what_is_broken_again_is_nothing_that_lasts() -> None:
     assert not found("Coffee machine is broken again, so expect typos.")
     assert found("The coffee machine stands in the kitchen on the second floor.")
