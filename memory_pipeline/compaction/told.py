@@ -18,6 +18,10 @@ _SET = form(
 _IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
 _IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} (?:again|now)\b")
 _AMOUNT = r"`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?"
+#: A value that is a word: `Set it back to info.`
+_IS_WORD = re.compile(
+    r"(?!(?:something|anything|what|how|the|a|an|be|me|you|us|my|your|zero|end|work)$)[a-z][a-z_-]+", re.IGNORECASE
+)
 #: A value without its name: `Make it 3.`
 _MADE = form(
     rf"(?:please |better |rather |just |let's |then )*(?:make|set|change|put|raise|lower|bump|reduce|increase|cut|keep|leave) (?:it|that|this)(?: down| up| back)?(?: to| at)? {_VALUE}(?=\W*(?:$|,|;| (?:please|instead|then|for now|as|because|since|and)\b))",
@@ -103,6 +107,10 @@ _ABOUT_IT = re.compile(
 _PLACED = form(
     r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:put|store|keep|save|host|serve|route|point|mount|archive|cache|log|publish|name|call|use|deploy|index|partition|key|shard|encode|encrypt|tag|send|upload|write|read|load) (?!me\b|it up|in mind)(?P<rest>[^.!?;]{4,200})"
 )
+#: What is to be used, by its name, and for what: `Use ULIDs for the order ids.`
+_USED_FOR = form(
+    r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:use|take) (?:the |our )?(?-i:[\w.-]*[A-Z0-9_][\w.-]*)(?: [\w.-]+){0,2}? (?:for|in|as|on) (?:the|our|all|every|each|new|any) (?!moment\b|time\b|day\b|meantime\b|future\b)\w"
+)
 _CHOSEN_PLACE = re.compile(
     r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|#\w[\w-]*|(?-i:[A-Z]{2,})\d*\b)"
     r"|\bper \w+|\b(?:bucket|table|schema|branch|queue|topic|index|region|host|namespace|prefix|cluster|volume|directory|column|key) \w",
@@ -154,6 +162,8 @@ def value_in(said: Said) -> str:
         return ""
     place = next(found.span(name) for name in ("value", "taken", "enough") if found[name])
     value = _bare(said.quote[slice(*place)])
+    if re.search(r"\bto$", said.read[: place[0]].rstrip()) and _IS_WORD.fullmatch(value):
+        return value
     return value if re.search(r"\d|^(?:true|false|on|off|[\w]+[-_./:]\w+)$", value, re.IGNORECASE) else ""
 
 
@@ -199,7 +209,9 @@ def is_finding(said: Said) -> bool:
 def is_placement(said: Said) -> bool:
     """Whether a human orders where something is to be, or how, by a name or a measure."""
     found = stated(said, _PLACED)
-    return found is not None and _CHOSEN_PLACE.search(found["rest"]) is not None
+    if found is not None and _CHOSEN_PLACE.search(found["rest"]):
+        return True
+    return stated(said, _USED_FOR) is not None
 
 
 def is_role(said: Said) -> bool:

@@ -40,6 +40,7 @@ def test_an_order_of_the_human_that_lasts_is_a_rule(said: str) -> None:
         "Put the labels in the bucket labels-prod.",
         "Store the scans under s3://scans/raw.",
         "Send the alerts to #ops-nights.",
+        "Use ULIDs for the order ids.",
         "Skip the sandbox then, pass the models through as unrestricted modules.",
         "Scrap that, tag releases with semver instead.",
     ],
@@ -48,7 +49,10 @@ def test_what_the_human_orders_in_the_place_of_something_or_at_a_place_is_a_deci
     assert ("decision", said) in kept("a: I store the labels as bytea.", said)
 
 
-@pytest.mark.parametrize("said", ["Put the kettle on.", "Put yourself in my place.", "Keep going.", "Call me by name."])
+@pytest.mark.parametrize(
+    "said",
+    ["Put the kettle on.", "Put yourself in my place.", "Keep going.", "Call me by name.", "Use it for the day."],
+)
 def test_an_order_without_a_place_of_its_own_is_no_decision(said: str) -> None:
     assert "decision" not in [kind for kind, _ in kept(said)]
 
@@ -92,6 +96,8 @@ def test_a_no_leaves_what_was_decided_against_the_same_or_for_something_else() -
         (("a: I raised max_connections to 300.", "That's too much, 150 is enough."), ["max_connections = 150"]),
         (("a: I set MAX_RETRY = 5.", "We need 3 people for this."), ["MAX_RETRY = 5"]),
         (("a: I set MAX_RETRY = 5.", "3 is fine."), ["MAX_RETRY = 5"]),
+        (("a: I set LOG_LEVEL = debug.", "Set it back to info."), ["LOG_LEVEL = info"]),
+        (("a: I set LOG_LEVEL = debug.", "Change it to something else."), ["LOG_LEVEL = debug"]),
         (("a: I set MAX_RETRY = 5.", "Make it quick."), ["MAX_RETRY = 5"]),
         (("a: I set MAX_RETRY = 5 and POOL_SIZE = 9.", "Make it 3."), ["MAX_RETRY = 5", "POOL_SIZE = 9"]),
         (("a: I set MAX_RETRY = 5.", "Should we make it 3?"), ["MAX_RETRY = 5"]),
