@@ -176,7 +176,7 @@ class SharedBlocks:
         is_another = record is not None and bool(seal) and f"{_SEALED}{seal}" not in known
         if seal == seal_of_block(present):
             return text, replace(unchanged, is_shared=is_another)
-        put_in = _put_in(_lines_of(present), seal) if seal else None
+        put_in = lines_put_in(_lines_of(present), seal) if seal else None
         if put_in is not None:
             text, moved = parted(text, name, lambda line: line not in put_in)
         elif record is None or is_another:
@@ -262,7 +262,7 @@ def _lines_of(block: str) -> list[str]:
     return [line.rstrip() for line in block.split("\n") if line.strip()]
 
 
-def _put_in(lines: Sequence[str], seal: str) -> frozenset[str] | None:
+def lines_put_in(lines: Sequence[str], seal: str) -> frozenset[str] | None:
     """The lines without which a seal fits, if a few were put into a block together; None if there are none."""
     if len(lines) > _MOST_LINES:
         return None

@@ -57,11 +57,21 @@ from memory_pipeline.ingest.stores.brain_marks import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
-from memory_pipeline.markers import block_in, export_of, is_as_written, parted, without_block, without_blocks
+from memory_pipeline.markers import (
+    block_in,
+    export_of,
+    is_as_written,
+    parted,
+    seal_in,
+    seal_of_block,
+    without_block,
+    without_blocks,
+)
 from memory_pipeline.records import Chunk
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.threads import find_threads, opens
+from memory_pipeline.shared_blocks import lines_put_in
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
@@ -134,6 +144,9 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         export_of,
         is_as_written,
         lambda told: block_in(told, "memory"),
+        lambda told: seal_in(told, "memory"),
+        seal_of_block,
+        lambda told: lines_put_in(told.split("\n"), "0"),
         lambda told: without_block(told, "memory"),
         without_blocks,
         quoted,
