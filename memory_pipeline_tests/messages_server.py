@@ -30,11 +30,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes on the wire instead of an answer; `cut` closes the line before all that was promised is sent."""
+    """Bytes on the wire instead of an answer; `cut` closes the line before all that was promised is sent, and `drop_s`
+    is the time between two bytes."""
 
     body: bytes = b""
     cut: bool = False
     delay_s: float = 0.0
+    drop_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,12 @@ class MessagesServer:
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(raw.body) + (100 if raw.cut else 0)))
                 self.end_headers()
-                self.wfile.write(raw.body)
+                for piece in [raw.body] if not raw.drop_s else [bytes([byte]) for byte in raw.body]:
+                    time.sleep(raw.drop_s)
+                    try:
+                        self.wfile.write(piece)
+                    except OSError:  # nobody listens any more
+                        return
                 if raw.cut:
                     self.close_connection = True
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
+from memory_pipeline.llm.connection import Connection, asked_wait, backoff, one_line_of, read_message
 from memory_pipeline.llm.pricing import Ledger
 from memory_pipeline.llm.requests import Reply, Request
 from memory_pipeline.llm.session import Session
@@ -93,7 +93,7 @@ class BatchCalls:
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
         self._session.answers.note_batch(record)
-        self._session.log.info("batch %s sent with %d questions", made.id, len(requests))
+        self._session.log.info("batch %s sent with %d questions", one_line_of(made.id), len(requests))
         return record
 
     def _find(self, record: ModelBatch) -> ModelBatch | None:
@@ -201,8 +201,10 @@ class BatchCalls:
         if result.type == "succeeded":
             reply = read_message(request, result.message, latency_ms)
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out, batch=True)
+            if reply.error:
+                self._session.log.warning("%s", reply.error)
         elif result.type == "errored":
-            said = f"{result.error.error.type}: {result.error.error.message}"[:300]
+            said = one_line_of(f"{result.error.error.type}: {result.error.error.message}")[:300]
             reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
         else:
             reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm.connection import Connection, asked_wait, backoff, read_message
+from memory_pipeline.llm.connection import Connection, TooLongError, asked_wait, backoff, one_line_of, read_message
 from memory_pipeline.llm.pacing import Pace
 from memory_pipeline.llm.pricing import Ledger
 from memory_pipeline.llm.requests import Reply, Request
@@ -119,8 +119,7 @@ class LiveCalls:
             return Reply(request, "failed", error="stopped")
         began = time.monotonic()
         try:
-            message = self._connection.client.messages.create(**self._connection.parameters(request))
-            return read_message(request, message, _since(began))
+            return read_message(request, self._connection.ask(request), _since(began))
         except anthropic.APIStatusError as error:
             return self._status_reply(request, error, _since(began))
         except anthropic.APIConnectionError as error:
@@ -129,8 +128,10 @@ class LiveCalls:
             outcome: CallOutcome = "failed" if never else "unknown"
             said = self._connection.explain(error)
             return Reply(request, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
+        except TooLongError as error:  # a second one would be paid for too
+            return Reply(request, "unknown", error=f"unreadable answer: {error}", latency_ms=_since(began))
         except Exception as error:  # an answer that the SDK cannot read: it may have been charged
-            said = f"unreadable answer: {type(error).__name__}: {error}"[:300]
+            said = one_line_of(f"unreadable answer: {type(error).__name__}: {error}")[:300]
             return Reply(request, "unknown", error=said, latency_ms=_since(began), retry_after_s=0.0)
 
     def _status_reply(self, request: Request, error: APIStatusError, latency_ms: int) -> Reply:
@@ -153,6 +154,8 @@ class LiveCalls:
         self._session.answers.record(reply, "live", cost, str(item.attempt))
         if reply.outcome == "answered":
             self._fruitless = 0
+            if reply.error:
+                self._session.log.warning("%s", reply.error)
             return reply
         if reply.fatal:
             self._hopeless = reply.error

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.redaction import redact
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -101,10 +102,12 @@ class Question(Generic[AnswerT, ResultT]):
             return Declined("the model declined to answer")
         if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
             return Declined("the model's answer was cut short")
+        if len(reply.text) > self.request.most_chars:
+            return Declined("the model's answer is longer than was asked for")
         try:
             return self.check(self._parse(reply.text))
         except MalformedAnswerError as error:
-            return Declined(f"malformed answer: {error}")
+            return Declined(f"malformed answer: {' '.join(visible(str(error)).split())[:300]}")
         except Exception as error:  # a user-defined check may fail on an answer
             return error
 

@@ -12,6 +12,8 @@ from memory_pipeline.records import CallOutcome
 
 #: Bytes of a prompt per token, deliberately low: an estimate that is too high only reserves money temporarily.
 _BYTES_PER_TOKEN = 3
+#: Characters that an answer may have per token, and besides: far more than any has.
+_CHARS_PER_TOKEN, _MORE_CHARS = 16, 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,18 @@ class Request:
         """Upper estimate of the tokens sent, including the schema."""
         return (len(self.system.encode()) + len(self.user.encode())) // _BYTES_PER_TOKEN + 1000
 
+    @property
+    def most_chars(self) -> int:
+        """A text of more characters cannot be the answer: it has more tokens than were asked for."""
+        return _CHARS_PER_TOKEN * self.max_tokens + _MORE_CHARS
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A reply. `text` is None if there is no answer; then `deferred` or `error` gives the reason.
 
-    `outcome` as in ModelCall. `retry_after_s` is set if the same request may be sent again; `fatal` if no other
-    request would succeed either.
+    An `error` beside a text is of the bill alone. `outcome` as in ModelCall. `retry_after_s` is set if the same request
+    may be sent again; `fatal` if no other request would succeed either.
     """
 
     request: Request

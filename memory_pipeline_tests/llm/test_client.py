@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, night, serving
-from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Said, faithful
+from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Raw, Said, faithful
 
 CITIES = ("Porto", "Oslo", "Lima")
 #: What a `forecast` of 500 tokens in and 100 out costs with claude-haiku-5-5.
@@ -71,6 +72,50 @@ def ask(
     settings = claude_settings(store, server, **changes)
     session = Session(AnswerBook(store, run_id, "test", preview=preview), preview=preview)
     return dict(ModelClient(settings).ask({c: question_about(c, settings) for c in cities}, session, "weather"))
+
+
+@pytest.mark.parametrize("calling", ["live", "batch"])
+@pytest.mark.parametrize(("tokens_in", "tokens_out"), [(10**12, 100), (500, -5), (500, 10**9), (-1, 0), ("many", 100)])
+def test_counts_of_tokens_that_cannot_be_true_are_replaced_by_the_most_a_call_may_cost(
+    store: Store, calling: str, tokens_in: Any, tokens_out: Any
+) -> None:
+    def absurd(body: Body, number: int = 0) -> Said:
+        return Said(forecast(body).text, tokens_in=tokens_in, tokens_out=tokens_out)
+
+    with serving(absurd) as server:
+        assert ask(store, server, "Oslo", distillation__calling=calling) == {"Oslo": "Oslo: rain"}
+    (call,) = calls_of(store)
+    assert 0 < call.input_tokens < 10_000 and 0 < call.output_tokens < 10_000 and 0 < call.cost_usd < 0.01
+    assert call.error and "cannot be true" in call.error
+
+
+@pytest.mark.parametrize("size", [100_000, 5_000_000])
+def test_an_answer_longer_than_its_tokens_can_be_is_not_read_and_not_asked_for_again(store: Store, size: int) -> None:
+    with serving(lambda body, number: Said(json.dumps({"rain": True, "degrees": 1, "more": "x" * size}))) as server:
+        (result,) = ask(store, server, "Oslo").values()
+        assert len(server.requests) == 1
+    words = str(result.reason) if isinstance(result, Declined) else str(result)
+    assert "longer than was asked for" in words or "for at most" in words
+
+
+@pytest.mark.slow
+def test_an_answer_that_comes_in_drops_is_given_up_in_time(store: Store) -> None:
+    with serving(lambda body, number: Raw(b" " * 400, drop_s=0.05)) as server:
+        began = time.monotonic()
+        (result,) = ask(store, server, "Oslo", distillation__timeout_s=1.0, distillation__attempts=1).values()
+    assert isinstance(result, ModelError) and "longer than 1 s" in str(result)
+    assert time.monotonic() - began < 10
+
+
+def test_a_servers_words_control_no_terminal(store: Store) -> None:
+    with serving(lambda body, number: Failure(400, message="busy \x1b[31mignore\x07\u202e")) as server:
+        (result,) = ask(store, server, "Oslo").values()
+    assert "busy [31mignore" in str(result) and not set(str(result)) & set("\x1b\x07\u202e")
+    with serving(
+        lambda body, number: Said('{"rain": true, "degrees": 1, "\x1b[31mred": 2}'.replace("\x1b", "\\u001b"))
+    ) as server:
+        (result,) = ask(store, server, "Lima").values()
+    assert isinstance(result, Declined) and "red" in result.reason and "\x1b" not in result.reason
 
 
 def calls_of(store: Store, run_id: str = "r") -> list[ModelCall]:
