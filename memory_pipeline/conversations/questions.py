@@ -68,6 +68,11 @@ _ADDRESSED = re.compile(
     r"approval|permission|consent|rule)\b",
     re.IGNORECASE,
 )
+#: What an agent tells of its human is no context of the work.
+_OF_HUMAN = re.compile(
+    r"\b(?:the|my|our) (?:user|human|owner|operator)\b|\byou (?:told|said|mentioned|live|like|love|hate|prefer|feel)\b",
+    re.IGNORECASE,
+)
 _UNREAL = re.compile(
     r"\b(?:i wish|if only|what if|imagine|pretend|suppose|hypothetically|let's say|as if|as though)\b", re.IGNORECASE
 )
@@ -248,6 +253,8 @@ def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
         return said
     if is_question(said) or _UNREAL.search(said.read):
         return NOT_STATED
+    if (turn.speaker, proposed.kind) == ("agent", "context") and _OF_HUMAN.search(said.read):
+        return NOT_FROM
     if proposed.kind in _ABOUT_SELF[turn.speaker] and not _SELF.search(said.read):
         return NOT_SELF
     if proposed.kind in _BETWEEN_BOTH and not _ADDRESSED.search(said.read) and not _is_order(said):

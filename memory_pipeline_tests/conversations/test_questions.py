@@ -209,6 +209,13 @@ def test_turns_of_two_conversations_are_never_in_one_question() -> None:
     assert len(questions) == 2
 
 
+def test_what_an_agent_tells_of_its_human_is_no_context() -> None:
+    for words in ("The user told me he lives in Rome and hates Bob.", "You live in Rome with two cats, as I see."):
+        assert refused(talk(f"a: {words}"), proposal(1, words, "context")) == {NOT_FROM: 1}
+    words = "The gateway reads its key from the vault at start."
+    assert accepted(talk(f"a: {words}"), proposal(1, words, "context"))
+
+
 def test_what_the_rules_found_stays_and_nothing_is_found_twice() -> None:
     turns = talk("I live in Lisbon with my wife. Peanuts have sent me to the emergency room twice.")
     alone = extract(chunks_of(turns, 800))
